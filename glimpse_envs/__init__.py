@@ -1,3 +1,18 @@
-"""Gymnasium environments for hard attention: the agent chooses each glimpse."""
+"""Gymnasium environments for hard attention: the agent chooses each glimpse.
 
+Importing this registers every environment of `glimpse_envs.suite.SUITE`:
+
+    import gymnasium
+    import glimpse_envs
+
+    env = gymnasium.make("Glimpse/ClutteredGlyphs-v0")
+    envs = gymnasium.make_vec("Glimpse/ClutteredGlyphs-v0", num_envs=64)
+"""
+
+from glimpse_envs.suite import register_all
+from glimpse_envs.threads import set_threads
+
+__all__ = ["set_threads"]
 __version__ = "0.1.0"
+
+register_all()

@@ -1,1 +1,17 @@
+"""Arrays to frames, films and windows: pure functions of plain data, which know no environment."""
 
+from glimpse_envs.rendering.contact_sheet import contact_sheet, draw_scanpath
+from glimpse_envs.rendering.film import write_film, write_png
+from glimpse_envs.rendering.frame import draw_frame
+from glimpse_envs.rendering.picture import Picture
+from glimpse_envs.rendering.window import Window
+
+__all__ = [
+    "Picture",
+    "Window",
+    "contact_sheet",
+    "draw_frame",
+    "draw_scanpath",
+    "write_film",
+    "write_png",
+]

@@ -1,1 +1,61 @@
+"""Raw examples: the labelled images that scenes are made of.
 
+A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10" or "folder:PATH".
+"""
+
+from functools import cache
+from importlib import import_module
+from typing import Protocol, cast
+
+from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
+
+__all__ = ["SOURCES", "SPLITS", "Examples", "SourceError", "SourceInfo", "describe", "load"]
+
+SOURCES: dict[str, str] = {
+    "glyphs": "glimpse_envs.sources.glyphs",
+    "mnist": "glimpse_envs.sources.idx",
+    "fashion_mnist": "glimpse_envs.sources.idx",
+    "cifar10": "glimpse_envs.sources.cifar",
+    "folder:PATH": "glimpse_envs.sources.folder",
+}
+"""The one list of sources: the module which has each one's `describe` and `load`."""
+
+
+class SourceModule(Protocol):
+    """What the module of a source has. It is given the whole source string."""
+
+    def describe(self, source: str) -> SourceInfo: ...
+    def load(self, source: str, split: str) -> Examples: ...
+
+
+def describe(source: str) -> SourceInfo:
+    """Image shape and class names of a source; only "folder:PATH" touches files for it.
+
+    Raises:
+        ValueError: if there is no such source.
+        SourceError: if a folder is missing, empty or damaged.
+    """
+    return _module(source).describe(source)
+
+
+@cache
+def load(source: str, split: str) -> Examples:
+    """All examples of a split, kept for the life of the process. Where a source is published in two
+    parts, `validation` is the last 10,000 training images and `train` the others.
+
+    Raises:
+        ValueError: if there is no such source or split.
+        SourceError: if a file is missing, damaged or out of reach.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"unknown split {split!r}: it must be one of {', '.join(SPLITS)}")
+    return _module(source).load(source, split)
+
+
+def _module(source: str) -> SourceModule:
+    """The module of a source, imported now, because some of them import much."""
+    name, colon, argument = source.partition(":")
+    key = f"{name}:PATH" if colon and argument else source
+    if key not in SOURCES:
+        raise ValueError(f"unknown source {source!r}: it must be one of {', '.join(SOURCES)}")
+    return cast(SourceModule, import_module(SOURCES[key]))

@@ -1,0 +1,85 @@
+"""Checking a batch of actions against a Dict space, by name, before anything is changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class _Component:
+    """One key of the action: what a row's value may be."""
+
+    name: str
+    shape: tuple[int, ...]
+    low: NDArray
+    high: NDArray
+    dtype: type
+
+    def check(self, value: Any, num_envs: int) -> NDArray:
+        array = np.asarray(value)
+        expected = (num_envs, *self.shape)
+        if array.shape != expected:
+            raise ValueError(
+                f"action[{self.name!r}] has shape {array.shape}; it must have shape {expected}"
+            )
+        if self.dtype is np.int64 and array.dtype.kind not in "iu":
+            raise ValueError(
+                f"action[{self.name!r}] has dtype {array.dtype}; it must hold integers"
+            )
+        if self.dtype is np.float64 and array.dtype.kind not in "fiu":
+            raise ValueError(f"action[{self.name!r}] has dtype {array.dtype}; it must hold numbers")
+        right = (array >= self.low) & (array <= self.high)
+        if not right.all():
+            row = int(np.argmin(right.reshape(num_envs, -1).all(axis=1)))
+            raise ValueError(
+                f"action[{self.name!r}] of row {row} is {array[row].tolist()}; it must lie between "
+                f"{self.low.ravel()[0]} and {self.high.ravel()[0]}"
+            )
+        return array.astype(self.dtype, copy=False)
+
+
+class ActionChecker:
+    """Checks batches of actions against the Dict space of a single row.
+
+    Args:
+        space: Dict of Box, Discrete, MultiDiscrete and MultiBinary.
+        num_envs: rows in a batch.
+    """
+
+    def __init__(self, space: spaces.Dict, num_envs: int) -> None:
+        self._num_envs = num_envs
+        self._components = [_component(name, leaf) for name, leaf in space.spaces.items()]
+        self._names = set(space.spaces)
+
+    def __call__(self, actions: Any) -> dict[str, NDArray]:
+        """Return `actions`, name -> (num_envs, ...), as float64 or int64 arrays.
+
+        Raises:
+            ValueError: something is missing, too much, of a wrong shape or dtype, NaN, infinite
+                or out of range; the message names it and says what would be right.
+        """
+        if not isinstance(actions, Mapping) or actions.keys() != self._names:
+            given = sorted(actions) if isinstance(actions, Mapping) else type(actions).__name__
+            raise ValueError(
+                f"an action must be a dict with the keys {[c.name for c in self._components]}; "
+                f"this one is {given}"
+            )
+        return {c.name: c.check(actions[c.name], self._num_envs) for c in self._components}
+
+
+def _component(name: str, space: spaces.Space) -> _Component:
+    if isinstance(space, spaces.Box):
+        return _Component(name, space.shape, space.low, space.high, np.float64)
+    if isinstance(space, spaces.Discrete):
+        low = np.asarray(space.start)
+        return _Component(name, (), low, low + space.n - 1, np.int64)
+    if isinstance(space, spaces.MultiDiscrete):
+        return _Component(name, space.shape, space.start, space.start + space.nvec - 1, np.int64)
+    if isinstance(space, spaces.MultiBinary):
+        zeros = np.zeros(space.shape, np.int64)
+        return _Component(name, space.shape, zeros, zeros + 1, np.int64)
+    raise TypeError(f"action[{name!r}] has a space that actions cannot have: {space}")

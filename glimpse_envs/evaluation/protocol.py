@@ -1,0 +1,354 @@
+"""Who is scored on what: every scene of a split is played once, by one trajectory.
+
+The first glimpse, at a random place, counts towards the budget; the score is that of the last
+answer. Which scenes are played, with what clutter and from where, depends on the seed alone, so
+that policies are compared on the very same episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+
+from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose
+from glimpse_envs.evaluation.statistics import normalised_score, wilson_interval
+from glimpse_envs.suite import SUITE
+
+Observation = dict[str, NDArray[np.float32]]
+Action = dict[str, NDArray[Any]]
+_Act = Callable[[Observation, Any, NDArray[np.bool_], dict[str, Any]], tuple[Action, Any]]
+
+
+class Policy(Protocol):
+    """What Stable-Baselines3's models and this project's agents have in common.
+
+    With the attribute `privileged = True` (an oracle), `predict` is also given `info`, the
+    environment's latest, which says where the target is.
+    """
+
+    def predict(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[Action, Any]:
+        """Map observations, arrays (n, ...), to an action a row and the next recurrent state.
+
+        `state` is None at first; `episode_start` (n,) says which rows begin an episode.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The score of one policy. Accuracies and intervals are fractions in [0, 1]."""
+
+    env_id: str
+    env_kwargs: dict[str, Any]
+    split: str
+    seed: int
+    scenes: int
+    accuracy: float
+    """Of each episode's last answer."""
+    interval: tuple[float, float]
+    """95 % Wilson interval of `accuracy`."""
+    accuracy_by_glimpse: tuple[float, ...]
+    """(T,) accuracy of the answer after 1, 2, ... glimpses; a row that stopped keeps its last."""
+    mean_return: float
+    normalised_score: float
+    """`mean_return` with the suite's chance as 0 and ceiling as 1; NaN outside the suite."""
+    mean_glimpses: float
+    scanpaths: ScanpathDiagnostics | None
+    """Where it looked; None where observations have no place (x, y), as in the full view."""
+    correct: NDArray[np.bool_] = field(repr=False, compare=False)
+    """(scenes,) whether the last answer was right, in scene order."""
+
+    @property
+    def error_percent(self) -> float:
+        return 100 * (1 - self.accuracy)
+
+    @property
+    def error_interval_percent(self) -> tuple[float, float]:
+        low, high = self.interval
+        return 100 * (1 - high), 100 * (1 - low)
+
+    def summary(self) -> str:
+        """A few lines to read, with the warnings of the scanpath diagnostics."""
+        settings = "".join(f", {name}={value}" for name, value in self.env_kwargs.items())
+        errors = (f"{100 * (1 - accuracy):.2f}" for accuracy in self.accuracy_by_glimpse)
+        lines = [
+            f"{self.env_id}{settings}: {self.scenes:,} {self.split} scenes, seed {self.seed}",
+            f"  error             {self.error_percent:.2f} %, 95 % interval {self._interval()}",
+            f"  error by glimpse  {' '.join(errors)}",
+            f"  return            {self.mean_return:.3f}, normalised {self.normalised_score:.3f}",
+            f"  glimpses          {self.mean_glimpses:.2f}",
+        ]
+        if self.scanpaths is not None:
+            gaze = self.scanpaths
+            lines.append(
+                f"  chosen looks      {100 * gaze.share_on_target:.1f} % on target, coverage "
+                f"{100 * gaze.coverage:.0f} %, spread {gaze.spread:.2f}, "
+                f"movement {gaze.movement:.2f}"
+            )
+            lines += [f"  warning: {warning}" for warning in gaze.warnings]
+        return "\n".join(lines)
+
+    def _cells(self) -> tuple[str, ...]:
+        """Its line of `compare_table`."""
+        gaze = self.scanpaths
+        return (
+            f"{self.error_percent:.2f}",
+            self._interval(),
+            f"{self.mean_return:.3f}",
+            f"{self.mean_glimpses:.2f}",
+            "" if gaze is None else f"{100 * gaze.share_on_target:.1f}",
+        )
+
+    def _interval(self) -> str:
+        low, high = self.error_interval_percent
+        return f"{low:.2f} to {high:.2f}"
+
+
+def evaluate(
+    policy: Policy | Callable[..., Action],
+    env_id: str,
+    *,
+    split: str = "test",
+    scenes: int | None = None,
+    batch_size: int = 1000,
+    seed: int = 0,
+    deterministic: bool = True,
+    progress: bool = False,
+    **env_kwargs: Any,
+) -> Evaluation:
+    """Play each scene of a split once and score the answers.
+
+    Args:
+        policy: anything with `predict` (see `Policy`), or a callable from observation to action.
+        env_id: a registered id.
+        split: "test" or "validation", whose scenes are fixed; or "train", drawn afresh by `seed`.
+        scenes: play the first so many; None plays all, which "train" does not have.
+        batch_size: rows played at once. A deterministic policy scores the same whatever it is.
+        seed: of clutter, places and first glimpses.
+        deterministic: given to `predict`; a callable decides for itself.
+        progress: show a bar (needs tqdm).
+        **env_kwargs: flat scalars for the environment, such as `budget=6`.
+
+    Raises:
+        TypeError: `policy` can do neither.
+        ValueError: `scenes`, `batch_size` or `env_kwargs` do not fit. What the environment raises
+            over a bad action passes through.
+    """
+    act = _as_act(policy, deterministic)
+    _check_arguments(split, scenes, batch_size, env_kwargs)
+    rows = batch_size if scenes is None else min(batch_size, scenes)
+    env = gymnasium.make_vec(
+        env_id, num_envs=rows, split=split, autoreset_mode="SameStep", **env_kwargs
+    )
+    with closing(env):
+        total = _count_scenes(env, split, scenes)
+        played = []
+        for start in _with_bar(range(0, total, rows), progress):
+            # The last batch is filled up with the last scene; only its first deal counts.
+            indices = np.minimum(np.arange(start, start + rows), total - 1)
+            observation, info = _deal(env, split, seed, indices)
+            played.append(_play(env, act, observation, info, count=min(rows, total - start)))
+
+    episodes = _Episodes.concatenate(played)
+    correct = episodes.correct[:, -1]
+    mean_return = float(episodes.returns.mean())
+    row = SUITE.get(env_id)
+    return Evaluation(
+        env_id=env_id,
+        env_kwargs=env_kwargs,
+        split=split,
+        seed=seed,
+        scenes=total,
+        accuracy=float(correct.mean()),
+        interval=wilson_interval(int(correct.sum()), total),
+        accuracy_by_glimpse=tuple(episodes.correct.mean(axis=0).tolist()),
+        mean_return=mean_return,
+        normalised_score=normalised_score(mean_return, row.chance, row.ceiling) if row else np.nan,
+        mean_glimpses=float(episodes.glimpses.mean()),
+        scanpaths=episodes.diagnose(),
+        correct=correct,
+    )
+
+
+def compare_table(evaluations: Mapping[str, Evaluation]) -> str:
+    """An aligned table of the named evaluations, one a line, in the order given."""
+    heads = ("", "error %", "95 % interval", "return", "glimpses", "% on target")
+    table = [heads, *((name, *row._cells()) for name, row in evaluations.items())]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for name, *cells in table:
+        aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        lines.append("  ".join([name.ljust(widths[0]), *aligned]))
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Episodes:
+    """What n episodes of at most T steps came to; T is what the longest took."""
+
+    returns: NDArray[np.float64]  # (n,)
+    glimpses: NDArray[np.int64]  # (n,)
+    correct: NDArray[np.bool_]  # (n, T), a row that has ended keeps its last answer
+    locations: NDArray[np.float32] | None  # (n, T, 2), None where glimpses have no place (x, y)
+    on_target: NDArray[np.bool_] | None  # (n, T), None where the target has no place
+
+    @staticmethod
+    def concatenate(batches: list[_Episodes]) -> _Episodes:
+        """Put batches after one another, each lengthened to the longest by its last step."""
+        longest = max(batch.correct.shape[1] for batch in batches)
+
+        def joined(name: str) -> Any:
+            arrays = [getattr(batch, name) for batch in batches]
+            if arrays[0] is None:
+                return None
+            steps = np.arange(longest)
+            return np.concatenate([a[:, np.minimum(steps, a.shape[1] - 1)] for a in arrays])
+
+        return _Episodes(
+            returns=np.concatenate([batch.returns for batch in batches]),
+            glimpses=np.concatenate([batch.glimpses for batch in batches]),
+            correct=joined("correct"),
+            locations=joined("locations"),
+            on_target=joined("on_target"),
+        )
+
+    def diagnose(self) -> ScanpathDiagnostics | None:
+        if self.locations is None:
+            return None
+        visited = np.arange(self.correct.shape[1]) < self.glimpses[:, None]  # (n, T)
+        if self.on_target is None:
+            return replace(diagnose(self.locations, visited, visited), share_on_target=np.nan)
+        return diagnose(self.locations, visited, self.on_target)
+
+
+def _play(
+    env: VectorEnv, act: _Act, observation: Observation, info: dict[str, Any], count: int
+) -> _Episodes:
+    """Play every row's first episode to its end and return those of the first `count` rows."""
+    alive = np.ones(env.num_envs, np.bool_)  # (n,) as all below
+    right = np.zeros(env.num_envs, np.bool_)
+    returns = np.zeros(env.num_envs)
+    glimpses = np.zeros(env.num_envs, np.int64)
+    state, episode_start = None, alive.copy()
+    correct, locations, on_target = [], [], []  # one array a step
+    while alive[:count].any():
+        place = _place(observation)
+        if place is not None:
+            locations.append(place)
+            if "target_box" in info:
+                on_target.append(_inside(place, info["target_box"]))
+        action, state = act(observation, state, episode_start, info)
+        observation, reward, terminated, truncated, info = env.step(action)
+        ended = terminated | truncated
+        right = np.where(alive, np.asarray(action["answer"]) == _target(info, ended), right)
+        correct.append(right)
+        returns += np.where(alive, reward, 0)
+        glimpses += alive
+        alive = alive & ~ended
+        episode_start = ended
+    return _Episodes(
+        returns=returns[:count],
+        glimpses=glimpses[:count],
+        correct=np.stack(correct, axis=1)[:count],
+        locations=np.stack(locations, axis=1)[:count] if locations else None,
+        on_target=np.stack(on_target, axis=1)[:count] if on_target else None,
+    )
+
+
+def _deal(
+    env: Any, split: str, seed: int, indices: NDArray[np.int64]
+) -> tuple[Observation, dict[str, Any]]:
+    """Deal scene `indices[i]` to row i; on "train", scene k is the first of a seed of its own."""
+    if split != "train":
+        return env.reset(seed=seed, options={"scene": indices})
+    streams = (np.random.SeedSequence((seed, int(k))) for k in indices)
+    # As Python integers below 2**63, one a row: then a scene does not depend on its batch.
+    return env.reset(seed=[int(stream.generate_state(1, np.uint64)[0] >> 1) for stream in streams])
+
+
+def _place(observation: Observation) -> NDArray[np.float32] | None:
+    """(n, 2) where the glimpse was taken; a copy, for the environment may reuse its arrays."""
+    location = observation.get("location")
+    return None if location is None or location.shape[1:] != (2,) else location.copy()
+
+
+def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """(n,) whether each place (n, 2) lies in its box (n, 4): x0, y0, x1, y1."""
+    return np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)
+
+
+def _target(info: dict[str, Any], ended: NDArray[np.bool_]) -> NDArray[Any]:
+    """(n,) the right answer to the action just taken; rows that ended have it in `final_info`."""
+    if not ended.any():
+        return info["target"]
+    final = info["final_info"]["target"]
+    return final if ended.all() else np.where(ended, final, info["target"])
+
+
+def _as_act(policy: Any, deterministic: bool) -> _Act:
+    """Give whatever plays one signature: (observation, state, episode_start, info)."""
+    predict = getattr(policy, "predict", None)
+    privileged = getattr(policy, "privileged", False)
+    if predict is None and not callable(policy):
+        raise TypeError(
+            "policy should have predict(observation, state, episode_start, deterministic) or be a "
+            f"callable from observation to action; {type(policy).__name__} is neither."
+        )
+
+    def act(
+        observation: Observation, state: Any, start: NDArray[np.bool_], info: dict[str, Any]
+    ) -> tuple[Action, Any]:
+        extra = {"info": info} if privileged else {}
+        if predict is None:
+            return policy(observation, **extra), None
+        known = {"state": state, "episode_start": start, "deterministic": deterministic}
+        return predict(observation, **known, **extra)
+
+    return act
+
+
+def _check_arguments(
+    split: str, scenes: int | None, batch_size: int, env_kwargs: dict[str, Any]
+) -> None:
+    if batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size}; it should be at least 1.")
+    if scenes is not None and scenes < 1:
+        raise ValueError(f"scenes is {scenes}; it should be at least 1, or None for all.")
+    if split == "train" and scenes is None:
+        raise ValueError(
+            "The train split draws scenes for ever: say how many, as in scenes=10_000."
+        )
+    ours = sorted({"num_envs", "autoreset_mode", "copies"} & env_kwargs.keys())
+    if ours:
+        raise ValueError(f"{', '.join(ours)}: evaluate sets this itself; leave it out.")
+
+
+def _count_scenes(env: Any, split: str, scenes: int | None) -> int:
+    """How many scenes to play."""
+    if split == "train" and scenes is not None:
+        return scenes
+    available = int(env.unwrapped.num_scenes)
+    if scenes is not None and scenes > available:
+        raise ValueError(f"scenes is {scenes}; the {split} split has {available}.")
+    return available if scenes is None else scenes
+
+
+def _with_bar(batches: range, progress: bool) -> Iterable[int]:
+    if not progress:
+        return batches
+    from tqdm import tqdm
+
+    return tqdm(batches, desc="evaluate", unit="batch")

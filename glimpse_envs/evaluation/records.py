@@ -1,0 +1,254 @@
+"""One JSON record a run: what every published number and plot is drawn from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import MISSING, asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+# How far two roundings of the same percentage may lie apart (one decimal).
+ROUNDING = 0.06
+
+
+class RecordError(ValueError):
+    """A record is incomplete or contradicts itself; the message names the key and the cure."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The score of one trained run on one split, each scene played once."""
+
+    env_id: str
+    env_kwargs: dict[str, Any]
+    """What differs from the id's defaults: flat scalars."""
+    model: str
+    """Which agent or baseline; a name with the word "random" is a random-glimpse control."""
+    seed: int
+    """Of the training run."""
+    glimpses: int
+    """The budget, the first glimpse included."""
+    error_percent: float
+    """Of the last answer, in [0, 100]."""
+    interval_percent: tuple[float, float]
+    """95 % Wilson interval of `error_percent`."""
+    error_by_glimpse: tuple[float, ...]
+    """(glimpses,) error in percent after 1, 2, ... glimpses; its last is `error_percent`."""
+    images_seen: int
+    """Training images, counted each time that they are dealt."""
+    seconds: float
+    """Wall time of the training."""
+    hardware: str
+    revision: str
+    config: dict[str, Any]
+    split: str = "test"
+    scenes: int = 10_000
+    correct_hex: str = ""
+    """Which scenes were right, in scene order, by `pack_correct`; empty where it is not known."""
+    notes: str = ""
+    """What differs from the reference's setting, for the reader of the table."""
+    cores: int = 1
+    """Cores that the training kept busy, so that its cost is `seconds * cores`."""
+
+
+def pack_correct(correct: NDArray[np.bool_]) -> str:
+    """Hexadecimal text of `correct` (scenes,) bool, eight scenes a byte."""
+    return np.packbits(np.asarray(correct, dtype=np.bool_)).tobytes().hex()
+
+
+def unpack_correct(text: str, scenes: int) -> NDArray[np.bool_]:
+    """The (scenes,) bool array that `pack_correct` made into `text`.
+
+    Raises:
+        RecordError: the text is not hexadecimal or holds another number of scenes.
+    """
+    try:
+        packed = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
+    except ValueError as error:
+        raise RecordError(f"correct_hex is not hexadecimal: {error}") from error
+    if packed.size != math.ceil(scenes / 8):
+        raise RecordError(
+            f"correct_hex holds {packed.size} bytes; {scenes} scenes need {math.ceil(scenes / 8)}"
+        )
+    return np.unpackbits(packed, count=scenes).astype(np.bool_)
+
+
+def write_record(record: Record, folder: str | Path) -> Path:
+    """Write `record` into `folder` (made where it is missing) and return the file's path.
+
+    The name is built from what identifies the run, so writing the same run again replaces it.
+
+    Raises:
+        RecordError: the record contradicts itself or holds something that JSON cannot.
+    """
+    check_record(record)
+    try:
+        text = json.dumps(asdict(record), indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"env_kwargs or config does not fit into JSON: {error}") from error
+    identity = json.dumps(_identity(record), sort_keys=True)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+    stem = f"{record.env_id}_{record.model}_{record.glimpses}gl_seed{record.seed}"
+    path = Path(folder) / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{digest}.json"
+    write_atomically(path, text.encode())
+    return path
+
+
+def read_records(folder: str | Path) -> tuple[list[Record], list[str]]:
+    """All `*.json` records of `folder`, by file name, and the problems of those left out.
+
+    Keys that a record does not know are dropped. A run recorded twice counts once.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no folder {folder}: give the one that holds the records")
+    records: list[Record] = []
+    problems: list[str] = []
+    names: dict[str, str] = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            record = parse_record(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            problems.append(f"{path.name}: {error}")
+            continue
+        identity = json.dumps(_identity(record), sort_keys=True)
+        if identity in names:
+            problems.append(f"{path.name}: the same run as {names[identity]}, which is kept")
+            continue
+        names[identity] = path.name
+        records.append(record)
+    return records, problems
+
+
+def parse_record(data: object) -> Record:
+    """The record in a JSON object.
+
+    Raises:
+        RecordError: a key is missing, has the wrong kind of value, or contradicts another.
+    """
+    if not isinstance(data, dict):
+        raise RecordError(f"holds a JSON {type(data).__name__}; a record is an object")
+    required = [f.name for f in fields(Record) if f.default is MISSING]
+    missing = [name for name in required if name not in data]
+    if missing:
+        raise RecordError(f"lacks {', '.join(missing)}")
+    known = {f.name: data[f.name] for f in fields(Record) if f.name in data}
+    for name in ("interval_percent", "error_by_glimpse"):
+        if isinstance(known[name], list):
+            known[name] = tuple(known[name])
+    record = Record(**known)
+    check_record(record)
+    return record
+
+
+def check_record(record: Record) -> None:
+    """Refuse a record whose values are of the wrong kind or contradict each other.
+
+    Raises:
+        RecordError: naming the key, its value and what would be right.
+    """
+    for name, (holds, right) in _KINDS.items():
+        value = getattr(record, name)
+        if not holds(value):
+            raise RecordError(f"{name} is {value!r}; it must be {right}")
+    low, high = record.interval_percent
+    if not low - ROUNDING <= record.error_percent <= high + ROUNDING:
+        raise RecordError(
+            f"interval_percent is [{low}, {high}]; it must hold error_percent "
+            f"{record.error_percent}"
+        )
+    if len(record.error_by_glimpse) != record.glimpses:
+        raise RecordError(
+            f"error_by_glimpse has {len(record.error_by_glimpse)} values; "
+            f"it must have one for each of the {record.glimpses} glimpses"
+        )
+    if abs(record.error_by_glimpse[-1] - record.error_percent) > ROUNDING:
+        raise RecordError(
+            f"error_by_glimpse ends in {record.error_by_glimpse[-1]}; it is in percent and must "
+            f"end in error_percent, {record.error_percent}"
+        )
+    if record.correct_hex:
+        wrong = 100 * float(np.mean(~unpack_correct(record.correct_hex, record.scenes)))
+        if abs(wrong - record.error_percent) > ROUNDING:
+            raise RecordError(
+                f"correct_hex has {wrong:.2f} % wrong; error_percent is {record.error_percent}"
+            )
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; its folder is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _identity(record: Record) -> list[object]:
+    """What tells one run's score from another's."""
+    return [
+        record.env_id,
+        record.env_kwargs,
+        record.model,
+        record.glimpses,
+        record.seed,
+        record.split,
+    ]
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_percent(value: object) -> bool:
+    return _is_number(value) and 0 <= value <= 100
+
+
+def _is_count(least: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= least
+
+
+def _are_percents(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_percent, value))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "env_id": (lambda value: _is_text(value) and value != "", "the id of an environment"),
+    "env_kwargs": (lambda value: isinstance(value, dict), "an object of flat scalars"),
+    "model": (lambda value: _is_text(value) and value != "", "the name of a model"),
+    "seed": (_is_count(0), "a whole number of at least 0"),
+    "glimpses": (_is_count(1), "a whole number of at least 1"),
+    "error_percent": (_is_percent, "a number in [0, 100]"),
+    "interval_percent": (
+        lambda value: _are_percents(value) and len(value) == 2,
+        "two numbers in [0, 100]",
+    ),
+    "error_by_glimpse": (_are_percents, "a list of numbers in [0, 100]"),
+    "images_seen": (_is_count(0), "a whole number of at least 0"),
+    "seconds": (lambda value: _is_number(value) and value >= 0, "a number of at least 0"),
+    "hardware": (_is_text, "text"),
+    "revision": (_is_text, "text"),
+    "config": (lambda value: isinstance(value, dict), "an object"),
+    "split": (_is_text, "text"),
+    "scenes": (_is_count(1), "a whole number of at least 1"),
+    "correct_hex": (_is_text, "hexadecimal text"),
+    "notes": (_is_text, "text"),
+    "cores": (_is_count(1), "a whole number of at least 1"),
+}

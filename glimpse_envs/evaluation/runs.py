@@ -1,0 +1,331 @@
+"""A run is a folder: its config, its metrics and its latest checkpoint.
+
+    RUN/config.json              what was run: policy, command, config, seed, versions, revision
+    RUN/metrics.jsonl            one JSON object a line, each with an integer "step"
+    RUN/checkpoint.safetensors   the latest tensors, metadata and their SHA-256
+    RUN/tensorboard/             events, written by whoever trains
+
+Killed at any moment, a run stays readable: whole files are replaced in one move, and of the metrics
+at most the last line is torn, which reading leaves out. One process writes a run; any may read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import json
+import math
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs import __version__
+
+Number = float | np.floating | np.integer
+
+FORMAT = 1
+"""Version of the folder's layout; `open_run` refuses any other."""
+
+
+class RunError(RuntimeError):
+    """A run is missing, damaged, of another format, or names a policy that is not there."""
+
+
+class CheckpointError(RunError):
+    """A checkpoint is missing or damaged."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """An open run: `folder`, and `config`, the whole of its config.json."""
+
+    folder: Path
+    config: dict[str, Any]
+
+    @property
+    def checkpoint_path(self) -> Path:
+        return self.folder / "checkpoint.safetensors"
+
+    @property
+    def metrics_path(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def has_checkpoint(self) -> bool:
+        return self.checkpoint_path.exists()
+
+    def append_metrics(self, step: int, values: Mapping[str, Number]) -> None:
+        """Add one line of metrics; NaN and the infinities, which JSON lacks, become null."""
+        if "step" in values:
+            raise ValueError("values hold 'step', which is an argument of its own.")
+        record = {"step": int(step)} | {name: _json_number(v) for name, v in values.items()}
+        line = json.dumps(record, allow_nan=False) + "\n"
+        _drop_torn_line(self.metrics_path)
+        with self.metrics_path.open("ab", buffering=0) as file:
+            file.write(line.encode())
+
+    def read_metrics(self) -> list[dict[str, float]]:
+        """Return the metrics in the order written, null as NaN; [] before the first line.
+
+        A last line without its newline was torn by a kill and is left out. Raises `RunError` where
+        any other line is damaged.
+        """
+        return [
+            {name: math.nan if value is None else value for name, value in record.items()}
+            for _, record in self._metric_lines()
+        ]
+
+    def cut_metrics(self, step: int) -> None:
+        """Drop every line later than `step`, so that a resumed run writes each step once."""
+        kept = [line for line, record in self._metric_lines() if record["step"] <= step]
+        if self.metrics_path.exists():
+            _replace_file(self.metrics_path, b"".join(kept))
+
+    def save_checkpoint(
+        self, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
+    ) -> None:
+        """Replace the checkpoint in one move by `tensors` (any shapes) and JSON-able `metadata`."""
+        from safetensors.numpy import save
+
+        arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
+        text = json.dumps(metadata)
+        header = {"metadata": text, "sha256": _checksum(arrays, text)}
+        _replace_file(self.checkpoint_path, save(arrays, metadata=header))
+
+    def load_checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return (tensors, metadata) as last saved.
+
+        Raises `CheckpointError` where there is none, where it is truncated or damaged in any bit.
+        """
+        from safetensors import SafetensorError, safe_open
+
+        path = self.checkpoint_path
+        if not path.exists():
+            raise CheckpointError(
+                f"{self.folder} has no checkpoint yet: {path.name} is not there. "
+                "Train the run until it saves one."
+            )
+        cure = "Put back a copy, or delete the file and train the run again."
+        try:
+            with safe_open(path, framework="numpy") as file:
+                header = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError, ValueError) as error:
+            raise CheckpointError(
+                f"{path} is truncated or damaged: it is not whole safetensors ({error}). {cure}"
+            ) from error
+        if not {"metadata", "sha256"} <= header.keys():
+            raise CheckpointError(
+                f"{path} was not saved by a run: its header should hold 'metadata' and 'sha256', "
+                f"it holds {sorted(header)}. {cure}"
+            )
+        found = _checksum(tensors, header["metadata"])
+        if found != header["sha256"]:
+            raise CheckpointError(
+                f"{path} is damaged: its SHA-256 is {found}, not {header['sha256']}. {cure}"
+            )
+        return tensors, json.loads(header["metadata"])
+
+    def _metric_lines(self) -> list[tuple[bytes, dict[str, Any]]]:
+        """Every whole line of the metrics, as it stands in the file and as it reads."""
+        if not self.metrics_path.exists():
+            return []
+        lines = self.metrics_path.read_bytes().splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):
+            lines.pop()
+        return [(line, self._read_line(line, number)) for number, line in enumerate(lines, 1)]
+
+    def _read_line(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict) or not isinstance(record.get("step"), int):
+            raise RunError(
+                f"{self.metrics_path}, line {number} is damaged: it should be a JSON object with "
+                f"an integer 'step', it is {line[:80]!r}. Delete that line."
+            )
+        return record
+
+
+def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
+    """Make `folder` a new run and return it.
+
+    `config` holds at least "policy", the "module:Class" that reads the run's checkpoints, and by
+    custom "command", "config" (the config dataclass as JSON) and "seed". "versions", "revision",
+    "hardware" and "created" are added where it does not hold them. Raises `RunError` if the folder
+    is a run already, `ValueError` for a policy that is not written "module:Class".
+    """
+    folder = Path(folder)
+    _split_policy(config.get("policy"))
+    if (folder / "config.json").exists():
+        raise RunError(f"{folder} is a run already. Resume it, or give a folder that is not there.")
+    provenance = {
+        "versions": versions(),
+        "revision": git_revision(),
+        "hardware": hardware(),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    text = json.dumps({**provenance, **config, "format": FORMAT}, indent=2)
+    folder.mkdir(parents=True, exist_ok=True)
+    _replace_file(folder / "config.json", f"{text}\n".encode())
+    # Read back, so that a new run and the same run opened later hold the same config.
+    return Run(folder, json.loads(text))
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open the run in `folder`.
+
+    Raises `RunError` where the folder is missing, holds no config.json or a damaged one, or was
+    written in another format.
+    """
+    folder = Path(folder)
+    path = folder / "config.json"
+    if not folder.is_dir():
+        raise RunError(f"There is no run at {folder}: the folder does not exist.")
+    if not path.exists():
+        raise RunError(
+            f"{folder} is not a run: it holds no config.json. Give the run's own folder."
+        )
+    try:
+        config = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise RunError(f"{path} is damaged, it is not JSON ({error}). Put back a copy.") from error
+    if not isinstance(config, dict):
+        raise RunError(f"{path} is damaged: it should hold an object, not {config!r:.40}.")
+    if config.get("format") != FORMAT:
+        raise RunError(
+            f"{path} is of format {config.get('format')!r}; glimpse_envs {__version__} reads "
+            f"format {FORMAT}. Use the glimpse_envs that wrote it, or train again."
+        )
+    return Run(folder, config)
+
+
+def load_policy(folder: str | Path, **kwargs: Any) -> Any:
+    """Load the trained policy of the run in `folder`.
+
+    The run's "policy", `"module:Class"`, is imported and `Class.from_run(run, **kwargs)` returned:
+    so evaluation serves every learner without importing any. Raises `RunError` if it is not there.
+    """
+    run = open_run(folder)
+    try:
+        module_name, class_name = _split_policy(run.config.get("policy"))
+    except ValueError as error:
+        raise RunError(f"{run.folder / 'config.json'}: {error}") from error
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise RunError(
+            f"The policy of {folder} is {module_name}:{class_name}, and {module_name} cannot be "
+            f"imported ({error}). Install what holds it, or start from the checkout's root."
+        ) from error
+    policy = getattr(module, class_name, None)
+    if policy is None or not hasattr(policy, "from_run"):
+        raise RunError(
+            f"The policy of {folder} is {module_name}:{class_name}, but {module_name} has no class "
+            f"{class_name} with a method from_run(run). Was it renamed since the run was made?"
+        )
+    return policy.from_run(run, **kwargs)
+
+
+def git_revision(folder: Path | None = None) -> str:
+    """The git commit checked out in `folder` (that of this package, if None).
+
+    40 hex digits, with "+dirty" if tracked files differ; "unknown" without git or a repository.
+    """
+    folder = folder or Path(__file__).parent
+    # The leading check keeps an installed package from taking the revision of the repository
+    # whose virtual environment it happens to lie in.
+    tracked = _git(folder, "ls-files")
+    described = _git(folder, "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+dirty")
+    return described if tracked and described else "unknown"
+
+
+def hardware(cores: int | None = None) -> str:
+    """The processor's model and the cores that this run uses (all it is allowed to, if None)."""
+    model = platform.processor() or platform.machine() or "unknown processor"
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    if cores is None:
+        has_affinity = hasattr(os, "sched_getaffinity")
+        cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return f"{model}, {cores} {'core' if cores == 1 else 'cores'}"
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, this package and what its results depend on, as far as installed."""
+    found = {"python": platform.python_version(), "glimpse_envs": __version__}
+    for distribution in ("numpy", "gymnasium", "numba", "torch"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[distribution] = version(distribution)
+    return found
+
+
+def _split_policy(policy: object) -> tuple[str, str]:
+    match policy.split(":") if isinstance(policy, str) else None:
+        case [module_name, class_name] if module_name and class_name.isidentifier():
+            return module_name, class_name
+    raise ValueError(f"'policy' should be written \"module:Class\", it is {policy!r}.")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What git prints, or "" where it fails."""
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def _json_number(value: Number) -> float | None:
+    number = value.item() if isinstance(value, np.generic) else value
+    return number if math.isfinite(number) else None
+
+
+def _checksum(tensors: Mapping[str, NDArray[Any]], metadata: str) -> str:
+    """SHA-256 over the metadata's text and each tensor's name, dtype, shape and values."""
+    digest = hashlib.sha256(metadata.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"\n{name} {tensor.dtype} {tensor.shape}\n".encode())
+        digest.update(tensor.tobytes())
+    return digest.hexdigest()
+
+
+def _drop_torn_line(path: Path) -> None:
+    """Cut off what follows the last newline, or the next line would be glued to it."""
+    if not path.exists():
+        return
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 1, 0))
+        if file.read(1) not in (b"\n", b""):
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def _replace_file(path: Path, data: bytes) -> None:
+    """Write `data` to `path` in one move: whoever reads sees the old file or the new one, whole."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

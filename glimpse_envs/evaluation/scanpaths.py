@@ -1,0 +1,126 @@
+"""Diagnostics of where a policy looks, and warnings when its gaze has collapsed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+GRID = 8  # cells a side of the look space for `coverage`
+
+# Lengths are in look units (the scene spans 2). A uniform gaze has a spread of sqrt(2/3) = 0.82;
+# 0.05 is a sixteenth of that and 1.5 pixels of a 60-pixel scene, an eighth of a 12-pixel glimpse:
+# two such looks show the same thing.
+STILL = 0.05
+
+# Among fewer episodes that look alike, chance is as good an explanation as a fixed path.
+FEWEST_EPISODES = 10
+
+
+@dataclass(frozen=True)
+class ScanpathDiagnostics:
+    """Where the chosen glimpses went. The first glimpse is dealt at random and is left out of all.
+
+    Where nothing was chosen every number is 0.
+    """
+
+    coverage: float
+    """Share of an 8x8 grid of the look space that was visited in any episode, in [0, 1]."""
+    spread: float
+    """Root mean square distance of the t-th look from its mean over images, averaged over t.
+
+    In look units; 0.82 for a uniform gaze. Relative looks inherit spread from their random start.
+    """
+    movement: float
+    """Mean distance between consecutive chosen glimpses, in look units."""
+    share_on_target: float
+    """Share of the chosen glimpses on the target, in [0, 1]."""
+    warnings: tuple[str, ...]
+    """Plain sentences; empty when nothing looks wrong."""
+
+
+def diagnose(
+    locations: NDArray[np.floating], visited: NDArray[np.bool_], on_target: NDArray[np.bool_]
+) -> ScanpathDiagnostics:
+    """Describe the scanpaths of E episodes of at most T glimpses.
+
+    Args:
+        locations: (E, T, 2) float, (x, y) of each glimpse in [-1, 1]; ignored where not visited.
+        visited: (E, T) bool, whether the glimpse was taken (an episode may stop early).
+        on_target: (E, T) bool, whether the glimpse lay on the target.
+
+    Raises:
+        ValueError: shapes or dtypes do not fit, or a visited location lies outside [-1, 1].
+    """
+    _check(locations, visited, on_target)
+    chosen = visited.copy()
+    chosen[:, :1] = False
+    if not chosen.any():
+        return ScanpathDiagnostics(0.0, 0.0, 0.0, 0.0, ())
+    places = np.where(chosen[..., None], locations, 0.0).astype(np.float64)  # (E, T, 2)
+    coverage = _coverage(places[chosen])
+    spread = _spread(places, chosen)
+    movement = _movement(places, chosen)
+    compared = int(chosen.any(axis=1).sum())
+    warnings = _warnings(coverage, spread, movement) if compared >= FEWEST_EPISODES else ()
+    share = float(on_target[chosen].mean())
+    return ScanpathDiagnostics(coverage, spread, movement, share, warnings)
+
+
+def _coverage(looks: NDArray[np.float64]) -> float:
+    """Share of the grid's cells which hold at least one of the looks (L, 2)."""
+    cells = np.minimum(((looks + 1) / 2 * GRID).astype(np.int64), GRID - 1)
+    return len(np.unique(cells @ np.array([1, GRID]))) / GRID**2
+
+
+def _spread(places: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
+    """Spread between images, over the steps at which at least two images can be compared."""
+    takers = chosen.sum(axis=0)  # (T,)
+    steps = takers >= 2
+    if not steps.any():
+        return 0.0
+    places, chosen, takers = places[:, steps], chosen[:, steps], takers[steps]
+    means = places.sum(axis=0) / takers[:, None]  # (T', 2)
+    squares = np.square(places - means).sum(axis=2) * chosen  # (E, T')
+    return float(np.sqrt(squares.sum(axis=0) / takers).mean())
+
+
+def _movement(places: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
+    pairs = chosen[:, 1:] & chosen[:, :-1]  # (E, T - 1)
+    if not pairs.any():
+        return 0.0
+    return float(np.linalg.norm(np.diff(places, axis=1), axis=2)[pairs].mean())
+
+
+def _warnings(coverage: float, spread: float, movement: float) -> tuple[str, ...]:
+    one_cell = coverage <= 1 / GRID**2
+    if one_cell or (spread < STILL and movement < STILL):
+        return (
+            "The gaze has collapsed into one place: whatever the image, every chosen glimpse is "
+            f"taken there (spread {spread:.3f}, movement {movement:.3f}).",
+        )
+    if spread < STILL:
+        return (
+            "The gaze follows one fixed path: it moves, but in the same way whatever the image "
+            f"(spread {spread:.3f}, movement {movement:.3f}).",
+        )
+    return ()
+
+
+def _check(
+    locations: NDArray[np.floating], visited: NDArray[np.bool_], on_target: NDArray[np.bool_]
+) -> None:
+    if locations.ndim != 3 or locations.shape[2] != 2:
+        raise ValueError(f"locations has shape {locations.shape}; it must be (episodes, steps, 2)")
+    for name, mask in (("visited", visited), ("on_target", on_target)):
+        if mask.shape != locations.shape[:2] or mask.dtype != np.bool_:
+            raise ValueError(
+                f"{name} is {mask.dtype} {mask.shape}; it must be bool {locations.shape[:2]}"
+            )
+    seen = locations[visited]
+    inside = np.abs(seen) <= 1 + 1e-6  # NaN is not
+    if not inside.all():
+        raise ValueError(
+            f"locations holds {seen[~inside][0]}; a visited glimpse must lie in [-1, 1]"
+        )

@@ -1,0 +1,165 @@
+"""Intervals and averages for error rates: one run, several seeds, and the normalised score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Counts drawn at a time by the bootstrap: 4 M int64 cells are 32 MB. It does not change the result.
+CHUNK_CELLS = 4_000_000
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a proportion, as fractions in [0, 1].
+
+    Wilson (1927), "Probable inference, the law of succession, and statistical inference".
+
+    Raises:
+        ValueError: no trials, successes outside [0, trials], or confidence outside (0, 1).
+    """
+    _check_confidence(confidence)
+    if trials < 1:
+        raise ValueError(f"trials is {trials}; an interval needs at least 1")
+    if not 0 <= successes <= trials:
+        raise ValueError(f"successes is {successes}; it must lie in [0, {trials}]")
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = successes / trials
+    shrink = 1 + z**2 / trials
+    centre = (share + z**2 / (2 * trials)) / shrink
+    half = z / shrink * float(np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2)))
+    # The formula is exact at the ends, its rounding is not.
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == trials else min(1.0, centre + half)
+    return low, high
+
+
+def interquartile_mean(values: ArrayLike) -> float:
+    """Mean of the middle half of `values` (S,): a quarter, rounded down, is cut at either end.
+
+    Agarwal et al. (2021), "Deep reinforcement learning at the edge of the statistical precipice".
+    With fewer than four values nothing is cut, and it is the mean.
+
+    Raises:
+        ValueError: `values` is empty, not one-dimensional or not finite.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"values has shape {array.shape}; it must be (S,) with S at least 1")
+    if not np.isfinite(array).all():
+        raise ValueError(f"values must be finite; got {array.tolist()}")
+    return float(_middle_means(array[None])[0])
+
+
+def bootstrap_interval(
+    correct: NDArray[np.bool_], confidence: float = 0.95, resamples: int = 10_000, seed: int = 0
+) -> tuple[float, float]:
+    """Interval of the error rate's inter-quartile mean over seeds, as fractions in [0, 1].
+
+    A percentile bootstrap over seeds and images together: all seeds answer the same images, so an
+    image is drawn for all of them at once. Simulated with five seeds it covers 93 % instead of 95 %
+    where the seeds differ much more than chance would have it, and more than 95 % elsewhere.
+
+    Args:
+        correct: (S, N) bool, whether the run with seed s answered image n rightly.
+        confidence: in (0, 1).
+        resamples: bootstrap replicates.
+        seed: of the bootstrap's own stream.
+
+    Raises:
+        ValueError: `correct` is not a boolean (S, N) with S and N at least 1, or a bad setting.
+    """
+    _check_confidence(confidence)
+    correct = np.asarray(correct)
+    if correct.dtype != np.bool_ or correct.ndim != 2 or correct.size == 0:
+        raise ValueError(
+            f"correct is {correct.dtype} {correct.shape}; it must be bool (seeds, images)"
+        )
+    seeds, images = correct.shape
+    # Images that the same seeds got wrong are interchangeable, so that only how often each pattern
+    # of errors is drawn matters: at most 2^S counts a replicate instead of N.
+    patterns, sizes = np.unique(~correct, axis=1, return_counts=True)  # (S, P), (P,)
+    generator = np.random.default_rng(seed)
+    chosen = _draw_seeds(generator, resamples, seeds)
+    rates = np.empty((resamples, seeds))
+    rows = max(1, CHUNK_CELLS // len(sizes))
+    for start in range(0, resamples, rows):
+        part = rates[start : start + rows]
+        counts = generator.multinomial(images, sizes / images, size=len(part))  # (R, P)
+        part[:] = counts @ patterns.T.astype(np.float64) / images  # (R, S)
+    return _percentiles(rates, chosen, confidence)
+
+
+def bootstrap_interval_from_counts(
+    errors: Sequence[int],
+    trials: int,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """`bootstrap_interval` for when only each seed's number of errors (S,) in `trials` is known.
+
+    Which images went wrong is then unknown, and with it how far the seeds err together. The
+    cautious end is taken: an unlucky draw of images is unlucky for every seed.
+
+    Raises:
+        ValueError: no seeds, an error count outside [0, trials], or a bad setting.
+    """
+    from scipy.stats import binom
+
+    _check_confidence(confidence)
+    counts = np.asarray(errors, dtype=np.int64)
+    if counts.ndim != 1 or counts.size == 0 or trials < 1:
+        raise ValueError(
+            f"errors has shape {counts.shape} and trials is {trials}; "
+            "errors must be (S,) with S at least 1, and trials at least 1"
+        )
+    if counts.min() < 0 or counts.max() > trials:
+        raise ValueError(f"errors are {counts.tolist()}; each must lie in [0, {trials}]")
+    generator = np.random.default_rng(seed)
+    chosen = _draw_seeds(generator, resamples, counts.size)
+    luck = generator.random((resamples, 1))
+    rates = np.asarray(binom.ppf(luck, trials, counts / trials)) / trials  # (R, S)
+    return _percentiles(rates, chosen, confidence)
+
+
+def normalised_score(value: float, chance: float, ceiling: float) -> float:
+    """`value` on the scale where `chance` is 0 and `ceiling` is 1 (below chance it is negative).
+
+    Raises:
+        ValueError: chance and ceiling are equal.
+    """
+    if chance == ceiling:
+        raise ValueError(f"chance and ceiling are both {chance}; the scale between them is empty")
+    return (value - chance) / (ceiling - chance)
+
+
+def _draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> NDArray[np.int64]:
+    """Which seeds each replicate holds: (R, S) indices, drawn with replacement."""
+    if resamples < 1:
+        raise ValueError(f"resamples is {resamples}; it must be at least 1")
+    return generator.integers(seeds, size=(resamples, seeds))
+
+
+def _percentiles(
+    rates: NDArray[np.float64], chosen: NDArray[np.int64], confidence: float
+) -> tuple[float, float]:
+    """Percentile interval of the replicates' inter-quartile means; rates and chosen are (R, S)."""
+    means = _middle_means(np.take_along_axis(rates, chosen, axis=1))
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _middle_means(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inter-quartile mean of each row: (R, S) to (R,)."""
+    from scipy.stats import trim_mean
+
+    return np.asarray(trim_mean(rows, 0.25, axis=1), dtype=np.float64)
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; it must lie between 0 and 1, such as 0.95")

@@ -1,0 +1,71 @@
+"""Counter-based random streams: every number is a function of (seed, purpose, stream, episode, index).
+
+Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). The seed is
+the key; the counter is (block, purpose, stream, episode). So nothing depends on the number of rows,
+on threads or on the order of the draws, and two seeds share no stream.
+
+Imported by kernels alone: this module needs Numba.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+# What a stream is for. A train scene is keyed by (row, episode), a fixed one by its index.
+TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
+
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def fill_words(
+    words: NDArray[np.uint32], seed: np.uint64, purpose: int, stream: int, episode: int
+) -> None:
+    """Fill `words` (n,) uint32 with the first n words of the stream (seed, purpose, stream, episode)."""
+    for start in range(0, len(words), 4):
+        c0, c1 = np.uint64(start // 4), np.uint64(purpose)
+        c2, c3 = np.uint64(stream), np.uint64(episode)
+        k0, k1 = seed & _LOW, seed >> _32
+        for _ in range(10):
+            p0, p1 = _M0 * c0, _M1 * c2
+            c0, c1 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW
+            c2, c3 = (p0 >> _32) ^ c3 ^ k1, p0 & _LOW
+            k0, k1 = (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
+        block = (c0, c1, c2, c3)
+        for i in range(min(4, len(words) - start)):
+            words[start + i] = np.uint32(block[i])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def below(word: np.uint32, n: int) -> int:
+    """Map a word to an integer in [0, n); the bias is below n / 2**32."""
+    return np.int64((np.uint64(word) * np.uint64(n)) >> _32)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def symmetric(word: np.uint32) -> float:
+    """Map a word to a float64 in (-1, 1)."""
+    return (float(word) + 0.5) / 2147483648.0 - 1.0
+
+
+@njit(cache=True, nogil=True)
+def draw_starts(
+    which: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    starts: NDArray[np.float64],
+) -> None:
+    """Fill `starts[which]` (m, 2) with places uniform in (-1, 1), each from its scene's key.
+
+    `keys` are the seeds, streams, episodes and indices of `glimpse_envs.scenes.scene.Keys`.
+    """
+    seeds, streams, episodes, indices = keys
+    words = np.empty(2, np.uint32)
+    for n in which:
+        if indices[n] < 0:
+            fill_words(words, seeds[n], TRAIN_START, streams[n], episodes[n])
+        else:
+            fill_words(words, seeds[n], FIXED_START, indices[n], 0)
+        starts[n, 0], starts[n, 1] = symmetric(words[0]), symmetric(words[1])

@@ -1,0 +1,101 @@
+"""Many scanpaths on one page."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.rendering.drawing import blank, draw_mark, draw_path, draw_text, enlarge
+from glimpse_envs.rendering.palette import BACKGROUND, TEXT, verdict_colour
+from glimpse_envs.rendering.picture import Picture
+
+MIN_CELL = 48
+
+
+def draw_scanpath(picture: Picture, size: int = 160) -> NDArray[np.uint8]:
+    """One cell of a contact sheet: the scene and its whole path, framed green or red.
+
+    Under the scene stands the answer and, where it is wrong, the target. A full view has no path.
+
+    Args:
+        picture: what to show; its windows, glimpse and caption are left out.
+        size: the cell's width in pixels, at least 48.
+
+    Returns:
+        (size + size // 7 + 6, size, 3) uint8 RGB, whatever the scene's size.
+
+    Raises:
+        ValueError: a size too small to see anything in.
+    """
+    if size < MIN_CELL:
+        raise ValueError(f"a cell's size must be at least {MIN_CELL} pixels; it is {size}")
+    edge, text_size = max(2, size // 53), size // 13
+    cell = blank(size + size // 7 + 6, size, BACKGROUND)
+    cell[:size] = verdict_colour(picture.answer, picture.target)
+    inner = size - 2 * edge
+    cell[edge : size - edge, edge : size - edge] = BACKGROUND
+
+    _, rows, columns = picture.scene.shape
+    zoom = inner / max(rows, columns)
+    height, width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
+    panel = enlarge(picture.scene, height, width)
+    if picture.sides:
+        draw_path(panel, picture.path * np.float32(zoom), size / 120)
+    top, left = edge + (inner - height) // 2, edge + (inner - width) // 2
+    cell[top : top + height, left : left + width] = panel
+
+    text = _judgement(picture.answer, picture.target)
+    if text:
+        mark = text_size * 5 // 4
+        below = size + (cell.shape[0] - size - text_size) // 2
+        draw_mark(
+            cell, (edge, below - (mark - text_size) // 2), mark, picture.answer, picture.target
+        )
+        text_left = edge + mark + text_size // 2
+        draw_text(cell, text, (text_left, below), text_size, TEXT, size - text_left - edge)
+    return cell
+
+
+def contact_sheet(
+    cells: Sequence[NDArray[np.uint8]], columns: int, title: str = ""
+) -> NDArray[np.uint8]:
+    """Lay cells out row by row, under a title.
+
+    Args:
+        cells: at least one, all (h, w, 3) uint8 RGB of one size.
+        columns: cells in a row, at least 1; a last row that is not full stays empty at its end.
+        title: one line of text; "" for none.
+
+    Returns:
+        (height, width, 3) uint8 RGB.
+
+    Raises:
+        ValueError: no cells, cells of different sizes, or fewer than one column.
+    """
+    if not cells:
+        raise ValueError("a contact sheet needs at least one cell; it got none")
+    if columns < 1:
+        raise ValueError(f"columns must be at least 1; it is {columns}")
+    shapes = {cell.shape for cell in cells}
+    if len(shapes) > 1:
+        raise ValueError(f"all cells must have one shape; they have {sorted(shapes)}")
+
+    cell_height, cell_width = cells[0].shape[:2]
+    gap, text_size = 12, 14
+    header = text_size + gap if title else 0
+    rows, columns = -(-len(cells) // columns), min(columns, len(cells))
+    sheet = blank(
+        header + rows * (cell_height + gap) + gap, columns * (cell_width + gap) + gap, BACKGROUND
+    )
+    draw_text(sheet, title, (gap, gap), text_size, TEXT, sheet.shape[1] - 2 * gap)
+    for index, cell in enumerate(cells):
+        row, column = divmod(index, columns)
+        top, left = header + gap + row * (cell_height + gap), gap + column * (cell_width + gap)
+        sheet[top : top + cell_height, left : left + cell_width] = cell
+    return sheet
+
+
+def _judgement(answer: str | None, target: str | None) -> str:
+    if answer is None:
+        return "" if target is None else f"target {target}"
+    return answer if target is None or answer == target else f"{answer}, not {target}"

@@ -1,0 +1,122 @@
+"""Frames to files: a PNG image, an MP4 or GIF film. A file appears whole or not at all."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+SUFFIXES = (".mp4", ".gif")
+
+
+def write_png(image: NDArray[np.uint8], path: str | os.PathLike[str]) -> Path:
+    """Write an (height, width, 3) uint8 RGB image, making missing folders.
+
+    Raises:
+        ValueError: an array that is no such image, or a path that does not end in .png.
+    """
+    import cv2
+
+    target = Path(path)
+    if target.suffix.lower() != ".png":
+        raise ValueError(f"an image's path must end in .png; it is {target}")
+    _check_image(image)
+    _, encoded = cv2.imencode(".png", np.ascontiguousarray(image[..., ::-1]))
+    with _replacing(target) as temporary:
+        temporary.write_bytes(encoded.tobytes())
+    return target
+
+
+def write_film(
+    frames: Iterable[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 4
+) -> Path:
+    """Write a film, H.264 or GIF by the path's suffix, making missing folders.
+
+    Args:
+        frames: at least one, each (height, width, 3) uint8 RGB, all of one size; for .mp4 both
+            sides must be even. Read one at a time.
+        path: ends in .mp4 or .gif.
+        fps: frames a second. A GIF counts in hundredths of a second.
+
+    Raises:
+        ValueError: no frames, frames that differ in size or are no images, another suffix, or
+            frames a second that are not positive. Nothing is left behind.
+        ImportError: imageio, or for .mp4 imageio-ffmpeg, is not installed.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"a film's path must end in .mp4 or .gif; it is {target}")
+    if not fps > 0:
+        raise ValueError(f"fps must be positive; it is {fps}")
+    with _replacing(target) as temporary:
+        checked = _checked(frames, even=target.suffix.lower() == ".mp4")
+        # The first frame is asked for before a writer opens: bad frames are told of first.
+        first = next(checked, None)
+        if first is None:
+            raise ValueError("a film needs at least one frame; it got none")
+        # Not the writer's own `with`: that closes nothing after an error.
+        with closing(_open_writer(temporary, fps)) as writer:
+            writer.append_data(first)
+            for frame in checked:
+                writer.append_data(frame)
+    return target
+
+
+def _open_writer(path: Path, fps: float) -> Any:
+    film = path.suffix.lower() == ".mp4"
+    for module in ("imageio", "imageio_ffmpeg") if film else ("imageio",):
+        if find_spec(module) is None:
+            raise ImportError(f'{path.suffix} films need {module}: pip install "imageio[ffmpeg]"')
+    import imageio.v2 as imageio
+
+    if not film:
+        return imageio.get_writer(path, format="GIF", mode="I", duration=1000 / fps, loop=0)
+    return imageio.get_writer(
+        path,
+        format="FFMPEG",
+        mode="I",
+        fps=fps,
+        codec="libx264",
+        pixelformat="yuv420p",
+        quality=8,
+        macro_block_size=2,
+    )
+
+
+def _checked(frames: Iterable[NDArray[np.uint8]], even: bool) -> Iterator[NDArray[np.uint8]]:
+    shape: tuple[int, ...] | None = None
+    for index, frame in enumerate(frames):
+        _check_image(frame)
+        shape = shape or frame.shape
+        if frame.shape != shape:
+            raise ValueError(
+                f"all frames must have one size; frame {index} is {frame.shape[:2]}, the first "
+                f"is {shape[:2]}"
+            )
+        if even and (shape[0] % 2 or shape[1] % 2):
+            raise ValueError(f"an .mp4's height and width must be even; they are {shape[:2]}")
+        yield frame
+
+
+def _check_image(image: NDArray[np.uint8]) -> None:
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
+        raise ValueError(
+            f"an image must be (height, width, 3) uint8 RGB; it is {image.shape} {image.dtype}"
+        )
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A temporary path beside the target, of its suffix, renamed to it once all went well."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.stem}-{uuid4().hex}{target.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,182 @@
+"""One frame of an episode: the scene with the scanpath, what the retina sees, and the answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.rendering.drawing import (
+    Canvas,
+    blank,
+    dim_outside,
+    draw_mark,
+    draw_outline,
+    draw_path,
+    draw_text,
+    enlarge,
+)
+from glimpse_envs.rendering.palette import (
+    BACKGROUND,
+    EDGE,
+    MUTED,
+    TEXT,
+    scale_colour,
+    verdict_colour,
+)
+from glimpse_envs.rendering.picture import Picture
+
+MIN_HEIGHT = 160
+LIGHT_OUTSIDE = 0.45
+"""How much of the scene's light is left outside the largest window."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything goes in a frame, in the frame's pixels; fixed by the scene's size and K."""
+
+    height: int
+    """The frame's height; even, as H.264 asks."""
+    width: int
+    """The frame's width; even."""
+    margin: int
+    zoom: float
+    """Frame pixels a scene pixel."""
+    scene_left: int
+    scene_top: int
+    scene_height: int
+    scene_width: int
+    retina_left: int
+    patch_side: int
+    """Side of one scale's enlarged glimpse; 0 for a full view."""
+    patch_pitch: int
+    """From the top of one scale's glimpse to the next one's."""
+    text_size: int
+    text_width: int
+    """The text stands under the scene, from the left margin on."""
+    text_top: int
+
+
+def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> Layout:
+    """The layout of every frame of an episode.
+
+    Args:
+        scene_size: (H, W) in pixels.
+        scales: K; 0 for a full view, which has no retina to show.
+        height: of the frame in pixels, at least 160; an odd one is made even.
+
+    Raises:
+        ValueError: a height too small to read.
+    """
+    if height < MIN_HEIGHT:
+        raise ValueError(f"a frame's height must be at least {MIN_HEIGHT} pixels; it is {height}")
+    rows, columns = scene_size
+    margin, text_size = height // 36, height // 28
+    strip = 3 * text_size
+    panel = height - 3 * margin - strip
+    # A scene more than twice as wide as high is fitted by its width.
+    zoom = min(panel / rows, 2 * panel / columns)
+    scene_height, scene_width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
+
+    # The retina's column runs down the whole frame, beside the text.
+    patch_pitch = (height - margin) // max(scales, 2)
+    patch_side = max(1, patch_pitch - text_size - 3 * margin // 2) if scales else 0
+    column = patch_side + 2 * margin if scales else 0
+    # The width holds the text too, however narrow the scene.
+    scene_area = max(scene_width, 4 * panel // 5)
+    return Layout(
+        height=_even(height),
+        width=_even(scene_area + column + 2 * margin),
+        margin=margin,
+        zoom=zoom,
+        scene_left=margin + (scene_area - scene_width) // 2,
+        scene_top=margin + (panel - scene_height) // 2,
+        scene_height=scene_height,
+        scene_width=scene_width,
+        retina_left=margin + scene_area + 2 * margin,
+        patch_side=patch_side,
+        patch_pitch=patch_pitch,
+        text_size=text_size,
+        text_width=scene_area,
+        text_top=panel + 2 * margin,
+    )
+
+
+def draw_frame(picture: Picture, height: int = 360) -> NDArray[np.uint8]:
+    """Draw one frame: scene, windows and path at the left, the retina's view at the right.
+
+    Each scale's window and glimpse share a colour; below stand the answer, the target and the
+    caption. The scene is dimmed where no window reaches.
+
+    Args:
+        picture: what to show.
+        height: of the frame in pixels, at least 160.
+
+    Returns:
+        (height', width', 3) uint8 RGB. Both sides are even and depend only on `height`, on the
+        scene's size and on the number of scales, so that all frames of an episode fit one film.
+    """
+    _, rows, columns = picture.scene.shape
+    layout = layout_of((rows, columns), len(picture.sides), height)
+    frame = blank(layout.height, layout.width, BACKGROUND)
+    _place(frame, _draw_scene(picture, layout), layout.scene_left, layout.scene_top, EDGE)
+    _draw_retina(frame, picture, layout)
+    _draw_text_strip(frame, picture, layout)
+    return frame
+
+
+def _draw_scene(picture: Picture, layout: Layout) -> Canvas:
+    panel = enlarge(picture.scene, layout.scene_height, layout.scene_width)
+    if not picture.sides:
+        return panel
+    path = picture.path * np.float32(layout.zoom)  # (t, 2) in panel pixels
+    centre = (float(path[-1, 0]), float(path[-1, 1]))
+    sides = [side * layout.zoom for side in picture.sides]
+    dim_outside(panel, centre, max(sides), LIGHT_OUTSIDE)
+    unit = layout.height / 180
+    # Finest last: where outlines meet, the fovea's stays whole.
+    for scale in reversed(range(len(sides))):
+        draw_outline(panel, centre, sides[scale], scale_colour(scale), max(1, round(unit)))
+    draw_path(panel, path, unit * 0.9)
+    return panel
+
+
+def _draw_retina(frame: Canvas, picture: Picture, layout: Layout) -> None:
+    left, side = layout.retina_left, layout.patch_side
+    for scale, glimpse in enumerate(picture.scale_glimpses):  # (C, g, g)
+        colour = scale_colour(scale)
+        top = layout.margin + scale * layout.patch_pitch
+        label = f"{picture.sides[scale]:g} px"
+        draw_text(frame, label, (left, top), layout.text_size * 4 // 5, colour, side)
+        top += layout.text_size + layout.margin // 2
+        _place(frame, enlarge(glimpse, side, side), left, top, colour)
+
+
+def _draw_text_strip(frame: Canvas, picture: Picture, layout: Layout) -> None:
+    left, top, size = layout.margin, layout.text_top, layout.text_size
+    half = layout.text_width // 2
+    answer, target = picture.answer, picture.target
+    mark = size * 3 // 2
+    if answer is not None or target is not None:
+        draw_mark(frame, (left, top - (mark - size) // 2), mark, answer, target)
+        text_left = left + mark + size // 2
+        line = "no answer yet" if answer is None else f"answer {answer}"
+        room = half - (text_left - left) - size // 2
+        draw_text(frame, line, (text_left, top), size, verdict_colour(answer, target), room)
+    if target is not None:
+        draw_text(frame, f"target {target}", (left + half, top), size, TEXT, half)
+    below = (left, top + 2 * size)
+    draw_text(frame, picture.caption, below, size * 4 // 5, MUTED, 2 * half)
+
+
+def _place(frame: Canvas, panel: Canvas, left: int, top: int, edge: tuple[int, int, int]) -> None:
+    """Put a panel into the frame with a thin edge around it."""
+    rows, columns = panel.shape[:2]
+    thickness = max(1, frame.shape[0] // 180)
+    frame[
+        top - thickness : top + rows + thickness, left - thickness : left + columns + thickness
+    ] = edge
+    frame[top : top + rows, left : left + columns] = panel
+
+
+def _even(length: int) -> int:
+    return length + length % 2

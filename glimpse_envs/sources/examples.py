@@ -1,0 +1,56 @@
+"""What every source gives: labelled images, what they look like, and one kind of error."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+SPLITS = ("train", "validation", "test")
+HELD_OUT = 10_000
+"""How many of the last published training images are the validation split."""
+
+
+class SourceError(RuntimeError):
+    """A source's files are missing, damaged or out of reach. The message names file and cure."""
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """What is known of a source without its pixels."""
+
+    name: str
+    image_shape: tuple[int, int, int]
+    """(C, h, w): C is 1 for grey and 3 for RGB."""
+    class_names: tuple[str, ...]
+    """Indexed by label."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labelled images. The arrays cannot be written to: every environment shares them."""
+
+    images: NDArray[np.uint8]
+    """(N, C, h, w), C-contiguous, 0 black to 255 white, colours in the order RGB."""
+    labels: NDArray[np.int64]
+    """(N,), indices into the source's class names."""
+
+    def __post_init__(self) -> None:
+        """Refuse arrays which do not belong together, and keep read-only views of the rest.
+
+        Raises:
+            ValueError: if `images` has not four axes, or not one image for each label.
+        """
+        if self.images.ndim != 4:
+            raise ValueError(f"images must be (N, C, h, w), but have shape {self.images.shape}")
+        if self.labels.shape != (len(self.images),):
+            raise ValueError(
+                f"{len(self.images)} images need labels of shape ({len(self.images)},), "
+                f"but these have shape {self.labels.shape}"
+            )
+        for name, dtype in (("images", np.uint8), ("labels", np.int64)):
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return len(self.labels)

@@ -1,0 +1,163 @@
+"""A folder of the user's own images: `PATH/class name/image.png`.
+
+Where PATH has the three folders train, validation and test, these hold the class folders. Else
+each image falls into a split, 80 : 10 : 10, by a hash of its class and file name, so that it stays
+there when others are added.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
+LAYOUT = "It must hold one folder of images (png, jpg, bmp) for each class"
+
+
+@dataclass(frozen=True)
+class ImageFolder:
+    """Everything in a folder, read once."""
+
+    class_names: tuple[str, ...]
+    images: NDArray[np.uint8]  # (N, C, h, w)
+    labels: NDArray[np.int64]  # (N,)
+    splits: NDArray[np.int64]  # (N,), indices into SPLITS
+
+
+def describe(source: str) -> SourceInfo:
+    """Shape and classes of "folder:PATH", for which all its images are read.
+
+    Raises:
+        SourceError: if the folder is missing or empty, or an image is damaged or of another size.
+    """
+    folder = read_folder(path_of(source))
+    channels, height, width = folder.images.shape[1:]
+    return SourceInfo(source, (channels, height, width), folder.class_names)
+
+
+def load(source: str, split: str) -> Examples:
+    """The images of a split of "folder:PATH", sorted by class, then by file name.
+
+    Raises:
+        SourceError: as `describe`, and if no image is in this split.
+    """
+    folder = read_folder(path_of(source))
+    chosen = folder.splits == SPLITS.index(split)
+    if not chosen.any():
+        raise SourceError(
+            f"{path_of(source)} has {len(chosen)} images, of which none is in the split {split}. "
+            f"Add images, or sort them into the folders {', '.join(SPLITS)}."
+        )
+    return Examples(folder.images[chosen], folder.labels[chosen])
+
+
+def path_of(source: str) -> Path:
+    """The absolute path in "folder:PATH"."""
+    return Path(source.partition(":")[2]).expanduser().resolve()
+
+
+@cache
+def read_folder(root: Path) -> ImageFolder:
+    """Read all images under `root`: as grey where every one is grey, else as RGB.
+
+    Raises:
+        SourceError: if the folder is missing or empty, or an image is damaged or of another size.
+    """
+    files = find_images(root)
+    first = read_image(files[0][2])
+    colours = np.empty((len(files), *first.shape), np.uint8)  # (N, h, w, 3)
+    for row, (_, _, path) in zip(colours, files, strict=True):
+        image = read_image(path)
+        if image.shape != first.shape:
+            raise SourceError(
+                f"{path} has {_size(image)} pixels, but {files[0][2]} has {_size(first)}: "
+                f"all images must be of one size. Resize it to {_size(first)}."
+            )
+        row[:] = image
+    grey = np.array_equal(colours[..., 0], colours[..., 1]) and np.array_equal(
+        colours[..., 1], colours[..., 2]
+    )
+    class_names = tuple(sorted({name for _, name, _ in files}))
+    return ImageFolder(
+        class_names,
+        np.ascontiguousarray(colours[..., : 1 if grey else 3].transpose(0, 3, 1, 2)),
+        np.array([class_names.index(name) for _, name, _ in files]),
+        np.array([split for split, _, _ in files]),
+    )
+
+
+def find_images(root: Path) -> list[tuple[int, str, Path]]:
+    """The (split, class name, path) of every image, sorted by class and file name.
+
+    Raises:
+        SourceError: if there is no folder, no class or no image, or a split's folder is missing.
+    """
+    if not root.is_dir():
+        raise SourceError(f"{root} is not a folder. {LAYOUT}.")
+    names = {folder.name for folder in _folders(root)}
+    if not names:
+        raise SourceError(f"{root} has no folders in it. {LAYOUT}.")
+    if names <= set(SPLITS) or names >= set(SPLITS):
+        absent = [split for split in SPLITS if split not in names]
+        if absent:
+            raise SourceError(
+                f"{root} is sorted into splits, but has no folder {' and '.join(absent)}. "
+                f"It must have {', '.join(SPLITS)}, or class folders alone."
+            )
+        found = [
+            (SPLITS.index(split), name, path)
+            for split in SPLITS
+            for name, path in _images(root / split)
+        ]
+    else:
+        found = [(split_of(f"{name}/{path.name}"), name, path) for name, path in _images(root)]
+    return sorted(found, key=lambda image: (image[1], image[2].name, image[0]))
+
+
+def split_of(relative: str) -> int:
+    """The split, an index into SPLITS, of the image "class/file", by the SHA-256 of this name."""
+    tenth = int.from_bytes(hashlib.sha256(relative.encode()).digest()[:8]) % 10
+    return SPLITS.index({8: "validation", 9: "test"}.get(tenth, "train"))
+
+
+def read_image(path: Path) -> NDArray[np.uint8]:
+    """Read one image as RGB, (h, w, 3); transparency is dropped.
+
+    Raises:
+        SourceError: if the file is damaged.
+    """
+    import cv2
+
+    content = np.frombuffer(path.read_bytes(), np.uint8)
+    image = cv2.imdecode(content, cv2.IMREAD_COLOR) if content.size else None
+    if image is None:
+        raise SourceError(f"{path} is not an image that can be read. Replace or remove it.")
+    return np.asarray(image[..., ::-1], np.uint8)
+
+
+def _images(parent: Path) -> list[tuple[str, Path]]:
+    """The (class name, path) of every image in the class folders of `parent`."""
+    found = []
+    for folder in _folders(parent):
+        paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+        if not paths:
+            raise SourceError(f"{folder} holds no image (png, jpg, bmp). Add some or remove it.")
+        found += [(folder.name, path) for path in paths]
+    if not found:
+        raise SourceError(f"{parent} has no folders in it. {LAYOUT}.")
+    return found
+
+
+def _folders(parent: Path) -> list[Path]:
+    """The folders in a folder, but hidden ones."""
+    return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+def _size(image: NDArray[np.uint8]) -> str:
+    """An image's size in words, width first as image programs say it."""
+    return f"{image.shape[1]}x{image.shape[0]}"

@@ -1,0 +1,87 @@
+"""The one list of environments, which tests, docs, benchmarks and the command line walk."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+
+_CLASSIFICATION = "glimpse_envs.tasks.classification:ImageClassification"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One environment.
+
+    Args:
+        id: Gymnasium's name of it.
+        task: the task's class, "module:Class".
+        kwargs: its flat scalar arguments.
+        chance: the mean return of answering blindly.
+        ceiling: the best mean return.
+    """
+
+    id: str
+    task: str
+    kwargs: dict[str, Any]
+    chance: float
+    ceiling: float
+
+
+def _centred(source: str, budget: int = 6) -> dict[str, Any]:
+    return dict(source=source, scene_size=28, budget=budget, glimpse_size=8, scales=1)
+
+
+def _translated(source: str) -> dict[str, Any]:
+    return dict(source=source, scene_size=60, budget=8, glimpse_size=12, scales=3)
+
+
+def _cluttered(source: str) -> dict[str, Any]:
+    return _translated(source) | dict(clutter=4, clutter_size=8)
+
+
+def _cluttered_large(source: str) -> dict[str, Any]:
+    return _cluttered(source) | dict(scene_size=100, clutter=8, scales=4)
+
+
+_CIFAR = dict(source="cifar10", scene_size=32, budget=8, glimpse_size=8, scales=2)
+_CIRCLE_SQUARE = dict(
+    source="circle_square",
+    scene_size=28,
+    budget=16,
+    glimpse_size=5,
+    scales=1,
+    inside=True,
+    look="relative",
+    max_move=0.2,
+    reward="dense",
+)
+
+SUITE: dict[str, Row] = {
+    row.id: row
+    for row in (
+        Row("Glimpse/CenteredMNIST-v0", _CLASSIFICATION, _centred("mnist"), 0.1, 1.0),
+        Row("Glimpse/CenteredGlyphs-v0", _CLASSIFICATION, _centred("glyphs"), 0.1, 1.0),
+        Row("Glimpse/TranslatedMNIST-v0", _CLASSIFICATION, _translated("mnist"), 0.1, 1.0),
+        Row("Glimpse/TranslatedGlyphs-v0", _CLASSIFICATION, _translated("glyphs"), 0.1, 1.0),
+        Row("Glimpse/ClutteredMNIST-v0", _CLASSIFICATION, _cluttered("mnist"), 0.1, 1.0),
+        Row("Glimpse/ClutteredGlyphs-v0", _CLASSIFICATION, _cluttered("glyphs"), 0.1, 1.0),
+        Row("Glimpse/ClutteredMNISTLarge-v0", _CLASSIFICATION, _cluttered_large("mnist"), 0.1, 1.0),
+        Row(
+            "Glimpse/ClutteredGlyphsLarge-v0", _CLASSIFICATION, _cluttered_large("glyphs"), 0.1, 1.0
+        ),
+        Row("Glimpse/FashionMNIST-v0", _CLASSIFICATION, _centred("fashion_mnist", 12), 0.1, 1.0),
+        Row("Glimpse/CIFAR10-v0", _CLASSIFICATION, _CIFAR, 0.1, 1.0),
+        Row("Glimpse/CircleSquare-v0", _CLASSIFICATION, _CIRCLE_SQUARE, 0.5, 1.0),
+    )
+}
+
+
+def register_all() -> None:
+    """Register every environment of the suite with Gymnasium."""
+    for row in SUITE.values():
+        gym.register(
+            row.id,
+            entry_point="glimpse_envs.env:GlimpseEnv",
+            vector_entry_point="glimpse_envs.env:GlimpseVectorEnv",
+            kwargs={"task": row.task, **row.kwargs},
+        )

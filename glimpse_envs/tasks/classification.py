@@ -1,0 +1,329 @@
+"""Which class is it? Pictures that the agent sees through glimpses."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.geometry import LookSpace, project_to_disc
+from glimpse_envs.randomness import draw_starts
+from glimpse_envs.scenes import make_scene
+from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.sensors.retina import Retina
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.threads import for_chunks
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
+
+
+class ImageClassification(Task):
+    """Say which class a picture belongs to, seeing it only through glimpses of your choice.
+
+    ## Description
+
+    A picture is hidden: an image of a source, centred, at a uniform place, or among pieces of other
+    images. The agent looks at one place a step, sees a retina's view of it (fine in the middle,
+    coarser around) and says at every step which class it believes the picture to belong to. The
+    tasks are those of Recurrent Models of Visual Attention (Mnih et al., NIPS 2014), and
+    CircleSquare of ap_gym (APPLE, ICLR 2026).
+
+    ## Action Space
+
+    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
+    [-1, 1], where (-1, -1) is the scene's top-left corner; with `"tiles"` the number of a tile, row
+    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
+    `answer`: the class. With `stop=True` also `stop`: 1 ends the episode with this answer.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` in [0, 1], (K C, g, g): scale by scale, finest first, each with its
+    C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels. `location`
+    (2,): where it was taken. `remaining` (1,): glimpses left / budget. With `history=True` `glimpse`
+    (T, K C, g, g) and `location` (T, 2) hold all glimpses so far, zeros where none was taken yet.
+    With `view="full"` `scene` (C, H, W) alone, and an episode is one answer.
+
+    ## Rewards
+
+    `reward="final"`: 1 for a right answer at the episode's last step. `reward="dense"`: 1 / T for
+    every right answer. `glimpse_cost` is subtracted for every glimpse after the first.
+
+    ## Episode End
+
+    The first glimpse is given by `reset`, at a uniform place, and counts towards the `budget` T. An
+    episode is T steps, or fewer with `stop`; the look of the last step is ignored. A spent budget
+    terminates: the agent can see it. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right answer, and `target_mask`, whether the answer counted; always
+    `target_box` (4,): x0, y0, x1, y1 of the evidence in look coordinates (it may stick out of
+    [-1, 1]); in a fixed split `scene`, the scene's number.
+
+    ## References
+
+    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014. Schneider et al., Active Perception
+    through Learned Exploration (APPLE), ICLR 2026, for CircleSquare.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", "circle_square", or
+            "folder:PATH", a folder of class-named folders of images.
+        split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
+            k, dealt once each.
+        scene_size: the scene's side in pixels.
+        clutter: pieces of other images in the scene.
+        clutter_size: a piece's side in pixels.
+        budget: T, glimpses in an episode, the first included.
+        glimpse_size: g, the side of a glimpse in cells.
+        scales: K, each covering twice the side of the last.
+        inside: keep the whole glimpse inside the scene.
+        look: "continuous", "tiles" or "relative".
+        max_move: the longest relative move, in look coordinates.
+        reward: "final" or "dense".
+        view: "glimpse", or "full" for the whole scene in one step.
+        history: observe all glimpses so far.
+        stop: let the agent end the episode.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+        glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
+    """
+
+    def __init__(
+        self,
+        *,
+        source: str,
+        split: str = "train",
+        scene_size: int,
+        clutter: int = 0,
+        clutter_size: int = 8,
+        budget: int,
+        glimpse_size: int,
+        scales: int,
+        inside: bool = False,
+        look: str = "continuous",
+        max_move: float = 0.2,
+        reward: str = "final",
+        view: str = "glimpse",
+        history: bool = False,
+        stop: bool = False,
+        glimpse_cost: float = 0.0,
+    ) -> None:
+        _check_choice("split", split, SPLITS)
+        _check_choice("look", look, ("continuous", "tiles", "relative"))
+        _check_choice("reward", reward, ("final", "dense"))
+        _check_choice("view", view, ("glimpse", "full"))
+        for name, value, least in (
+            ("scene_size", scene_size, 1),
+            ("clutter", clutter, 0),
+            ("clutter_size", clutter_size, 1),
+            ("budget", budget, 1),
+            ("glimpse_size", glimpse_size, 1),
+            ("scales", scales, 1),
+        ):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
+        if scales > 12:
+            raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
+        if not 0.0 < max_move <= 2.0:
+            raise ValueError(
+                f"max_move={max_move!r} must be above 0 and at most 2, the whole scene"
+            )
+        if not 0.0 <= glimpse_cost < np.inf:
+            raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
+        for name, flag in (("inside", inside), ("history", history), ("stop", stop)):
+            if not isinstance(flag, bool | np.bool_):
+                raise ValueError(f"{name}={flag!r} must be True or False")
+        if view == "full" and (history or stop or glimpse_cost):
+            raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
+
+        self._scene = make_scene(source, split, scene_size, clutter, clutter_size)
+        channels, height, width = self._scene.shape
+        # The full view needs no coarser planes.
+        self._retina = Retina(
+            height, width, channels, glimpse_size, scales if view == "glimpse" else 1
+        )
+        self._space = LookSpace(height, width, self._retina.sides[-1] / 2 if inside else 0.0)
+        self._tiles = self._space.tile_centres(glimpse_size)
+        self._look, self._max_move, self._dense = look, max_move, reward == "dense"
+        self._full, self._with_history = view == "full", history
+        self.budget = 1 if self._full else int(budget)
+        self.glimpse_cost = float(glimpse_cost)
+        self.class_names = self._scene.class_names
+        self.action_space = self._make_action_space(stop)
+        self.observation_space = self._make_observation_space()
+
+    @property
+    def num_scenes(self) -> int | None:
+        return self._scene.num_scenes
+
+    def _make_action_space(self, stop: bool) -> spaces.Dict:
+        answer = spaces.Discrete(len(self.class_names))
+        if self._full:
+            return spaces.Dict(answer=answer)
+        look: spaces.Space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        if self._look == "tiles":
+            look = spaces.Discrete(len(self._tiles))
+        if stop:
+            return spaces.Dict(look=look, answer=answer, stop=spaces.Discrete(2))
+        return spaces.Dict(look=look, answer=answer)
+
+    def _make_observation_space(self) -> spaces.Dict:
+        def box(low: float, *shape: int) -> spaces.Box:
+            return spaces.Box(low, 1.0, shape, np.float32)
+
+        if self._full:
+            return spaces.Dict(scene=box(0.0, *self._scene.shape))
+        steps = (self.budget,) if self._with_history else ()
+        return spaces.Dict(
+            glimpse=box(0.0, *steps, *self._retina.glimpse_shape),
+            location=box(-1.0, *steps, 2),
+            remaining=box(0.0, 1),
+        )
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        groups = num_envs // copies
+        self._copies = copies
+        self._group_of = np.repeat(np.arange(groups), copies)  # (num_envs,)
+        self._canvas, self._sums = self._retina.allocate(groups, self._scene.dtype)
+        self._labels = np.zeros(groups, np.int64)
+        self._boxes = np.zeros((groups, 4))  # x0, y0, x1, y1 in pixels
+        self._starts = np.zeros((groups, 2))
+        self._indices = np.full(groups, -1, np.int64)
+        self._locations = np.zeros((num_envs, 2))
+        self._centres = np.zeros((num_envs, 2))  # the same in pixels
+        self._path = np.zeros((num_envs, self.budget, 2), np.float32)  # in pixels
+        self._taken = np.zeros(num_envs, np.int64)
+        self._answers = np.full(num_envs, -1, np.int64)
+        if self._with_history:
+            shape = (num_envs, self.budget, *self._retina.glimpse_shape)
+            self._glimpses = np.zeros(shape, np.float32)
+            self._seen_from = np.zeros((num_envs, self.budget, 2), np.float32)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        def draw(which: Rows) -> None:
+            self._scene.draw(which, keys, self._canvas, self._labels, self._boxes)
+            self._retina.sum_scenes(self._canvas, self._sums, which)
+
+        for_chunks(draw, groups)
+        streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
+        draw_starts(groups, streams, self._starts)
+        self._indices[groups] = keys.indices[groups]
+        rows = groups
+        if self._copies > 1:
+            rows = (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
+        starts = self._starts[self._group_of[rows]]
+        if self._look == "tiles":
+            starts = self._tiles[((starts[:, 0] + 1) / 2 * len(self._tiles)).astype(np.int64)]
+        self._answers[rows] = -1
+        if self._with_history:
+            self._glimpses[rows] = 0.0
+            self._seen_from[rows] = 0.0
+        self._fixate(rows, starts, 1)
+
+    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+        looks = actions["look"][rows]
+        if self._look == "tiles":
+            looks = self._tiles[looks]
+        elif self._look == "relative":
+            moves = project_to_disc(looks) * self._max_move
+            looks = np.clip(self._locations[rows] + moves, -1.0, 1.0)
+        self._fixate(rows, looks, taken[rows])
+
+    def _fixate(
+        self, rows: Rows, locations: NDArray[np.float64], taken: NDArray[np.int64] | int
+    ) -> None:
+        centres = self._space.to_pixels(locations)
+        self._locations[rows] = locations
+        self._centres[rows] = centres
+        self._path[rows, taken - 1] = centres
+        self._taken[rows] = taken
+        if self._with_history:
+            self._glimpses[rows, taken - 1] = self._read(rows)
+            self._seen_from[rows, taken - 1] = locations
+
+    def _read(self, rows: Rows) -> NDArray[np.float32]:
+        """Return the glimpses (m, K C, g, g) that `rows` (m,) have before them."""
+        glimpses = np.empty((len(rows), *self._retina.glimpse_shape), np.float32)
+        scenes, centres = self._group_of[rows], self._centres[rows]
+        for_chunks(
+            lambda chunk: self._retina.read(
+                self._canvas, self._sums, scenes, centres, chunk, glimpses
+            ),
+            np.arange(len(rows)),
+        )
+        return glimpses
+
+    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
+        target = self._labels[self._group_of[rows]]
+        self._answers[rows] = actions["answer"][rows]
+        right = self._answers[rows] == target
+        if self._dense:
+            return Judgement(right / self.budget, target, np.ones(len(rows), np.bool_))
+        return Judgement((right & last).astype(np.float64), target, last)
+
+    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        if self._full:
+            return {"scene": self._scenes(self._group_of[rows])}
+        if self._with_history:
+            return {
+                "glimpse": self._glimpses[rows],
+                "location": self._seen_from[rows],
+                "remaining": remaining,
+            }
+        return {
+            "glimpse": self._read(rows),
+            "location": self._locations[rows].astype(np.float32),
+            "remaining": remaining,
+        }
+
+    def _scenes(self, groups: Rows) -> NDArray[np.float32]:
+        """Return the whole scenes (m, C, H, W) in [0, 1] of `groups` (m,)."""
+        scenes = self._canvas[groups, :, 1:-1, 1:-1].astype(np.float32)
+        return scenes / np.float32(255) if self._canvas.dtype == np.uint8 else scenes
+
+    def evidence(self, rows: Rows) -> Arrays:
+        groups = self._group_of[rows]
+        corners = self._space.to_locations(self._boxes[groups].reshape(-1, 2, 2))
+        evidence: Arrays = {"target_box": corners.reshape(-1, 4).astype(np.float32)}
+        if self.num_scenes is not None:
+            evidence["scene"] = self._indices[groups]
+        return evidence
+
+    _STATE = ("_locations", "_centres", "_path", "_taken", "_answers")
+
+    def state_dict(self) -> dict[str, Any]:
+        names = (*self._STATE, "_glimpses", "_seen_from") if self._with_history else self._STATE
+        return {name: getattr(self, name).copy() for name in names}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            getattr(self, name)[:] = value
+
+    def picture(self, row: int, caption: str) -> "Picture":
+        from glimpse_envs.rendering import Picture
+
+        group, answer = int(self._group_of[row]), int(self._answers[row])
+        return Picture(
+            scene=self._scenes(np.array([group]))[0],
+            path=self._path[row, : self._taken[row]],
+            sides=() if self._full else self._retina.sides,
+            glimpse=np.zeros((0, 1, 1), np.float32)
+            if self._full
+            else self._read(np.array([row]))[0],
+            answer=None if answer < 0 else self.class_names[answer],
+            target=self.class_names[self._labels[group]],
+            caption=caption,
+        )
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")

@@ -1,0 +1,280 @@
+"""Evaluation plays each scene exactly once, and scores what the policy answered.
+
+The environment here is a stand-in small enough to know every figure by hand; it keeps to the
+contract of the real ones.
+"""
+
+import math
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from glimpse_envs.evaluation import protocol
+from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
+from glimpse_envs.evaluation.statistics import wilson_interval
+
+ENV_ID = "GlimpseTest/HiddenNumber-v0"
+SCENES = 10
+NUMBERS = 5
+
+
+class HiddenNumber(VectorEnv[Any, Any, Any]):
+    """Scene k hides the number k mod 5 in its left half (even k) or right half (odd k).
+
+    A glimpse in that half shows number + 1, any other shows 0; the first is in the left half.
+    """
+
+    played: list[int]  # every scene that the present test was dealt on reset, in order
+
+    def __init__(
+        self,
+        num_envs: int,
+        split: str = "test",
+        autoreset_mode: str = "NextStep",
+        budget: int = 3,
+        stop: bool = False,
+        glimpse_cost: float = 0.0,
+        view: str = "glimpses",
+    ) -> None:
+        assert autoreset_mode == "SameStep"
+        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+        self.num_envs = num_envs
+        self.num_scenes = SCENES if split != "train" else None
+        self.budget = budget if view == "glimpses" else 1
+        self.stop = stop
+        self.glimpse_cost = glimpse_cost
+        self.view = view
+        look = {"look": spaces.Box(-1, 1, (2,))} if view == "glimpses" else {}
+        stops = {"stop": spaces.Discrete(2)} if stop else {}
+        answer = {"answer": spaces.Discrete(NUMBERS)}
+        self.single_action_space = spaces.Dict({**look, **answer, **stops})
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        if options is not None:
+            self.scene = np.array(options["scene"])
+        else:
+            assert isinstance(seed, list)
+            self.scene = np.array([s % 1000 for s in seed])
+        assert self.scene.shape == (self.num_envs,)
+        HiddenNumber.played += self.scene.tolist()
+        self.elapsed = np.zeros(self.num_envs, np.int64)
+        self.location = np.full((self.num_envs, 2), -0.5, np.float32)
+        return self._observe(), {"target_box": self._boxes()}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        if not self.action_space.contains(actions):
+            raise ValueError("bad action")
+        target = self.scene % NUMBERS
+        self.elapsed += 1
+        ended = self.elapsed == self.budget
+        if self.stop:
+            ended |= actions["stop"] == 1
+        reward = np.where(ended & (actions["answer"] == target), 1.0, 0.0)
+        reward -= np.where(ended, 0.0, self.glimpse_cost)
+        if self.view == "glimpses":
+            self.location[:] = actions["look"]
+        self.scene = np.where(ended, (self.scene + 1) % SCENES, self.scene)
+        self.elapsed[ended] = 0
+        self.location[ended] = -0.5
+        # What belongs to rows that go on is poisoned in the rows that ended, and the reverse.
+        info: dict[str, Any] = {"target_box": self._boxes(), "target": np.where(ended, -1, target)}
+        if ended.any():
+            info["final_info"] = {"target": np.where(ended, target, -1), "_target": ended}
+        return self._observe(), reward, ended, np.zeros_like(ended), info
+
+    def _boxes(self) -> NDArray[np.float32]:
+        left = np.where(self.scene % 2 == 0, -1, 0)
+        low, high = np.full(self.num_envs, -1), np.full(self.num_envs, 1)
+        return np.stack([left, low, left + 1, high], axis=1).astype(np.float32)
+
+    def _observe(self) -> dict[str, NDArray[np.float32]]:
+        if self.view == "full":
+            return {"scene": (self.scene % NUMBERS)[:, None].astype(np.float32)}
+        seen = (self.location[:, 0] < 0) == (self.scene % 2 == 0)
+        glimpse = np.where(seen, self.scene % NUMBERS + 1, 0)[:, None].astype(np.float32)
+        return {"glimpse": glimpse, "location": self.location}  # its own array, reused
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    gymnasium.register(ENV_ID, vector_entry_point=lambda **kwargs: HiddenNumber(**kwargs))
+    monkeypatch.setattr(HiddenNumber, "played", [], raising=False)
+    monkeypatch.setattr(protocol, "SUITE", {})
+    yield
+    gymnasium.registry.pop(ENV_ID)
+
+
+class LeftThenRight:
+    """Looks right, then below; remembers what it saw, and until it saw the number answers 0."""
+
+    def __init__(self, stop: bool = False) -> None:
+        self.stop = stop
+        self.starts: list[NDArray[np.bool_]] = []
+        self.deterministic: set[bool] = set()
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[Any, Any]:
+        assert episode_start is not None
+        self.starts.append(episode_start)
+        self.deterministic.add(deterministic)
+        seen = observation["glimpse"][:, 0].astype(np.int64)
+        memory = seen if state is None else np.where(episode_start | (seen > 0), seen, state)
+        height = np.where(observation["location"][:, 0] < 0, 0.0, 0.5)
+        look = np.stack([np.full(len(seen), 0.5), height], axis=1).astype(np.float32)
+        action = {"look": look, "answer": np.maximum(memory - 1, 0)}
+        if self.stop:
+            action["stop"] = (memory > 0).astype(np.int64)
+        return action, memory
+
+
+def test_every_figure_is_as_counted_by_hand() -> None:
+    policy = LeftThenRight()
+    evaluation = evaluate(policy, ENV_ID, batch_size=4, seed=5)
+    assert sorted(set(HiddenNumber.played)) == list(range(SCENES))
+    # Even scenes are seen at once; of the odd ones, 5 hides a 0, which is the blind answer.
+    assert evaluation.accuracy_by_glimpse == (0.6, 1.0, 1.0)
+    assert evaluation.accuracy == 1.0
+    assert evaluation.interval == wilson_interval(10, 10)
+    assert evaluation.mean_return == 1.0
+    assert evaluation.mean_glimpses == 3.0
+    assert evaluation.correct.tolist() == [True] * SCENES
+    assert (evaluation.scenes, evaluation.seed, evaluation.split) == (10, 5, "test")
+    assert math.isnan(evaluation.normalised_score)
+    assert evaluation.scanpaths is not None
+    assert evaluation.scanpaths.share_on_target == 0.5
+    assert evaluation.scanpaths.movement == pytest.approx(0.5)
+    assert policy.deterministic == {True}
+
+
+def test_correct_is_in_scene_order_and_each_scene_counts_once() -> None:
+    def always_three(observation: Any) -> Any:
+        rows = len(observation["glimpse"])
+        return {"look": np.zeros((rows, 2), np.float32), "answer": np.full(rows, 3)}
+
+    evaluation = evaluate(always_three, ENV_ID, batch_size=4)
+    assert np.flatnonzero(evaluation.correct).tolist() == [3, 8]
+    assert evaluation.accuracy == evaluation.mean_return == 0.2
+    assert evaluation.error_percent == 80.0
+    low, high = evaluation.interval
+    assert evaluation.error_interval_percent == pytest.approx((100 - 100 * high, 100 - 100 * low))
+    assert HiddenNumber.played == [*range(10), 9, 9]  # the last batch is filled up
+
+
+@pytest.mark.parametrize("stop", [False, True])
+@pytest.mark.parametrize("split", ["test", "train"])
+def test_the_batch_size_changes_nothing(stop: bool, split: str) -> None:
+    def play(batch_size: int) -> Evaluation:
+        policy = LeftThenRight(stop)
+        return evaluate(policy, ENV_ID, split=split, scenes=9, batch_size=batch_size, stop=stop)
+
+    whole = play(1000)
+    for batch_size in (1, 2, 4, 9):
+        other = play(batch_size)
+        assert other == whole
+        np.testing.assert_array_equal(other.correct, whole.correct)
+
+
+def test_a_row_that_stops_keeps_its_answer_and_costs_no_more_glimpses() -> None:
+    policy = LeftThenRight(stop=True)
+    evaluation = evaluate(policy, ENV_ID, batch_size=5, stop=True, budget=4, glimpse_cost=0.5)
+    assert evaluation.accuracy_by_glimpse == (0.6, 1.0)
+    assert evaluation.mean_glimpses == 1.5  # even scenes stop after the first, odd after the second
+    assert evaluation.mean_return == 0.75
+    assert evaluation.scanpaths is not None
+    assert evaluation.scanpaths.share_on_target == 1.0
+    assert policy.starts[0].all()
+    assert policy.starts[1].tolist() == [True, False, True, False, True]
+
+
+def test_the_train_split_plays_as_many_fresh_scenes_as_asked() -> None:
+    evaluation = evaluate(LeftThenRight(), ENV_ID, split="train", scenes=50, batch_size=20, seed=1)
+    first = HiddenNumber.played[:50]
+    assert evaluation.scenes == len(evaluation.correct) == 50
+    assert len(set(first)) > 40  # of 1000
+    HiddenNumber.played.clear()
+    evaluate(LeftThenRight(), ENV_ID, split="train", scenes=50, seed=2)
+    assert len(set(first) & set(HiddenNumber.played)) < 10
+    with pytest.raises(ValueError, match="say how many"):
+        evaluate(LeftThenRight(), ENV_ID, split="train")
+
+
+def test_a_privileged_policy_is_told_where_the_target_is() -> None:
+    class Oracle(LeftThenRight):
+        privileged = True
+
+        def predict(self, *arguments: Any, **known: Any) -> tuple[Any, Any]:
+            box = known.pop("info")["target_box"]
+            action, memory = super().predict(*arguments, **known)
+            return {**action, "look": (box[:, :2] + box[:, 2:]) / 2}, memory
+
+    evaluation = evaluate(Oracle(), ENV_ID, batch_size=3)
+    assert evaluation.scanpaths is not None
+    assert evaluation.scanpaths.share_on_target == 1.0
+    assert evaluation.accuracy == 1.0
+
+
+def test_a_view_without_glimpses_has_no_scanpaths() -> None:
+    def read(observation: Any) -> Any:
+        return {"answer": observation["scene"][:, 0].astype(np.int64)}
+
+    evaluation = evaluate(read, ENV_ID, view="full")
+    assert evaluation.scanpaths is None
+    assert evaluation.accuracy_by_glimpse == (1.0,)
+    assert "looks" not in evaluation.summary()
+    assert compare_table({"full view": evaluation}).splitlines()[1].startswith("full view")
+
+
+def test_the_normalised_score_is_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = SimpleNamespace(chance=0.2, ceiling=0.6)
+    monkeypatch.setattr(protocol, "SUITE", {ENV_ID: row})
+    assert evaluate(LeftThenRight(), ENV_ID).normalised_score == pytest.approx(2.0)
+
+
+def test_what_does_not_fit_is_refused_by_name() -> None:
+    policy = LeftThenRight()
+    for message, arguments in {
+        "scenes is 0": {"scenes": 0},
+        "scenes is 11; the test split has 10": {"scenes": 11},
+        "batch_size is 0": {"batch_size": 0},
+        "copies": {"copies": 2},
+        "autoreset_mode": {"autoreset_mode": "Disabled"},
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            evaluate(policy, ENV_ID, **arguments)  # type: ignore[arg-type]  # of many types
+    with pytest.raises(TypeError, match="int is neither"):
+        evaluate(3, ENV_ID)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(ValueError, match="bad action"):
+        evaluate(lambda observation: {"answer": np.full(10, 9)}, ENV_ID, batch_size=10)
+
+
+def test_the_summary_warns_of_a_fixed_path() -> None:
+    evaluation = evaluate(LeftThenRight(), ENV_ID, budget=3)
+    summary = evaluation.summary()
+    assert f"{ENV_ID}, budget=3: 10 test scenes, seed 0" in summary
+    assert "error by glimpse  40.00 0.00 0.00" in summary
+    assert "warning: The gaze follows one fixed path" in summary
+
+
+def test_the_table_is_aligned() -> None:
+    good = evaluate(LeftThenRight(), ENV_ID)
+    bad = evaluate(LeftThenRight(), ENV_ID, budget=1)
+    lines = compare_table({"hard attention": good, "one glimpse": bad}).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert lines[1].split()[:3] == ["hard", "attention", "0.00"]
+    assert lines[2].split()[:3] == ["one", "glimpse", "40.00"]

@@ -1,0 +1,338 @@
+"""Frames show the right thing at the right place; films and images are written whole or not."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import cv2
+import imageio.v2 as imageio
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from glimpse_envs.rendering import (
+    Picture,
+    Window,
+    contact_sheet,
+    draw_frame,
+    draw_scanpath,
+    write_film,
+    write_png,
+)
+from glimpse_envs.rendering.frame import layout_of
+from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, WRONG, Colour
+
+
+def picture(
+    path: Sequence[tuple[float, float]] = ((30.0, 30.0),),
+    scene_shape: tuple[int, int, int] = (1, 60, 60),
+    sides: tuple[float, ...] = (12.0, 24.0, 48.0),
+    **changes: Any,
+) -> Picture:
+    """A black scene seen through black glimpses, so that only what is drawn has colour."""
+    side = 12 if sides else 1
+    fields: dict[str, Any] = {
+        "scene": np.zeros(scene_shape, np.float32),
+        "path": np.array(path, np.float32),
+        "sides": sides,
+        "glimpse": np.zeros((len(sides) * scene_shape[0], side, side), np.float32),
+        "answer": "3",
+        "target": "3",
+        "caption": "glimpse 1 / 8",
+    }
+    return Picture(**{**fields, **changes})
+
+
+def where(image: NDArray[np.uint8], colour: Colour) -> NDArray[np.intp]:
+    """(n, 2) the (row, column) of every pixel of exactly this colour."""
+    return np.argwhere((image == np.array(colour, np.uint8)).all(axis=-1))
+
+
+def scene_panel(frame: NDArray[np.uint8], shown: Picture) -> tuple[NDArray[np.uint8], float]:
+    """The frame's view of the scene, (height, width, 3), and its pixels a scene pixel."""
+    _, rows, columns = shown.scene.shape
+    layout = layout_of((rows, columns), len(shown.sides), frame.shape[0])
+    top, left = layout.scene_top, layout.scene_left
+    panel = frame[top : top + layout.scene_height, left : left + layout.scene_width]
+    return panel, layout.zoom
+
+
+@pytest.mark.parametrize("scene_shape", [(1, 60, 60), (3, 33, 31), (1, 28, 28), (1, 9, 400)])
+@pytest.mark.parametrize("sides", [(), (8.0,), (5.0, 10.0, 20.0, 40.0, 80.0, 160.0)])
+@pytest.mark.parametrize("height", [160, 361])
+def test_frames_have_one_even_size_through_an_episode(
+    scene_shape: tuple[int, int, int], sides: tuple[float, ...], height: int
+) -> None:
+    path = [(3.0, 8.0), (28.0, 1.5), (-4.0, 70.0), (5.0, 5.0)]
+    answers = [None, "7", "a class with a very long name indeed, longer than any frame", "3"]
+    frames = [
+        draw_frame(
+            picture(path[: t + 1], scene_shape, sides, answer=answers[t], caption="c" * 9 * t),
+            height,
+        )
+        for t in range(len(path))
+    ]
+    assert len({frame.shape for frame in frames}) == 1
+    assert frames[0].dtype == np.uint8
+    assert frames[0].shape[0] == height + height % 2
+    assert frames[0].shape[1] % 2 == 0
+
+
+@pytest.mark.parametrize("point", [(45.25, 12.5), (8.0, 51.75)])
+def test_the_present_fixation_is_drawn_at_x_across_and_y_down(point: tuple[float, float]) -> None:
+    shown = picture([(30.0, 30.0), point])
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    row, column = where(panel, PRESENT).mean(axis=0) + 0.5
+    assert (column / zoom, row / zoom) == pytest.approx(point, abs=0.2)
+
+
+def test_scene_pixels_are_drawn_under_the_windows_that_read_them() -> None:
+    scene = np.zeros((1, 60, 60), np.float32)
+    scene[0, 10, 40] = 1.0  # row 10, column 40: centred on x = 40.5, y = 10.5
+    shown = picture([(37.0, 13.0)], scene=scene, sides=(12.0,), glimpse=np.zeros((1, 12, 12)))
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    lit = np.argwhere(panel.min(axis=-1) > 100)
+    assert lit.min(axis=0) / zoom == pytest.approx((10, 40), abs=1 / zoom)
+    assert (lit.max(axis=0) + 1) / zoom == pytest.approx((11, 41), abs=1 / zoom)
+
+
+def test_every_scale_is_outlined_in_its_own_colour_where_its_window_is() -> None:
+    x, y = 36.0, 27.0
+    shown = picture([(x, y)])
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    for scale, side in enumerate((12.0, 24.0)):
+        outline = where(panel, SCALES[scale])
+        top, left = outline.min(axis=0)
+        bottom, right = outline.max(axis=0) + 1
+        edges = [(x - side / 2), (y - side / 2), (x + side / 2), (y + side / 2)]
+        found = [left / zoom, top / zoom, right / zoom, bottom / zoom]
+        assert found == pytest.approx(edges, abs=1 / zoom)
+
+
+def test_a_window_over_the_border_is_cut_off_and_not_moved() -> None:
+    shown = picture([(2.0, 58.0)], sides=(12.0,), glimpse=np.zeros((1, 12, 12)))
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    outline = where(panel, SCALES[0])
+    assert outline[:, 0].min() / zoom == pytest.approx(52, abs=1 / zoom)
+    assert (outline[:, 1].max() + 1) / zoom == pytest.approx(8, abs=1 / zoom)
+    # Neither the left edge nor the bottom one lies inside the scene.
+    assert np.count_nonzero(outline[:, 1] == 0) < 5
+    assert np.count_nonzero(outline[:, 0] == panel.shape[0] - 1) < 5
+
+
+def test_the_scene_is_dimmed_only_where_no_window_reaches() -> None:
+    shown = picture(
+        [(15.0, 40.0)],
+        scene=np.full((1, 60, 60), 0.8),
+        sides=(12.0, 24.0),
+        glimpse=np.zeros((2, 12, 12)),
+    )
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    inside = panel[round(31 * zoom), round(6 * zoom)]
+    outside = panel[round(6 * zoom), round(31 * zoom)]
+    assert (inside == 204).all()
+    assert (outside < 120).all()
+
+
+def test_the_retina_shows_colour_glimpses_scale_by_scale() -> None:
+    glimpse = np.zeros((6, 4, 4), np.float32)
+    glimpse[0] = 1.0  # scale 0: red
+    glimpse[5] = 1.0  # scale 1: blue
+    shown = picture(scene_shape=(3, 32, 32), sides=(8.0, 16.0), glimpse=glimpse, target=None)
+    frame = draw_frame(shown)
+    red, blue = where(frame, (255, 0, 0)), where(frame, (0, 0, 255))
+    assert len(red) == len(blue) > 1000
+    assert red[:, 0].max() < blue[:, 0].min()  # the coarser scale stands below
+    assert red[:, 1].min() == blue[:, 1].min()
+
+
+def test_a_full_view_shows_the_scene_alone() -> None:
+    scene = np.full((1, 60, 60), 0.6, np.float32)
+    shown = picture(scene=scene, sides=())
+    panel, _ = scene_panel(draw_frame(shown), shown)
+    assert (panel == 153).all()
+
+
+def test_the_answer_is_marked_right_wrong_or_not_at_all() -> None:
+    frames = [draw_frame(picture(answer=answer)) for answer in ("3", "5", None)]
+    marks = [(len(where(f, RIGHT)) > 50, len(where(f, WRONG)) > 50) for f in frames]
+    assert marks == [(True, False), (False, True), (False, False)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scene": np.zeros((60, 60))}, r"\(60, 60\); it must be \(1, H, W\)"),
+        ({"path": np.zeros((0, 2), np.float32)}, r"\(0, 2\); it must be \(t, 2\)"),
+        ({"path": np.full((1, 2), np.nan, np.float32)}, "path must be finite"),
+        ({"glimpse": np.zeros((2, 12, 12))}, r"it must be \(3, g, g\)"),
+        ({"sides": (12.0, 24.0, -1.0)}, "must be positive"),
+    ],
+)
+def test_a_picture_refuses_what_does_not_fit(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        picture(**changes)
+
+
+def test_a_frame_too_small_to_read_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 160 pixels; it is 20"):
+        draw_frame(picture(), height=20)
+
+
+def test_a_scanpath_is_framed_by_its_verdict_and_ends_where_the_agent_looks() -> None:
+    right = draw_scanpath(picture([(30.0, 30.0), (45.0, 15.0)]), 160)
+    wrong = draw_scanpath(picture([(30.0, 30.0), (45.0, 15.0)], answer="5"), 160)
+    assert tuple(right[0, 0]) == RIGHT
+    assert tuple(wrong[0, 0]) == WRONG
+    row, column = where(right, PRESENT).mean(axis=0) + 0.5
+    assert (column, row) == pytest.approx((120, 40), abs=2)
+
+
+def test_scanpath_cells_have_one_size_whatever_the_scene() -> None:
+    shapes = [(1, 60, 60), (3, 32, 32), (1, 20, 90), (1, 500, 400)]
+    cells = [draw_scanpath(picture(scene_shape=shape), 100) for shape in shapes]
+    assert {cell.shape for cell in cells} == {(120, 100, 3)}
+
+
+def test_a_contact_sheet_fills_row_by_row() -> None:
+    cells = [np.full((20, 30, 3), 100 + i, np.uint8) for i in range(5)]
+    sheet = contact_sheet(cells, columns=3, title="five")
+    corners = [tuple(where(sheet, (100 + i,) * 3)[0]) for i in range(5)]
+    tops, lefts = [int(c[0]) for c in corners], [int(c[1]) for c in corners]
+    assert tops[0] == tops[1] == tops[2] < tops[3] == tops[4]
+    assert lefts[0] == lefts[3] < lefts[1] == lefts[4] < lefts[2]
+    assert all(len(where(sheet, (100 + i,) * 3)) == 600 for i in range(5))
+
+
+def test_a_contact_sheet_refuses_what_it_cannot_lay_out() -> None:
+    cell = np.zeros((20, 30, 3), np.uint8)
+    with pytest.raises(ValueError, match="at least one cell"):
+        contact_sheet([], 3)
+    with pytest.raises(ValueError, match="columns must be at least 1; it is 0"):
+        contact_sheet([cell], 0)
+    with pytest.raises(ValueError, match="one shape"):
+        contact_sheet([cell, cell[1:]], 2)
+
+
+def test_a_png_keeps_every_pixel_in_rgb(tmp_path: Path) -> None:
+    image = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
+    path = write_png(image, tmp_path / "new" / "image.png")
+    read = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    assert read is not None
+    np.testing.assert_array_equal(read[..., ::-1], image)
+    assert os.listdir(path.parent) == ["image.png"]
+
+
+def moving_bars(count: int) -> Iterator[NDArray[np.uint8]]:
+    for i in range(count):
+        frame = np.zeros((64, 80, 3), np.uint8)
+        frame[:, 8 * i : 8 * i + 8] = (255, 40, 40)
+        yield frame
+
+
+def frames_of(path: Path) -> list[NDArray[np.uint8]]:
+    if path.suffix == ".gif":
+        return list(np.asarray(imageio.mimread(path))[..., :3])
+    film = cv2.VideoCapture(str(path))  # imageio's own reader leaves its pipes open
+    frames = []
+    while (read := film.read())[0]:
+        frames.append(np.asarray(read[1], np.uint8)[..., ::-1])
+    film.release()
+    return frames
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_a_film_holds_every_frame_in_order(tmp_path: Path, suffix: str) -> None:
+    path = write_film(moving_bars(6), tmp_path / f"film{suffix}", fps=4)
+    frames = frames_of(path)
+    assert len(frames) == 6
+    for i, frame in enumerate(frames):
+        assert frame.shape == (64, 80, 3)
+        assert frame[32, 8 * i + 4, 0] > 180
+        assert frame[32, (8 * i + 44) % 80, 0] < 60
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_a_film_that_fails_leaves_what_was_there_before(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"film{suffix}"
+    path.write_bytes(b"the film before")
+
+    def failing() -> Iterator[NDArray[np.uint8]]:
+        yield from moving_bars(3)
+        raise RuntimeError("the environment broke")
+
+    with pytest.raises(RuntimeError, match="the environment broke"):
+        write_film(failing(), path)
+    assert path.read_bytes() == b"the film before"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("frames", "name", "message"),
+    [
+        ([], "film.mp4", "at least one frame"),
+        ([np.zeros((8, 8, 3), np.uint8)], "film.avi", r"must end in \.mp4 or \.gif"),
+        ([np.zeros((9, 8, 3), np.uint8)], "film.mp4", "must be even"),
+        ([np.zeros((8, 8, 3), np.float32)], "film.gif", "uint8 RGB"),
+        ([np.zeros((s, 8, 3), np.uint8) for s in (8, 10)], "film.gif", "frame 1 is"),
+    ],
+)
+def test_a_film_refuses_bad_frames_and_leaves_no_file(
+    tmp_path: Path, frames: list[NDArray[Any]], name: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        write_film(frames, tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_window_without_a_display_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    with pytest.raises(RuntimeError, match=r"needs a display.*render_mode='rgb_array'"):
+        Window()
+
+
+def test_a_display_that_is_not_there_does_not_abort_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("DISPLAY", ":4711")
+    with pytest.raises(RuntimeError, match=r"cannot open.*:4711.*render_mode='rgb_array'"):
+        Window()
+
+
+def test_a_window_shows_rgb_frames_as_opencv_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, NDArray[np.uint8]]] = []
+    waits: list[int] = []
+    monkeypatch.setattr(sys, "platform", "darwin")  # where no display needs to be looked for
+    monkeypatch.setattr(cv2, "imshow", lambda title, image: shown.append((title, image)))
+    monkeypatch.setattr(cv2, "waitKey", waits.append)
+    window = Window("eye", fps=5)
+    window.show(np.full((4, 6, 3), (255, 128, 0), np.uint8))
+    assert shown[0][0] == "eye"
+    assert tuple(shown[0][1][0, 0]) == (0, 128, 255)
+    assert waits == [200]
+
+
+def test_an_opencv_without_windows_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def imshow(title: str, image: NDArray[np.uint8]) -> None:
+        raise cv2.error("The function is not implemented")
+
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(cv2, "imshow", imshow)
+    with pytest.raises(RuntimeError, match="instead of opencv-python-headless"):
+        Window().show(np.zeros((4, 6, 3), np.uint8))
+
+
+def test_importing_the_room_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, glimpse_envs.rendering; "
+        "print([m for m in ('cv2', 'imageio', 'PIL', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
