@@ -454,6 +454,11 @@ class GlimpseEnv(gym.Env):
         self.render_mode = self.batch.render_mode
 
     @property
+    def task(self) -> Task:
+        """The rules, of a batch of one."""
+        return self.batch.task
+
+    @property
     def num_scenes(self) -> int | None:
         """How many scenes the split has, each with a number of its own; None for "train"."""
         return self.batch.num_scenes

@@ -151,8 +151,8 @@ class ImageClassification(Task):
             height, width, channels, glimpse_size, scales if view == "glimpse" else 1
         )
         self._space = LookSpace(height, width, self._retina.sides[-1] / 2 if inside else 0.0)
-        self._tiles = self._space.tile_centres(glimpse_size)
-        self._look, self._max_move, self._dense = look, max_move, reward == "dense"
+        self.tile_locations = self._space.tile_centres(glimpse_size)
+        self.look_kind, self.max_move, self._dense = look, max_move, reward == "dense"
         self._full, self._with_history = view == "full", history
         self.budget = 1 if self._full else int(budget)
         self.glimpse_cost = float(glimpse_cost)
@@ -169,8 +169,8 @@ class ImageClassification(Task):
         if self._full:
             return spaces.Dict(answer=answer)
         look: spaces.Space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-        if self._look == "tiles":
-            look = spaces.Discrete(len(self._tiles))
+        if self.look_kind == "tiles":
+            look = spaces.Discrete(len(self.tile_locations))
         if stop:
             return spaces.Dict(look=look, answer=answer, stop=spaces.Discrete(2))
         return spaces.Dict(look=look, answer=answer)
@@ -220,8 +220,8 @@ class ImageClassification(Task):
         if self._copies > 1:
             rows = (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
         starts = self._starts[self._group_of[rows]]
-        if self._look == "tiles":
-            starts = self._tiles[((starts[:, 0] + 1) / 2 * len(self._tiles)).astype(np.int64)]
+        if self.look_kind == "tiles":
+            starts = self.tile_locations[((starts[:, 0] + 1) / 2 * len(self.tile_locations)).astype(np.int64)]
         self._answers[rows] = -1
         if self._with_history:
             self._glimpses[rows] = 0.0
@@ -230,10 +230,10 @@ class ImageClassification(Task):
 
     def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
         looks = actions["look"][rows]
-        if self._look == "tiles":
-            looks = self._tiles[looks]
-        elif self._look == "relative":
-            moves = project_to_disc(looks) * self._max_move
+        if self.look_kind == "tiles":
+            looks = self.tile_locations[looks]
+        elif self.look_kind == "relative":
+            moves = project_to_disc(looks) * self.max_move
             looks = np.clip(self._locations[rows] + moves, -1.0, 1.0)
         self._fixate(rows, looks, taken[rows])
 

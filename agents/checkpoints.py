@@ -1,0 +1,48 @@
+"""Nested states as flat tensors and numbers, the two things that a checkpoint holds."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+
+def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:
+    """Split nested dicts into arrays and numbers, both keyed by their path, "policy/core/bias".
+
+    Raises:
+        TypeError: a leaf is neither tensor, array nor number.
+    """
+    arrays: dict[str, NDArray] = {}
+    numbers: dict[str, Any] = {}
+    for name, value in _leaves(state, ""):
+        if isinstance(value, torch.Tensor):
+            arrays[name] = value.detach().cpu().numpy()
+        elif isinstance(value, np.ndarray):
+            arrays[name] = value
+        elif isinstance(value, bool | int | float | np.integer | np.floating | np.bool_):
+            numbers[name] = value.item() if isinstance(value, np.generic) else value
+        else:
+            raise TypeError(f"{name} is a {type(value).__name__}, which a checkpoint cannot hold")
+    return arrays, numbers
+
+
+def unflatten(arrays: dict[str, NDArray], numbers: dict[str, Any]) -> dict[str, Any]:
+    """Undo `flatten`; arrays under "env/" stay arrays, all others become tensors."""
+    state: dict[str, Any] = {}
+    for name, value in {**arrays, **numbers}.items():
+        *path, leaf = name.split("/")
+        place = state
+        for part in path:
+            place = place.setdefault(part, {})
+        is_tensor = isinstance(value, np.ndarray) and path[:1] != ["env"]
+        place[leaf] = torch.as_tensor(np.array(value)) if is_tensor else value
+    return state
+
+
+def _leaves(state: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:
+    leaves = []
+    for name, value in state.items():
+        path = f"{prefix}{name}"
+        leaves += _leaves(value, f"{path}/") if isinstance(value, dict) else [(path, value)]
+    return leaves

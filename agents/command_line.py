@@ -1,0 +1,50 @@
+"""What the commands share: reading KEY=VALUE pairs, and errors that are for people."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import tyro
+
+from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.sources import SourceError
+
+
+def parse_pairs(pairs: list[str]) -> dict[str, Any]:
+    """Read ["budget=4", "look=tiles"] as {"budget": 4, "look": "tiles"}.
+
+    Raises:
+        ValueError: a pair has no "=".
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{pair!r} should be KEY=VALUE, such as budget=4")
+        try:
+            values[name] = json.loads(text.lower() if text in ("True", "False") else text)
+        except json.JSONDecodeError:
+            values[name] = text
+    return values
+
+
+KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
+    nargs="*",
+    metavar="[KEY=VALUE ...]",
+    instance_from_str=parse_pairs,
+    is_instance=lambda instance: isinstance(instance, dict),
+    str_from_instance=lambda instance: [f"{name}={value}" for name, value in instance.items()],
+)
+"""How tyro reads the arguments of an environment."""
+
+
+def run_command(command: Callable[[], None]) -> None:
+    """Run `command`; an error that a user can mend is one line on stderr and exit status 2."""
+    import gymnasium as gym
+
+    try:
+        command()
+    except (RunError, SourceError, ValueError, FloatingPointError, gym.error.Error) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

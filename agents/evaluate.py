@@ -1,0 +1,145 @@
+"""Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium as gym
+import torch
+import tyro
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.command_line import run_command
+from agents.scanners import SCANNERS, ScannedPolicy
+from glimpse_envs.evaluation.protocol import Evaluation, evaluate
+from glimpse_envs.evaluation.records import Record, pack_correct, write_record
+from glimpse_envs.evaluation.runs import Run, git_revision, load_policy, open_run
+
+
+@dataclass(frozen=True)
+class EvaluateConfig:
+    """Play every scene of a split once with a run's policy, and score its answers."""
+
+    run: Annotated[Path, tyro.conf.Positional]
+    """The run's folder."""
+    split: str = "test"
+    """test or validation."""
+    scenes: int | None = None
+    """Play the first so many scenes; all where it is not given."""
+    looks: str | None = None
+    """Who looks: learned, random, raster or oracle; as it was trained where it is not given."""
+    seed: int = 0
+    """Of clutter, places and first glimpses."""
+    batch_size: int = 1000
+    """Scenes at once; the result does not depend on it."""
+    record: Path | None = None
+    """Write a record into this folder (the results that are published lie in results/)."""
+    notes: str = ""
+    """What differs from the reference's setting, for the reader of the table."""
+
+
+def evaluate_run(
+    run: Run,
+    *,
+    split: str = "test",
+    scenes: int | None = None,
+    looks: str | None = None,
+    seed: int = 0,
+    batch_size: int = 1000,
+    progress: bool = False,
+) -> Evaluation:
+    """Score the policy of a run on its own environment; mean looks, one trajectory a scene.
+
+    Args:
+        run: an open run.
+        looks: "learned" or a scanner of `agents.scanners.SCANNERS`; None looks as the run trained.
+        split, scenes, seed, batch_size, progress: see `glimpse_envs.evaluation.protocol.evaluate`.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+        ValueError: `looks` is not known.
+    """
+    config = run.config["config"]
+    looks = looks or config.get("looks", "learned")
+    if looks != "learned" and looks not in SCANNERS:
+        raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
+    torch.set_num_threads(config.get("threads", 1))
+    policy: Any = load_policy(run.folder)
+    if looks != "learned":
+        env = gym.make(config["env_id"], **config["env_kwargs"])
+        policy = ScannedPolicy(SCANNERS[looks](env, seed), policy)
+    return evaluate(
+        policy,
+        config["env_id"],
+        split=split,
+        scenes=scenes,
+        batch_size=batch_size,
+        seed=seed,
+        progress=progress,
+        **config["env_kwargs"],
+    )
+
+
+def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
+    """The record of a run and its evaluation, from which published numbers are drawn."""
+    config = run.config["config"]
+    _, metadata = run.load_checkpoint()
+    return Record(
+        env_id=evaluation.env_id,
+        env_kwargs=dict(evaluation.env_kwargs),
+        model=model_name(run),
+        seed=run.config["seed"],
+        glimpses=len(evaluation.accuracy_by_glimpse),
+        error_percent=evaluation.error_percent,
+        interval_percent=evaluation.error_interval_percent,
+        error_by_glimpse=tuple(100 * (1 - a) for a in evaluation.accuracy_by_glimpse),
+        images_seen=metadata["images"],
+        seconds=round(metadata["seconds"], 1),
+        hardware=run.config["hardware"],
+        revision=git_revision() if run.config["revision"] == "unknown" else run.config["revision"],
+        config=config,
+        split=evaluation.split,
+        scenes=evaluation.scenes,
+        correct_hex=pack_correct(evaluation.correct),
+        notes=notes,
+        cores=config["threads"],
+    )
+
+
+def model_name(run: Run) -> str:
+    """What a run is called in tables: its algorithm, its core, and who looks if it is not learned."""
+    config = run.config["config"]
+    algorithm = re.sub("Config$", "", run.config["algorithm"])
+    core = config["network"]["core"]
+    name = f"{algorithm} {core if core == 'rnn' else core.upper()}"
+    return name if config["looks"] == "learned" else f"{name}, {config['looks']} glimpses"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(EvaluateConfig, args=arguments, prog="python -m agents.evaluate")
+
+    def command() -> None:
+        run = open_run(config.run)
+        evaluation = evaluate_run(
+            run,
+            split=config.split,
+            scenes=config.scenes,
+            looks=config.looks,
+            seed=config.seed,
+            batch_size=config.batch_size,
+            progress=True,
+        )
+        print(evaluation.summary())
+        if config.record is not None:
+            if config.looks not in (None, run.config["config"]["looks"]):
+                raise ValueError("a record is of the looks that the run was trained with")
+            path = write_record(make_record(run, evaluation, config.notes), config.record)
+            print(f"recorded in {path}")
+
+    run_command(command)
+
+
+if __name__ == "__main__":
+    main()

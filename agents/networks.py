@@ -1,0 +1,223 @@
+"""The parts of a recurrent attention model (RAM, Mnih et al. 2014, section 3.1), built from spaces."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.distributions import Categorical, DiagonalGaussian, Distribution
+
+State = tuple[Tensor, ...]  # each (B, units)
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The controller, the same for hard and soft attention."""
+
+    glimpse_network: Literal["dense", "conv"] = "dense"
+    """How what is seen is encoded: one dense layer, as in RAM, or convolutions."""
+    core: Literal["rnn", "gru", "lstm"] = "lstm"
+    """The recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
+    what_units: int = 128
+    """Units that encode what is seen (and channels times 4 of the convolutions)."""
+    where_units: int = 128
+    """Units that encode where it was seen and what remains."""
+    glimpse_units: int = 256
+    """Units that join the two."""
+    core_units: int = 256
+    """Units of the core."""
+    head_units: int = 128
+    """Hidden units of the look's and the baseline's heads."""
+    look_std: float = 0.15
+    """Standard deviation of a continuous look at the start."""
+    learn_look_std: bool = False
+    """Learn that standard deviation rather than fixing or scheduling it."""
+    detach_heads: bool = True
+    """Stop the gradient of the look, the stop and the baseline at the core."""
+
+
+class GlimpseNetwork(nn.Module):
+    """What-and-where: glimpse and location are encoded apart and joined.
+
+    Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse` or, in the
+    full view, `scene`; "where" is everything else, flattened.
+    """
+
+    def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
+        super().__init__()
+        self.what_key = "scene" if "scene" in space.spaces else "glimpse"
+        if self.what_key not in space.spaces:
+            raise ValueError(
+                f"the observation has {list(space.spaces)}; a glimpse network needs 'glimpse' or "
+                "'scene'"
+            )
+        self.where_keys = [key for key in space.spaces if key != self.what_key]
+        shape = space[self.what_key].shape
+        assert shape is not None
+        self.what = _what_encoder(shape, config)
+        where_size = sum(int(np.prod(space[key].shape)) for key in self.where_keys)  # type: ignore[arg-type]
+        self.where = nn.Linear(where_size, config.where_units) if where_size else None
+        joined = config.what_units + (config.where_units if where_size else 0)
+        self.join = nn.Linear(joined, config.glimpse_units)
+
+    def forward(self, observation: dict[str, Tensor]) -> Tensor:
+        encoded = self.what(observation[self.what_key])
+        if self.where is not None:
+            where = torch.cat([observation[key].flatten(1) for key in self.where_keys], dim=1)
+            encoded = torch.cat([encoded, self.where(where)], dim=1)
+        return F.relu(self.join(F.relu(encoded)))
+
+
+def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
+    if config.glimpse_network == "dense":
+        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), config.what_units))
+    channels, side = int(np.prod(shape[:-2])), shape[-1]
+    width = max(8, config.what_units // 4)
+    pooled = -(-side // 2)
+    return nn.Sequential(
+        nn.Flatten(1, -3),
+        nn.Conv2d(channels, width // 2, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(width * pooled * pooled, config.what_units),
+    )
+
+
+class Core(nn.Module, ABC):
+    """Memory: joins what was seen now to what was seen before."""
+
+    units: int
+
+    @abstractmethod
+    def initial_state(self, rows: int) -> State:
+        """The state of `rows` rows before the first glimpse."""
+
+    @abstractmethod
+    def forward(self, seen: Tensor, state: State) -> State:
+        """Return the next state; its first entry (B, units) is the core's output."""
+
+
+class RectifierCore(Core):
+    """RAM's core: h = relu(W g + U h)."""
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.step = nn.Linear(inputs + units, units)
+        # Le, Jaitly & Hinton (2015): a rectifier RNN learns when it begins as the identity.
+        with torch.no_grad():
+            self.step.weight[:, inputs:] = torch.eye(units)
+
+    def initial_state(self, rows: int) -> State:
+        return (self.step.weight.new_zeros(rows, self.units),)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        return (F.relu(self.step(torch.cat([seen, state[0]], dim=1))),)
+
+
+class GRUCore(Core):
+    """Gated recurrent units (Cho et al. 2014)."""
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.cell = nn.GRUCell(inputs, units)
+
+    def initial_state(self, rows: int) -> State:
+        return (self.cell.weight_hh.new_zeros(rows, self.units),)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        return (self.cell(seen, state[0]),)
+
+
+class LSTMCore(Core):
+    """Long short-term memory; one matrix product a step, and a cell kept in full precision."""
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.gates = nn.Linear(inputs + units, 4 * units)
+        with torch.no_grad():
+            self.gates.bias[units : 2 * units] = 1.0  # remember at first
+
+    def initial_state(self, rows: int) -> State:
+        zeros = self.gates.weight.new_zeros(rows, self.units)
+        return (zeros, zeros)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        output, cell = state
+        gates = self.gates(torch.cat([seen, output], dim=1)).to(cell.dtype)
+        write, keep, show = gates[:, : 3 * self.units].sigmoid().chunk(3, dim=1)
+        cell = keep * cell + write * gates[:, 3 * self.units :].tanh()
+        return (show * cell.tanh(), cell)
+
+
+def make_core(config: NetworkConfig, inputs: int) -> Core:
+    """Return the core that `config` names."""
+    cores = {"rnn": RectifierCore, "gru": GRUCore, "lstm": LSTMCore}
+    return cores[config.core](inputs, config.core_units)
+
+
+class Head(nn.Module, ABC):
+    """From the core's output (B, units) to a distribution over one component of the action."""
+
+    @abstractmethod
+    def forward(self, core: Tensor) -> Distribution: ...
+
+
+class GaussianHead(Head):
+    """A place or a move: mean tanh(...) in (-1, 1), one standard deviation for all."""
+
+    def __init__(self, units: int, size: int, config: NetworkConfig) -> None:
+        super().__init__()
+        self.mean = nn.Sequential(
+            nn.Linear(units, config.head_units), nn.ReLU(), nn.Linear(config.head_units, size)
+        )
+        log_std = torch.full((size,), float(np.log(config.look_std)))
+        self.log_std = nn.Parameter(log_std, requires_grad=config.learn_look_std)
+
+    def set_std(self, std: float) -> None:
+        """Set the standard deviation, for schedules."""
+        with torch.no_grad():
+            self.log_std.fill_(float(np.log(std)))
+
+    def forward(self, core: Tensor) -> DiagonalGaussian:
+        mean = self.mean(core).to(self.log_std.dtype)
+        return DiagonalGaussian(mean.tanh(), self.log_std.exp())
+
+
+class CategoricalHead(Head):
+    """One of n choices, straight from the core or through a hidden layer."""
+
+    def __init__(self, units: int, choices: int, hidden: int = 0) -> None:
+        super().__init__()
+        self.logits: nn.Module = nn.Linear(units, choices)
+        if hidden:
+            self.logits = nn.Sequential(
+                nn.Linear(units, hidden), nn.ReLU(), nn.Linear(hidden, choices)
+            )
+
+    def forward(self, core: Tensor) -> Categorical:
+        logits = self.logits(core)
+        return Categorical(logits.to(torch.promote_types(logits.dtype, torch.float32)))
+
+
+def make_head(name: str, space: spaces.Space, config: NetworkConfig) -> Head:
+    """Return the head for the component `name` of the action.
+
+    Raises:
+        ValueError: the component has a space that no head speaks.
+    """
+    if isinstance(space, spaces.Box) and len(space.shape) == 1:
+        return GaussianHead(config.core_units, space.shape[0], config)
+    if isinstance(space, spaces.Discrete):
+        hidden = 0 if name == "answer" else config.head_units
+        return CategoricalHead(config.core_units, int(space.n), hidden)
+    raise ValueError(f"action component {name!r} has the space {space}, for which there is no head")

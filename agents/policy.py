@@ -1,0 +1,148 @@
+"""A recurrent policy over any environment of the suite: glimpse network, core and heads."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from agents.distributions import Distribution
+from agents.networks import GaussianHead, GlimpseNetwork, NetworkConfig, State, make_core, make_head
+
+if TYPE_CHECKING:
+    from glimpse_envs.evaluation.runs import Run
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the policy makes of one observation.
+
+    Args:
+        heads: component of the action -> its distribution.
+        value: (B,) the baseline, what is still to be earned.
+    """
+
+    heads: dict[str, Distribution]
+    value: Tensor
+
+
+class GlimpsePolicy(nn.Module):
+    """Built from the spaces alone, so it takes every environment whose components have heads.
+
+    The answer's gradient always reaches the whole network. With `detach_heads` the other heads (look,
+    stop) and the baseline read the core's output without sending a gradient back, as in RAM.
+
+    Args:
+        observation_space, action_space: of a single row.
+        config: sizes and kinds.
+    """
+
+    def __init__(
+        self, observation_space: spaces.Dict, action_space: spaces.Dict, config: NetworkConfig
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.action_names = list(action_space.spaces)
+        self.glimpse_network = GlimpseNetwork(observation_space, config)
+        self.core = make_core(config, config.glimpse_units)
+        self.heads = nn.ModuleDict(
+            {name: make_head(name, space, config) for name, space in action_space.spaces.items()}
+        )
+        self.baseline = nn.Sequential(
+            nn.Linear(config.core_units, config.head_units),
+            nn.ReLU(),
+            nn.Linear(config.head_units, 1),
+        )
+        self.generator = torch.Generator().manual_seed(0)
+
+    def initial_state(self, rows: int) -> State:
+        """The memory (B, units), ... before the first glimpse."""
+        return self.core.initial_state(rows)
+
+    def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
+        """Decide on one observation, name -> (B, ...)."""
+        state = self.core(self.glimpse_network(observation), state)
+        output = state[0]
+        apart = output.detach() if self.config.detach_heads else output
+        heads = {
+            name: head(output if name == "answer" else apart) for name, head in self.heads.items()
+        }
+        value = self.baseline(apart)[:, 0]
+        return Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32))), state
+
+    def set_look_std(self, std: float) -> None:
+        """Set the standard deviation of continuous looks, for schedules."""
+        head = self.heads["look"] if "look" in self.heads else None
+        if isinstance(head, GaussianHead):
+            head.set_std(std)
+
+    # --- Stable-Baselines3's way of asking ------------------------------------------------------
+
+    def predict(
+        self,
+        observation: dict[str, NDArray],
+        state: State | None = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray], State]:
+        """Choose actions for a batch of observations, name -> (B, ...).
+
+        Args:
+            observation: arrays, or of one row without the batch axis where `remaining` is (1,).
+            state: what the last call returned; None at the start.
+            episode_start: (B,) True where the memory is to be emptied first.
+            deterministic: the likeliest action rather than a sample.
+
+        Returns:
+            The action, name -> (B, ...), and the state.
+        """
+        device = next(self.parameters()).device
+        tensors = {key: torch.as_tensor(value).to(device) for key, value in observation.items()}
+        rows = len(next(iter(tensors.values())))
+        if state is None:
+            state = self.initial_state(rows)
+        if episode_start is not None:
+            going = torch.as_tensor(~np.asarray(episode_start)).to(device)[:, None]
+            state = tuple(part * going for part in state)
+        with torch.no_grad():
+            decision, state = self(tensors, state)
+        actions = {}
+        for name, head in decision.heads.items():
+            chosen = head.mode() if deterministic else head.sample(self.generator)
+            actions[name] = head.to_env(chosen)
+        return actions, state
+
+    @classmethod
+    def from_run(cls, run: "Run", device: str = "cpu") -> Self:
+        """Load the policy of a run from its last checkpoint.
+
+        Raises:
+            glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
+        """
+        import gymnasium as gym
+
+        import glimpse_envs  # noqa: F401  (registers the environments)
+
+        config = run.config["config"]
+        env = gym.make(config["env_id"], **config["env_kwargs"])
+        assert isinstance(env.observation_space, spaces.Dict)
+        assert isinstance(env.action_space, spaces.Dict)
+        policy = cls(env.observation_space, env.action_space, NetworkConfig(**config["network"]))
+        tensors, _ = run.load_checkpoint()
+        prefix = "policy/"
+        policy.load_state_dict(
+            {
+                name.removeprefix(prefix): torch.as_tensor(np.array(value))
+                for name, value in tensors.items()
+                if name.startswith(prefix)
+            }
+        )
+        return policy.to(device).eval()
+
+
+def network_as_dict(config: NetworkConfig) -> dict[str, Any]:
+    """The network's configuration as JSON."""
+    return asdict(config)

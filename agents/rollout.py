@@ -1,0 +1,116 @@
+"""Whole episodes played with the gradient kept, so that learning needs no second forward pass."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+from torch import Tensor
+
+from agents.policy import Decision, GlimpsePolicy
+
+Observation = dict[str, Tensor]
+Choose = Callable[[Decision, Observation, dict[str, Any], int], dict[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One episode of each of B rows, T steps of the longest; what follows a row's end is not alive.
+
+    Args:
+        decisions: T decisions, with their gradients.
+        actions: T actions, name -> (B, ...), as they were sampled.
+        rewards: (T, B), 0 where not alive.
+        targets: (T, B) int64, the right answers.
+        counted: (T, B) bool, where the answer counted.
+        alive: (T, B) bool.
+        looked: (T, B) bool, where the look was taken: all alive steps but an episode's last.
+    """
+
+    decisions: list[Decision]
+    actions: list[dict[str, Tensor]]
+    rewards: Tensor
+    targets: Tensor
+    counted: Tensor
+    alive: Tensor
+    looked: Tensor
+
+    def stack(self, name: str, quantity: str) -> Tensor:
+        """Stack over time the `quantity` ("log_prob" or "entropy") of component `name`: (T, B)."""
+        heads = [decision.heads[name] for decision in self.decisions]
+        if quantity == "entropy":
+            return torch.stack([head.entropy() for head in heads])
+        pairs = zip(heads, self.actions, strict=True)
+        return torch.stack([head.log_prob(action[name]) for head, action in pairs])
+
+
+def play_episodes(
+    env: VectorEnv,
+    policy: GlimpsePolicy,
+    choose: Choose,
+    *,
+    precision: torch.dtype = torch.float32,
+    options: Mapping[str, Any] | None = None,
+) -> Trajectory:
+    """Deal new episodes to all rows of `env` and play each to its end.
+
+    Args:
+        env: batched, with `autoreset_mode` "Disabled", or "SameStep" where rows can stop early.
+        policy: decides; its gradient is kept unless it is switched off around the call.
+        choose: turns (decision, observation, info, step) into an action, name -> (B, ...).
+        precision: of the matrix products; bfloat16 is several times faster where the processor
+            has it, and sums in float32.
+        options: for `reset`.
+    """
+    device = next(policy.parameters()).device
+    observation, info = env.reset(options=dict(options or {}))
+    state = policy.initial_state(env.num_envs)
+    alive = np.ones(env.num_envs, np.bool_)
+    decisions: list[Decision] = []
+    actions: list[dict[str, Tensor]] = []
+    steps: list[tuple[NDArray, ...]] = []
+    with _autocast(device, precision):
+        while alive.any():
+            tensors = {name: torch.as_tensor(v).to(device) for name, v in observation.items()}
+            decision, state = policy(tensors, state)
+            action = choose(decision, tensors, info, len(steps))
+            env_action = {name: decision.heads[name].to_env(a) for name, a in action.items()}
+            observation, reward, terminated, _, info = env.step(env_action)
+            target, counted = _answered(info, terminated)
+            going = alive & ~terminated
+            steps.append((np.where(alive, reward, 0.0), target, counted & alive, alive, going))
+            decisions.append(decision)
+            actions.append(action)
+            alive = going
+    rewards, targets, counts, alives, looked = (
+        torch.as_tensor(np.stack(column)).to(device) for column in zip(*steps, strict=True)
+    )
+    return Trajectory(decisions, actions, rewards.float(), targets, counts, alives, looked)
+
+
+def _answered(
+    info: dict[str, Any], terminated: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """What was right and whether it counted, (B,) each, for all rows."""
+    if "final_info" not in info:
+        return info["target"], info["target_mask"]
+    final = info["final_info"]
+    if "target" not in info:
+        return final["target"], final["target_mask"]
+    return (
+        np.where(terminated, final["target"], info["target"]),
+        np.where(terminated, final["target_mask"], info["target_mask"]),
+    )
+
+
+@contextmanager
+def _autocast(device: torch.device, precision: torch.dtype) -> Iterator[None]:
+    if precision == torch.float32:
+        yield
+        return
+    with torch.autocast(device.type, dtype=precision):
+        yield

@@ -1,0 +1,294 @@
+"""The training loop that every learner shares: a run's folder, progress, checkpoints and resuming."""
+
+import math
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol
+
+import numpy as np
+import torch
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+
+from agents.checkpoints import flatten, unflatten
+from agents.command_line import KEY_VALUE_PAIRS
+from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """What all learners have in common."""
+
+    env_id: str = "Glimpse/ClutteredMNIST-v0"
+    """The environment."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Its arguments, such as budget=6 look=tiles."""
+    seed: int = 0
+    """Of the scenes, the samples and the first weights."""
+    images: int = 3_000_000
+    """Episodes to train on; each batch has fresh ones."""
+    minutes: float | None = None
+    """Stop after so many minutes instead; the schedules then follow the clock."""
+    batch_size: int = 256
+    """Episodes an update."""
+    copies: int = 1
+    """Episodes an image (M in the RAM literature); `batch_size` is a multiple."""
+    learning_rate: float = 1e-3
+    """Adam's, at its highest; it decays along a cosine to 0."""
+    warmup: float = 0.01
+    """Share of the training over which the learning rate rises."""
+    max_gradient_norm: float = 5.0
+    """Gradients are shortened to this norm."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Of matrix products; bfloat16 is faster where the processor has it."""
+    device: str = "cpu"
+    """Where the model runs: cpu, cuda, cuda:1, ..."""
+    threads: int = 1
+    """Threads of torch; one a process is fastest on small machines."""
+    log_every: int = 100
+    """Updates between two lines of metrics."""
+    checkpoint_every: int = 500
+    """Updates between two checkpoints."""
+
+    @property
+    def torch_precision(self) -> torch.dtype:
+        return torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+
+
+class Learner(Protocol):
+    """What the loop needs of an algorithm."""
+
+    policy_class: str
+
+    def update(self, progress: float) -> dict[str, float]: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+    def close(self) -> None: ...
+
+
+def cosine_decay(progress: float, warmup: float) -> float:
+    """The share of the highest learning rate at `progress` in [0, 1]: a linear rise, then half a
+    cosine down to 0."""
+    if progress < warmup:
+        return progress / warmup
+    return 0.5 * (1 + math.cos(math.pi * (progress - warmup) / (1 - warmup)))
+
+
+def train(
+    make_learner: Callable[[Any], Learner],
+    config: TrainingConfig,
+    folder: str | Path,
+    *,
+    resume: bool = False,
+    progress_bar: bool = True,
+    stop_after: int | None = None,
+) -> Run:
+    """Train until the configured number of images, or minutes, in the run's `folder`.
+
+    Killed at any moment, a run that is resumed gives what the unbroken run gives (but for its clock;
+    with `minutes` the schedules follow it). Ctrl-C finishes the update, saves and returns.
+
+    Args:
+        make_learner: from the config, e.g. `Reinforce`.
+        config: what to train.
+        folder: made if it is not there.
+        resume: go on with the run in `folder` where there is one.
+        progress_bar: show error, glimpses a second and the time left.
+        stop_after: return, saved, after so many updates in all, for tests.
+
+    Raises:
+        RunError: there is a run in `folder` and `resume` is False, or it has another config.
+        FloatingPointError: a loss is not finite; what is saved is the last checkpoint.
+    """
+    _check(config)
+    torch.set_num_threads(config.threads)
+    torch.set_flush_denormal(True)
+    folder = Path(folder)
+    if resume and (folder / "config.json").exists():
+        run = open_run(folder)
+        _check_same(run, config)
+    else:
+        run = None
+    learner = make_learner(config)
+    if run is None:
+        run = create_run(
+            folder,
+            {
+                "policy": learner.policy_class,
+                "command": " ".join(sys.argv),
+                "algorithm": type(config).__name__,
+                "config": asdict(config),
+                "seed": config.seed,
+            },
+        )
+    loop = _Loop(learner, config, run)
+    try:
+        loop.go(progress_bar, stop_after)
+    finally:
+        learner.close()
+    return run
+
+
+class _Loop:
+    """Updates, and what is written down of them."""
+
+    def __init__(self, learner: Learner, config: TrainingConfig, run: Run) -> None:
+        self.learner, self.config, self.run = learner, config, run
+        self.updates, self.seconds = 0, 0.0
+        self.window: dict[str, float] = {}  # sums of metrics since the last line
+        if run.has_checkpoint:
+            tensors, metadata = run.load_checkpoint()
+            learner.load_state_dict(unflatten(tensors, metadata["numbers"]))
+            self.updates, self.seconds = metadata["updates"], metadata["seconds"]
+            self.window = metadata["window"]
+        run.cut_metrics(self.updates * config.batch_size)
+
+    @property
+    def images(self) -> int:
+        return self.updates * self.config.batch_size
+
+    def progress(self) -> float:
+        if self.config.minutes is not None:
+            return min(1.0, self.seconds / (60 * self.config.minutes))
+        return min(1.0, self.images / self.config.images)
+
+    def go(self, progress_bar: bool, stop_after: int | None) -> None:
+        config = self.config
+        writer = SummaryWriter(str(self.run.folder / "tensorboard"), purge_step=self.images)
+        bar = _Bar(config, self.images, self.seconds, progress_bar)
+        with _finish_on_interrupt() as interrupted:
+            while self.progress() < 1.0 and not interrupted:
+                if stop_after is not None and self.updates >= stop_after:
+                    break
+                started = time.perf_counter()
+                try:
+                    metrics = self.learner.update(self.progress())
+                except FloatingPointError as error:
+                    raise FloatingPointError(
+                        f"{error} at update {self.updates + 1} ({self.images} images) of "
+                        f"{self.run.folder}; lower the learning rate and start anew, or resume "
+                        "from the last checkpoint"
+                    ) from error
+                self.seconds += time.perf_counter() - started
+                self.updates += 1
+                for name, value in metrics.items():
+                    self.window[name] = self.window.get(name, 0.0) + value
+                if self.updates % config.log_every == 0:
+                    self._log(writer)
+                if self.updates % config.checkpoint_every == 0:
+                    self._save()
+                bar.show(self.images, self.seconds, metrics)
+        bar.close()
+        self._save()
+        writer.close()
+        if interrupted:
+            print(f"saved after {self.images} images; resume {self.run.folder} to go on")
+
+    def _log(self, writer: SummaryWriter) -> None:
+        means = {name: total / self.config.log_every for name, total in self.window.items()}
+        self.run.append_metrics(self.images, {**means, "seconds": round(self.seconds, 3)})
+        for name, value in means.items():
+            writer.add_scalar(name, value, self.images)  # type: ignore[no-untyped-call]
+        self.window = {}
+
+    def _save(self) -> None:
+        tensors, numbers = flatten(self.learner.state_dict())
+        metadata = {
+            "numbers": numbers,
+            "updates": self.updates,
+            "images": self.images,
+            "seconds": self.seconds,
+            "window": self.window,
+        }
+        self.run.save_checkpoint(tensors, metadata)
+
+
+class _Bar:
+    """The progress bar: error, glimpses a second, time left."""
+
+    def __init__(self, config: TrainingConfig, images: int, seconds: float, shown: bool) -> None:
+        self.timed = config.minutes is not None
+        total = 60 * config.minutes if config.minutes is not None else config.images
+        form = "{l_bar}{bar}| {elapsed} < {remaining}{postfix}"
+        self.bar = tqdm(
+            total=total, initial=seconds if self.timed else images, disable=not shown,
+            bar_format=form, mininterval=0.5,
+        )  # fmt: skip
+        self.batch, self.error = config.batch_size, 1.0
+        self.images, self.seconds = images, seconds
+
+    def show(self, images: int, seconds: float, metrics: dict[str, float]) -> None:
+        if self.bar.disable:
+            return
+        self.error += 0.02 * (metrics["error"] - self.error)
+        rate = self.batch * metrics["glimpses"] / max(seconds - self.seconds, 1e-9)
+        self.bar.set_postfix_str(
+            f"error {100 * self.error:.1f} %, {rate:,.0f} glimpses/s", refresh=False
+        )
+        self.bar.update(min(seconds - self.seconds if self.timed else images - self.images,
+                            self.bar.total - self.bar.n))  # fmt: skip
+        self.images, self.seconds = images, seconds
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+@contextmanager
+def _finish_on_interrupt() -> Iterator[list[bool]]:
+    """Give a list that stays empty until Ctrl-C, so that an update is never cut in two; a second
+    Ctrl-C interrupts as usual."""
+    pressed: list[bool] = []
+
+    def note(number: int, frame: Any) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(True)
+
+    try:
+        previous = signal.signal(signal.SIGINT, note)
+    except ValueError:  # not in the main thread, where signals do not arrive anyway
+        yield pressed
+        return
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _check(config: TrainingConfig) -> None:
+    for name in ("images", "batch_size", "copies", "threads", "log_every", "checkpoint_every"):
+        value = getattr(config, name)
+        if value < 1:
+            raise ValueError(f"{name}={value} must be at least 1")
+    if config.batch_size % config.copies:
+        raise ValueError(
+            f"batch_size={config.batch_size} must be a multiple of copies={config.copies}"
+        )
+    if config.learning_rate <= 0 or not np.isfinite(config.learning_rate):
+        raise ValueError(f"learning_rate={config.learning_rate} must be above 0")
+    if torch.device(config.device).type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={config.device!r} is not there: torch sees no GPU; use device='cpu'")
+
+
+def _check_same(run: Run, config: TrainingConfig) -> None:
+    saved, given = run.config["config"], asdict(config)
+    different = sorted(name for name in given if saved.get(name) != _as_json(given[name]))
+    if different or run.config.get("algorithm") != type(config).__name__:
+        named = ", ".join(f"{n} ({saved.get(n)!r}, now {given[n]!r})" for n in different)
+        raise RunError(
+            f"{run.folder} is a run with another config: {named or 'another algorithm'}. Resume it "
+            "with its own, or give another folder."
+        )
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_as_json(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _as_json(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,1 @@
+"""The documentation, and what generates the environments' pages: `python -m docs.generate`."""

@@ -1,0 +1,81 @@
+"""Generate the environments' pages: `python -m docs.generate`, from the root of the checkout.
+
+Pages of `docs/environments` are written anew, those of environments that are gone are deleted. A
+picture is drawn where there is none yet, and data for it; `--redraw` draws all of them.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from docs.pages import make_pages, page_name
+from docs.pictures import draw_picture
+from glimpse_envs.sources import SourceError
+from glimpse_envs.suite import SUITE
+
+FOLDER = Path(__file__).parent / "environments"
+
+
+def stale_pages(folder: Path = FOLDER) -> list[str]:
+    """Return the names of pages that are missing, out of date, or of no environment, sorted."""
+    wanted = make_pages()
+    present = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    return sorted(
+        name for name in wanted.keys() | present.keys() if wanted.get(name) != present.get(name)
+    )
+
+
+def write_pages(folder: Path = FOLDER) -> list[str]:
+    """Bring the pages up to date and return the names of those written or deleted, sorted."""
+    wanted, stale = make_pages(), stale_pages(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        path = folder / name
+        if name not in wanted:
+            path.unlink()
+            path.with_suffix(".png").unlink(missing_ok=True)
+            continue
+        temporary = path.with_name(f".{name}.tmp")
+        temporary.write_text(wanted[name], encoding="utf-8")
+        os.replace(temporary, path)
+    return stale
+
+
+def draw_pictures(folder: Path = FOLDER, *, redraw: bool = False) -> list[str]:
+    """Draw the pictures that are missing, or all, and return the names of those drawn.
+
+    Where an environment's data is missing, that is said on stderr and its picture left as it is.
+    """
+    drawn = []
+    for row in SUITE.values():
+        path = folder / f"{page_name(row)}.png"
+        if path.exists() and not redraw:
+            continue
+        try:
+            draw_picture(row, path)
+        except SourceError as error:
+            print(f"no picture of {row.id}: {error}", file=sys.stderr)
+            continue
+        drawn.append(path.name)
+    return drawn
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; 1 where `--check` finds stale pages, else 0."""
+    parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on stale pages")
+    parser.add_argument("--redraw", action="store_true", help="draw the pictures there are anew")
+    chosen = parser.parse_args(arguments)
+    if chosen.check:
+        stale = stale_pages()
+        if stale:
+            print(f"stale: {', '.join(stale)}. Run python -m docs.generate", file=sys.stderr)
+        return 1 if stale else 0
+    changed = write_pages() + draw_pictures(redraw=chosen.redraw)
+    print(f"{FOLDER}: {', '.join(changed) if changed else 'up to date'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""One picture an environment: a frame after a few looks of somebody who knows where to look."""
+
+from contextlib import closing
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.env import GlimpseEnv
+from glimpse_envs.rendering import draw_frame, write_png
+from glimpse_envs.suite import Row
+
+MAX_BYTES = 60_000
+HEIGHT = 260
+SEED = 4
+LOOKS = 4
+
+
+def draw_picture(row: Row, path: Path) -> None:
+    """Write a PNG of a train episode of `row` with a fixed seed, after `LOOKS` looks.
+
+    Raises:
+        glimpse_envs.sources.SourceError: the environment's data is missing or damaged.
+        ValueError: the picture would be larger than `MAX_BYTES`; it was not kept.
+    """
+    with closing(gymnasium.make(row.id)) as made:
+        env = made.unwrapped
+        assert isinstance(env, GlimpseEnv)
+        observation, info = env.reset(seed=SEED)
+        answer = 0
+        for step in range(LOOKS):
+            look = _oracle_look(row, observation["location"], info["target_box"], step)
+            observation, _, _, _, info = env.step({"look": look, "answer": answer})
+            answer = info["target"]
+        task = env.batch.task
+        frame = draw_frame(task.picture(0, f"glimpse {LOOKS + 1} of {task.budget}"), HEIGHT)
+    write_png(frame, path)
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        path.unlink()
+        raise ValueError(
+            f"the picture of {row.id} has {size:,} bytes; it must have at most {MAX_BYTES:,}"
+        )
+
+
+def _oracle_look(
+    row: Row, location: NDArray[np.float32], box: NDArray[np.float32], step: int
+) -> NDArray[np.float32]:
+    """Return the look (2,) at one of four places round the middle of the box x0, y0, x1, y1."""
+    quarter = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])[step % 4] / 4
+    place = (box[:2] + box[2:]) / 2 + quarter * (box[2:] - box[:2])
+    if row.kwargs.get("look") == "relative":
+        place = (place - location) / row.kwargs["max_move"]
+    return np.clip(place, -1.0, 1.0).astype(np.float32)

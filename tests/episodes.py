@@ -1,0 +1,130 @@
+"""What the tests of environments share: making them, acting in them, comparing what they say."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.env import GlimpseEnv, GlimpseVectorEnv
+
+Actions = dict[str, NDArray[Any]]
+
+CENTRED = "Glimpse/CenteredGlyphs-v0"
+TRANSLATED = "Glimpse/TranslatedGlyphs-v0"
+CLUTTERED = "Glimpse/ClutteredGlyphs-v0"
+CIRCLE_SQUARE = "Glimpse/CircleSquare-v0"
+
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "continuous": (CLUTTERED, {}),
+    "tiles": (CLUTTERED, {"look": "tiles"}),
+    "relative": (CLUTTERED, {"look": "relative"}),
+    "circle_square": (CIRCLE_SQUARE, {}),
+    "history": (CENTRED, {"history": True, "stop": True}),
+    "stop": (CLUTTERED, {"stop": True, "glimpse_cost": 0.01, "reward": "dense"}),
+    "full": (CLUTTERED, {"view": "full"}),
+}
+"""A sample of what kwargs can make: what holds for all environments is held for each of these."""
+
+
+def make_vector(env_id: str, num_envs: int, **kwargs: Any) -> GlimpseVectorEnv:
+    """The batched environment, as `gymnasium.make_vec` gives it."""
+    envs = gym.make_vec(env_id, num_envs=num_envs, **kwargs)
+    assert isinstance(envs, GlimpseVectorEnv)
+    return envs
+
+
+def make_single(env_id: str, **kwargs: Any) -> GlimpseEnv:
+    """The single environment, without Gymnasium's wrappers."""
+    env = gym.make(env_id, **kwargs).unwrapped
+    assert isinstance(env, GlimpseEnv)
+    return env
+
+
+def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
+    """Uniform actions of all rows, drawn here so that the environment's own streams are left."""
+    actions: Actions = {}
+    for name, space in envs.single_action_space.spaces.items():
+        if isinstance(space, spaces.Box):
+            actions[name] = rng.uniform(-1.0, 1.0, (envs.num_envs, *space.shape))
+        else:
+            assert isinstance(space, spaces.Discrete)
+            actions[name] = rng.integers(int(space.n), size=envs.num_envs)
+    return actions
+
+
+def row_of(actions: Actions, row: int) -> dict[str, Any]:
+    """The action of one row."""
+    return {name: values[row] for name, values in actions.items()}
+
+
+def first_rows(values: Any, rows: int) -> Any:
+    """The first rows of every array in nested dicts and tuples."""
+    if isinstance(values, dict):
+        return {name: first_rows(value, rows) for name, value in values.items()}
+    if isinstance(values, tuple):
+        return tuple(first_rows(value, rows) for value in values)
+    return values[:rows]
+
+
+def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
+    """Hold two nested structures of dicts, tuples and arrays equal to the bit."""
+    if isinstance(expected, dict):
+        assert isinstance(actual, dict), where
+        assert actual.keys() == expected.keys(), where
+        for name in expected:
+            assert_same(actual[name], expected[name], f"{where}[{name!r}]")
+    elif isinstance(expected, tuple):
+        assert isinstance(actual, tuple), where
+        assert len(actual) == len(expected), where
+        for i, (mine, other) in enumerate(zip(actual, expected, strict=True)):
+            assert_same(mine, other, f"{where}[{i}]")
+    elif isinstance(expected, np.ndarray) and expected.dtype == object:
+        assert_same(tuple(actual), tuple(expected), where)
+    elif isinstance(expected, np.ndarray):
+        assert isinstance(actual, np.ndarray), where
+        assert actual.dtype == expected.dtype, where
+        np.testing.assert_array_equal(actual, expected, err_msg=where, strict=True)
+    else:
+        assert actual == expected, where
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What the rows' episodes hide."""
+
+    scenes: NDArray[np.float32]
+    """(B, C, H, W) in [0, 1]."""
+    boxes: NDArray[np.float32]
+    """(B, 4), `target_box`."""
+    labels: NDArray[np.int64]
+    """(B,)"""
+
+
+def hidden_of(env_id: str, num_envs: int, seed: int, **kwargs: Any) -> Hidden:
+    """What the first episodes after `reset(seed=seed)` hide: keys, not views, decide scenes."""
+    options = kwargs.pop("options", None)
+    envs = make_vector(env_id, num_envs, view="full", autoreset_mode="Disabled", **kwargs)
+    observation, info = envs.reset(seed=seed, options=options)
+    blind = {"answer": np.zeros(num_envs, np.int64)}
+    return Hidden(observation["scene"], info["target_box"], envs.step(blind)[4]["target"])
+
+
+def write_images(root: Path, images: NDArray[np.uint8], split: str = "test") -> str:
+    """Write images (N, h, w[, 3]) as a folder source of one split and two classes; return its name.
+
+    In the source they stand in the order of `images`, the first half being class 0.
+    """
+    import cv2
+
+    for i, image in enumerate(images):
+        folder = root / split / ("first" if 2 * i < len(images) else "second")
+        folder.mkdir(parents=True, exist_ok=True)
+        assert cv2.imwrite(str(folder / f"{i:03d}.png"), image)
+    for other in {"train", "validation", "test"} - {split}:
+        (root / other / "first").mkdir(parents=True, exist_ok=True)
+        (root / other / "second").mkdir(parents=True, exist_ok=True)
+    return f"folder:{root}"
