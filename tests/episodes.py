@@ -106,25 +106,24 @@ class Hidden:
 
 def hidden_of(env_id: str, num_envs: int, seed: int, **kwargs: Any) -> Hidden:
     """What the first episodes after `reset(seed=seed)` hide: keys, not views, decide scenes."""
-    options = kwargs.pop("options", None)
+    for glimpses_alone in ("stop", "history", "glimpse_cost"):
+        kwargs.pop(glimpses_alone, None)
     envs = make_vector(env_id, num_envs, view="full", autoreset_mode="Disabled", **kwargs)
-    observation, info = envs.reset(seed=seed, options=options)
+    observation, info = envs.reset(seed=seed)
     blind = {"answer": np.zeros(num_envs, np.int64)}
     return Hidden(observation["scene"], info["target_box"], envs.step(blind)[4]["target"])
 
 
-def write_images(root: Path, images: NDArray[np.uint8], split: str = "test") -> str:
-    """Write images (N, h, w[, 3]) as a folder source of one split and two classes; return its name.
+def write_images(root: Path, images: NDArray[np.uint8]) -> str:
+    """Write images (N, h, w) or (N, h, w, 3) as a folder source of two classes; return its name.
 
-    In the source they stand in the order of `images`, the first half being class 0.
+    Every split holds all of them, in the order of `images`, the first half being class 0.
     """
     import cv2
 
-    for i, image in enumerate(images):
-        folder = root / split / ("first" if 2 * i < len(images) else "second")
-        folder.mkdir(parents=True, exist_ok=True)
-        assert cv2.imwrite(str(folder / f"{i:03d}.png"), image)
-    for other in {"train", "validation", "test"} - {split}:
-        (root / other / "first").mkdir(parents=True, exist_ok=True)
-        (root / other / "second").mkdir(parents=True, exist_ok=True)
+    for split in ("train", "validation", "test"):
+        for i, image in enumerate(images):
+            folder = root / split / ("first" if 2 * i < len(images) else "second")
+            folder.mkdir(parents=True, exist_ok=True)
+            assert cv2.imwrite(str(folder / f"{i:03d}.png"), image)
     return f"folder:{root}"

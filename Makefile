@@ -1,0 +1,37 @@
+# The two commands of the README: `make demo` and `make test`. Both install first, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: install demo test docs report benchmark clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed; {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[agents,dev]'
+	touch $(INSTALLED)
+
+demo: install
+	$(BIN)/python -m agents.demo
+
+test: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+docs: install
+	$(BIN)/python -m docs.generate
+
+report: install
+	$(BIN)/python -m glimpse_envs.evaluation.report
+
+benchmark: install
+	$(BIN)/python -m benchmarks.throughput
+	$(BIN)/python -m benchmarks.training
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,124 @@
+"""The demo: watch an agent learn where to look. `make demo`, or `python -m agents.demo`.
+
+Two models are trained side by side for the same time on built-in cluttered digits: one chooses its
+glimpses, its twin is given random ones. Then both are scored on 10,000 unseen scenes.
+"""
+
+import multiprocessing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+import tyro
+
+from agents.command_line import run_command
+from agents.evaluate import evaluate_run
+from agents.films import write_showcase
+from agents.reinforce import Reinforce, ReinforceConfig
+from agents.training import train
+from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
+from glimpse_envs.evaluation.runs import load_policy, open_run
+
+
+@dataclass(frozen=True)
+class DemoConfig:
+    """Train, evaluate and film a hard-attention agent."""
+
+    env_id: str = "Glimpse/ClutteredGlyphs-v0"
+    """The environment."""
+    minutes: float = 3.0
+    """Training time of each of the two models, which learn at the same time."""
+    scenes: int = 10_000
+    """Unseen scenes to score them on."""
+    folder: Path = Path("demo")
+    """Where runs, film and pictures go; earlier ones of the demo are replaced."""
+    seed: int = 0
+    """Of the training."""
+
+
+def fastest_precision() -> str:
+    """bfloat16 where the processor multiplies it natively, else float32."""
+    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"  # type: ignore[attr-defined]
+
+
+def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
+    """Train the two models, print the table, write film and contact sheet; return the scores."""
+    demo.folder.mkdir(parents=True, exist_ok=True)
+    learned = ReinforceConfig(
+        env_id=demo.env_id,
+        minutes=demo.minutes,
+        seed=demo.seed,
+        precision=fastest_precision(),  # type: ignore[arg-type]
+    )
+    control = replace(learned, looks="random")
+    folders = {"learned": demo.folder / "run-learned", "random": demo.folder / "run-random"}
+    for folder in folders.values():
+        _clear_run(folder)
+
+    print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to look,")
+    print("its twin, trained beside it in a second process, is given random glimpses.")
+    twin = multiprocessing.get_context("spawn").Process(
+        target=_train_quietly, args=(control, folders["random"])
+    )
+    twin.start()
+    train(Reinforce, learned, folders["learned"])
+    twin.join()
+    if twin.exitcode != 0:
+        raise RuntimeError("the twin's training failed; its error stands above")
+
+    print(f"\nScoring on {demo.scenes:,} unseen scenes ...")
+    runs = {name: open_run(folder) for name, folder in folders.items()}
+    scores = {
+        "learned glimpses": evaluate_run(runs["learned"], scenes=demo.scenes),
+        "random glimpses (trained so)": evaluate_run(runs["random"], scenes=demo.scenes),
+        "raster scan (same model)": evaluate_run(
+            runs["random"], scenes=demo.scenes, looks="raster"
+        ),
+        "chance": evaluate(_Chance(demo.env_id), demo.env_id, scenes=demo.scenes),
+    }
+    print(f"\n{compare_table(scores)}\n")
+
+    film, sheet = demo.folder / "film.mp4", demo.folder / "scanpaths.png"
+    write_showcase(
+        load_policy(folders["learned"]), demo.env_id, film, sheet, title="learned glimpses"
+    )
+    print(f"film:          {film}\ncontact sheet: {sheet}\nruns:          {demo.folder}/run-*")
+    return scores
+
+
+class _Chance:
+    """Looks and answers at random."""
+
+    def __init__(self, env_id: str) -> None:
+        self.space = gym.make_vec(env_id, num_envs=1).single_action_space
+        self.space.seed(0)
+
+    def __call__(self, observation: dict[str, Any]) -> dict[str, Any]:
+        rows = len(observation["remaining"])
+        samples = [self.space.sample() for _ in range(rows)]
+        return {name: np.stack([sample[name] for sample in samples]) for name in samples[0]}
+
+
+def _train_quietly(config: ReinforceConfig, folder: Path) -> None:
+    train(Reinforce, config, folder, progress_bar=False)
+
+
+def _clear_run(folder: Path) -> None:
+    """Remove an earlier demo's run, and nothing that is not a run's."""
+    for name in ("config.json", "metrics.jsonl", "checkpoint.safetensors"):
+        (folder / name).unlink(missing_ok=True)
+    for events in (folder / "tensorboard").glob("events.out.tfevents.*"):
+        events.unlink()
+
+
+def main() -> None:
+    """The command line."""
+    demo = tyro.cli(DemoConfig, prog="python -m agents.demo")
+    run_command(lambda: run_demo(demo) and None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.rendering import (
+    contact_sheet,
+    draw_scanpath,
+    write_film,
+    write_png,
+)
+
+
+def film_episodes(
+    policy: Any, env_id: str, scenes: Sequence[int], *, seed: int = 0, **env_kwargs: Any
+) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
+    """Play `scenes` of the test split with the policy's likeliest actions.
+
+    Returns:
+        The frames of all episodes one after another, each (height, width, 3) uint8, and one
+        scanpath a scene, for a contact sheet.
+    """
+    env = gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)
+    frames, scanpaths = [], []
+    for scene in scenes:
+        observation, info = env.reset(seed=seed, options={"scene": scene})
+        state, ended, start = None, False, np.ones(1, np.bool_)
+        while not ended:
+            frames.append(np.asarray(env.render()))
+            batch = {name: value[None] for name, value in observation.items()}
+            extra = {"info": {n: np.asarray(v)[None] for n, v in info.items()}}
+            action, state = policy.predict(
+                batch, state, start, True, **(extra if getattr(policy, "privileged", False) else {})
+            )
+            start = np.zeros(1, np.bool_)
+            step = {name: value[0] for name, value in action.items()}
+            observation, _, ended, _, info = env.step(step)
+        # The last frame, with the judged answer, stands a little longer.
+        frames += [np.asarray(env.render())] * 3
+        scanpaths.append(draw_scanpath(env.unwrapped.task.picture(0, "")))  # type: ignore[attr-defined]
+    env.close()
+    return frames, scanpaths
+
+
+def write_showcase(
+    policy: Any,
+    env_id: str,
+    film: Path,
+    sheet: Path,
+    *,
+    title: str = "",
+    film_scenes: int = 12,
+    sheet_scenes: int = 24,
+    **env_kwargs: Any,
+) -> None:
+    """Write a film (.mp4 or .gif) of the first test scenes and a contact sheet (.png) of more."""
+    scenes = range(max(film_scenes, sheet_scenes))
+    frames, scanpaths = film_episodes(policy, env_id, scenes, **env_kwargs)
+    per_scene = len(frames) // len(scenes)
+    write_film(frames[: per_scene * film_scenes], film)
+    write_png(contact_sheet(scanpaths[:sheet_scenes], columns=6, title=title), sheet)

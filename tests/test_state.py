@@ -1,0 +1,132 @@
+"""Pickles, copies and state dicts go on exactly where the original would have gone."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from episodes import (
+    CENTRED,
+    CLUTTERED,
+    VARIANTS,
+    assert_same,
+    make_single,
+    make_vector,
+    random_actions,
+    row_of,
+)
+
+from glimpse_envs.env import GlimpseVectorEnv
+
+MORE_VARIANTS: dict[str, tuple[str, dict[str, Any]]] = VARIANTS | {
+    "copies": (CLUTTERED, {"copies": 2, "stop": True}),
+    "copies, history": (CLUTTERED, {"copies": 2, "stop": True, "history": True}),
+    "test": (CLUTTERED, {"split": "test", "stop": True}),
+    "test, copies": (CENTRED, {"split": "test", "copies": 2, "look": "tiles", "stop": True}),
+    "validation": (CENTRED, {"split": "validation", "history": True, "look": "relative"}),
+    "NextStep": (CENTRED, {"autoreset_mode": "NextStep", "stop": True}),
+}
+
+
+def under_way(variant: str, steps: int = 5) -> GlimpseVectorEnv:
+    """An environment of 4 rows in the midst of its episodes."""
+    env_id, kwargs = MORE_VARIANTS[variant]
+    envs = make_vector(env_id, 4, **kwargs)
+    envs.reset(seed=9)
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        envs.step(random_actions(envs, rng))
+    return envs
+
+
+def assert_same_future(one: GlimpseVectorEnv, other: GlimpseVectorEnv) -> None:
+    """Hold 15 steps and a reset of both equal."""
+    rng = np.random.default_rng(1)
+    for _ in range(15):
+        actions = random_actions(one, rng)
+        assert_same(one.step(actions), other.step(actions))
+    assert_same(one.reset(), other.reset())
+
+
+@pytest.mark.parametrize("variant", MORE_VARIANTS)
+def test_a_pickle_goes_on_exactly(variant: str) -> None:
+    envs = under_way(variant)
+    loaded = pickle.loads(pickle.dumps(envs))
+    assert loaded.spec == envs.spec
+    assert_same_future(loaded, envs)
+
+
+@pytest.mark.parametrize("variant", MORE_VARIANTS)
+def test_a_deep_copy_goes_on_exactly_and_alone(variant: str) -> None:
+    envs = under_way(variant)
+    twin, alone = copy.deepcopy(envs), copy.deepcopy(envs)
+    for _ in range(3):
+        alone.step(random_actions(alone, np.random.default_rng(5)))
+    assert_same_future(envs, twin)
+
+
+@pytest.mark.parametrize("variant", MORE_VARIANTS)
+@pytest.mark.parametrize("steps", [0, 3, 7])
+def test_a_state_goes_on_exactly_elsewhere(variant: str, steps: int) -> None:
+    envs = under_way(variant, steps)
+    env_id, kwargs = MORE_VARIANTS[variant]
+    state = pickle.loads(pickle.dumps(envs.state_dict()))
+    other = make_vector(env_id, 4, **kwargs)
+    other.load_state_dict(state)
+    assert_same(other.state_dict(), envs.state_dict())
+    assert_same_future(other, envs)
+
+
+@pytest.mark.parametrize("variant", MORE_VARIANTS)
+def test_a_state_brings_back_what_came_after_it(variant: str) -> None:
+    envs = under_way(variant)
+    state = envs.state_dict()
+    kept = copy.deepcopy(state)
+    rng = np.random.default_rng(3)
+    actions = [random_actions(envs, rng) for _ in range(12)]
+    first = [envs.step(action) for action in actions]
+    assert_same(state, kept)
+    envs.load_state_dict(state)
+    assert_same(state, kept)
+    for action, expected in zip(actions, first, strict=True):
+        assert_same(envs.step(action), expected)
+    assert_same(state, kept)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_single_environment_pickles_copies_and_loads(variant: str) -> None:
+    env_id, kwargs = VARIANTS[variant]
+    env = make_single(env_id, **kwargs)
+    env.reset(seed=1)
+    if variant != "full":
+        first = row_of(random_actions(env.batch, np.random.default_rng(0)), 0)
+        assert not env.step(first | ({"stop": 0} if kwargs.get("stop") else {}))[2]
+    loaded = make_single(env_id, **kwargs)
+    loaded.load_state_dict(env.state_dict())
+    for twin in (loaded, pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+        original = copy.deepcopy(env)
+        again = np.random.default_rng(1)
+        ended = False
+        while not ended:
+            action = row_of(random_actions(env.batch, again), 0)
+            expected = original.step(action)
+            assert_same(twin.step(action), expected)
+            ended = expected[2]
+        assert_same(twin.reset(), original.reset())
+
+
+def test_an_environment_that_was_never_reset_pickles() -> None:
+    envs = pickle.loads(pickle.dumps(make_vector(CENTRED, 2)))
+    assert_same(envs.reset(seed=3), make_vector(CENTRED, 2).reset(seed=3))
+
+
+def test_a_state_of_another_number_of_rows_is_refused() -> None:
+    envs = make_vector(CENTRED, 4)
+    envs.reset(seed=0)
+    before = envs.state_dict()
+    for other in (make_vector(CENTRED, 3), make_vector(CENTRED, 4, copies=2)):
+        other.reset(seed=0)
+        with pytest.raises(ValueError, match=r"the state is of .* rows in .* groups"):
+            envs.load_state_dict(other.state_dict())
+    assert_same(envs.state_dict(), before)

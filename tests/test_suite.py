@@ -1,0 +1,125 @@
+"""What holds for every environment of the suite."""
+
+import copy
+import pickle
+
+import gymnasium as gym
+import numpy as np
+from episodes import assert_same, hidden_of, make_single, make_vector, random_actions, row_of
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+from glimpse_envs.suite import SUITE
+
+
+def test_gymnasiums_checker_has_nothing_to_say(env_id: str) -> None:
+    """Its warnings are errors here. Rendering has tests of its own."""
+    check_env(make_single(env_id), skip_render_check=True)
+    check_env(make_single(env_id, view="full"), skip_render_check=True)
+
+
+def test_an_episode_passes_gymnasiums_wrappers(env_id: str) -> None:
+    env = gym.make(env_id)
+    observation, _ = env.reset(seed=0)
+    ended, steps = False, 0
+    env.action_space.seed(0)
+    while not ended:
+        assert observation in env.observation_space
+        observation, _, ended, truncated, _ = env.step(env.action_space.sample())
+        assert not truncated
+        steps += 1
+    assert steps == SUITE[env_id].kwargs["budget"]
+
+
+def test_specs_round_trip_through_json(env_id: str) -> None:
+    env = gym.make(env_id, split="test", budget=3, render_mode="rgb_array")
+    assert env.spec is not None
+    spec = EnvSpec.from_json(env.spec.to_json())
+    assert spec == env.spec
+    again = gym.make(spec)
+    assert again.action_space == env.action_space
+    assert_same(again.reset(seed=4), env.reset(seed=4))
+
+
+def test_specs_of_batches_round_trip_through_json(env_id: str) -> None:
+    envs = make_vector(env_id, 3, autoreset_mode="NextStep")
+    assert envs.spec is not None
+    again = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()), num_envs=3)
+    assert again.metadata["autoreset_mode"] is envs.metadata["autoreset_mode"]
+    assert_same(again.reset(seed=4), envs.reset(seed=4))
+
+
+def test_environments_pickle_and_copy_in_mid_episode(env_id: str) -> None:
+    rng = np.random.default_rng(0)
+    envs = make_vector(env_id, 3)
+    env = make_single(env_id)
+    envs.reset(seed=1)
+    env.reset(seed=1)
+    actions = random_actions(envs, rng)
+    envs.step(actions)
+    env.step(row_of(actions, 0))
+    twins = [pickle.loads(pickle.dumps(envs)), copy.deepcopy(envs)]
+    singles = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
+    for _ in range(SUITE[env_id].kwargs["budget"] - 1):
+        actions = random_actions(envs, rng)
+        told, alone = envs.step(actions), env.step(row_of(actions, 0))
+        for twin in twins:
+            assert_same(twin.step(actions), told)
+        for single in singles:
+            assert_same(single.step(row_of(actions, 0)), alone)
+
+
+def test_an_oracle_collects_exactly_the_ceiling(env_id: str) -> None:
+    n = 20
+    labels = hidden_of(env_id, n, 5).labels
+    for reward in ("final", "dense"):
+        envs = make_vector(env_id, n, reward=reward, autoreset_mode="Disabled")
+        envs.reset(seed=5)
+        returns, rng = np.zeros(n), np.random.default_rng(0)
+        for _ in range(SUITE[env_id].kwargs["budget"]):
+            returns += envs.step(random_actions(envs, rng) | {"answer": labels})[1]
+        np.testing.assert_allclose(returns, SUITE[env_id].ceiling, rtol=1e-12)
+
+
+def test_blind_answers_collect_chance(env_id: str) -> None:
+    """Within four standard errors; the answers are told apart from the hidden labels' frequencies
+    by drawing them uniformly."""
+    n, chance = 1500, SUITE[env_id].chance
+    envs = make_vector(env_id, n, autoreset_mode="Disabled")
+    envs.reset(seed=2)
+    returns, rng = np.zeros(n), np.random.default_rng(3)
+    for _ in range(SUITE[env_id].kwargs["budget"]):
+        returns += envs.step(random_actions(envs, rng))[1]
+    error = np.sqrt(chance * (1 - chance) / n)
+    assert abs(returns.mean() - chance) < 4 * error
+
+
+def test_names_are_the_keys_and_kwargs_are_flat_scalars() -> None:
+    for name, row in SUITE.items():
+        assert row.id == name
+        assert name in gym.registry
+        assert all(isinstance(value, str | int | float | bool) for value in row.kwargs.values())
+        assert 0 <= row.chance < row.ceiling
+
+
+def test_the_settings_are_the_papers() -> None:
+    """Scene, clutter, glimpse, scales and budget as the suite's table has them."""
+    names = ("scene_size", "clutter", "glimpse_size", "scales", "budget")
+    expected = {
+        "CenteredMNIST": (28, 0, 8, 1, 6),
+        "TranslatedMNIST": (60, 0, 12, 3, 8),
+        "ClutteredMNIST": (60, 4, 12, 3, 8),
+        "ClutteredMNISTLarge": (100, 8, 12, 4, 8),
+        "FashionMNIST": (28, 0, 8, 1, 12),
+        "CIFAR10": (32, 0, 8, 2, 8),
+        "CircleSquare": (28, 0, 5, 1, 16),
+    }
+    for name, values in expected.items():
+        kwargs = SUITE[f"Glimpse/{name}-v0"].kwargs
+        assert tuple(kwargs.get(key, 0) for key in names) == values
+        twin = SUITE.get(f"Glimpse/{name.replace('MNIST', 'Glyphs')}-v0")
+        if "MNIST" in name and twin is not None:
+            assert twin.kwargs == kwargs | {"source": "glyphs"}
+    circle = SUITE["Glimpse/CircleSquare-v0"].kwargs
+    assert (circle["look"], circle["max_move"], circle["inside"]) == ("relative", 0.2, True)
+    assert circle["reward"] == "dense"
