@@ -39,7 +39,7 @@ KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
 """How tyro reads the arguments of an environment."""
 
 
-def run_command(command: Callable[[], None]) -> None:
+def run_command(command: Callable[[], object]) -> None:
     """Run `command`; an error that a user can mend is one line on stderr and exit status 2."""
     import gymnasium as gym
 

@@ -41,7 +41,7 @@ class DemoConfig:
 
 def fastest_precision() -> str:
     """bfloat16 where the processor multiplies it natively, else float32."""
-    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"  # type: ignore[attr-defined]
+    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"
 
 
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
@@ -58,8 +58,8 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     for folder in folders.values():
         _clear_run(folder)
 
-    print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to look,")
-    print("its twin, trained beside it in a second process, is given random glimpses.")
+    print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to")
+    print("look, its twin, trained beside it in a second process, is given random glimpses.")
     twin = multiprocessing.get_context("spawn").Process(
         target=_train_quietly, args=(control, folders["random"])
     )
@@ -117,7 +117,7 @@ def _clear_run(folder: Path) -> None:
 def main() -> None:
     """The command line."""
     demo = tyro.cli(DemoConfig, prog="python -m agents.demo")
-    run_command(lambda: run_demo(demo) and None)
+    run_command(lambda: run_demo(demo))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,10 @@ class Distribution(ABC):
     def to_env(self, action: Tensor) -> NDArray:
         """`action` as the environment takes it."""
 
+    def is_finite(self) -> bool:
+        """Whether no parameter is NaN or infinite."""
+        return all(bool(torch.isfinite(parameter).all()) for parameter in vars(self).values())
+
 
 @dataclass(frozen=True)
 class DiagonalGaussian(Distribution):
@@ -74,9 +78,7 @@ class Categorical(Distribution):
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
         probabilities = self.logits.detach().softmax(dim=-1).cpu()
-        return torch.multinomial(probabilities, 1, generator=generator)[:, 0].to(
-            self.logits.device
-        )
+        return torch.multinomial(probabilities, 1, generator=generator)[:, 0].to(self.logits.device)
 
     def mode(self) -> Tensor:
         return self.logits.argmax(dim=-1)

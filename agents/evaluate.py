@@ -108,7 +108,7 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
 
 
 def model_name(run: Run) -> str:
-    """What a run is called in tables: its algorithm, its core, and who looks if it is not learned."""
+    """What a run is called in tables: its algorithm, its core, and who looks if not the model."""
     config = run.config["config"]
     algorithm = re.sub("Config$", "", run.config["algorithm"])
     core = config["network"]["core"]

@@ -1,6 +1,7 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,19 @@ from glimpse_envs.rendering import (
 
 def film_episodes(
     policy: Any, env_id: str, scenes: Sequence[int], *, seed: int = 0, **env_kwargs: Any
-) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
+) -> tuple[list[list[NDArray[np.uint8]]], list[NDArray[np.uint8]]]:
     """Play `scenes` of the test split with the policy's likeliest actions.
 
     Returns:
-        The frames of all episodes one after another, each (height, width, 3) uint8, and one
-        scanpath a scene, for a contact sheet.
+        The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
+        contact sheet.
     """
     env = gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)
-    frames, scanpaths = [], []
+    films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
         state, ended, start = None, False, np.ones(1, np.bool_)
+        frames = []
         while not ended:
             frames.append(np.asarray(env.render()))
             batch = {name: value[None] for name, value in observation.items()}
@@ -43,9 +45,10 @@ def film_episodes(
             observation, _, ended, _, info = env.step(step)
         # The last frame, with the judged answer, stands a little longer.
         frames += [np.asarray(env.render())] * 3
+        films.append(frames)
         scanpaths.append(draw_scanpath(env.unwrapped.task.picture(0, "")))  # type: ignore[attr-defined]
     env.close()
-    return frames, scanpaths
+    return films, scanpaths
 
 
 def write_showcase(
@@ -61,7 +64,6 @@ def write_showcase(
 ) -> None:
     """Write a film (.mp4 or .gif) of the first test scenes and a contact sheet (.png) of more."""
     scenes = range(max(film_scenes, sheet_scenes))
-    frames, scanpaths = film_episodes(policy, env_id, scenes, **env_kwargs)
-    per_scene = len(frames) // len(scenes)
-    write_film(frames[: per_scene * film_scenes], film)
+    films, scanpaths = film_episodes(policy, env_id, scenes, **env_kwargs)
+    write_film(chain.from_iterable(films[:film_scenes]), film)
     write_png(contact_sheet(scanpaths[:sheet_scenes], columns=6, title=title), sheet)

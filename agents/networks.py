@@ -1,6 +1,7 @@
-"""The parts of a recurrent attention model (RAM, Mnih et al. 2014, section 3.1), built from spaces."""
+"""The parts of a recurrent attention model (RAM, Mnih et al. 2014, section 3.1), from spaces."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,8 +45,8 @@ class NetworkConfig:
 class GlimpseNetwork(nn.Module):
     """What-and-where: glimpse and location are encoded apart and joined.
 
-    Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse` or, in the
-    full view, `scene`; "where" is everything else, flattened.
+    Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse` or, in
+    the full view, `scene`; "where" is everything else, flattened.
     """
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
@@ -60,7 +61,7 @@ class GlimpseNetwork(nn.Module):
         shape = space[self.what_key].shape
         assert shape is not None
         self.what = _what_encoder(shape, config)
-        where_size = sum(int(np.prod(space[key].shape)) for key in self.where_keys)  # type: ignore[arg-type]
+        where_size = sum(spaces.flatdim(space[key]) for key in self.where_keys)
         self.where = nn.Linear(where_size, config.where_units) if where_size else None
         joined = config.what_units + (config.where_units if where_size else 0)
         self.join = nn.Linear(joined, config.glimpse_units)
@@ -161,7 +162,11 @@ class LSTMCore(Core):
 
 def make_core(config: NetworkConfig, inputs: int) -> Core:
     """Return the core that `config` names."""
-    cores = {"rnn": RectifierCore, "gru": GRUCore, "lstm": LSTMCore}
+    cores: dict[str, Callable[[int, int], Core]] = {
+        "rnn": RectifierCore,
+        "gru": GRUCore,
+        "lstm": LSTMCore,
+    }
     return cores[config.core](inputs, config.core_units)
 
 

@@ -32,8 +32,8 @@ class Decision:
 class GlimpsePolicy(nn.Module):
     """Built from the spaces alone, so it takes every environment whose components have heads.
 
-    The answer's gradient always reaches the whole network. With `detach_heads` the other heads (look,
-    stop) and the baseline read the core's output without sending a gradient back, as in RAM.
+    The answer's gradient always reaches the whole network. With `detach_heads` the other heads
+    (look, stop) and the baseline read the core's output without sending a gradient back, as in RAM.
 
     Args:
         observation_space, action_space: of a single row.
@@ -62,6 +62,11 @@ class GlimpsePolicy(nn.Module):
         """The memory (B, units), ... before the first glimpse."""
         return self.core.initial_state(rows)
 
+    def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
+        """The observation on the parameters' device and of their dtype."""
+        parameter = next(self.parameters())
+        return {name: torch.as_tensor(value).to(parameter) for name, value in observation.items()}
+
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
         state = self.core(self.glimpse_network(observation), state)
@@ -75,9 +80,9 @@ class GlimpsePolicy(nn.Module):
 
     def set_look_std(self, std: float) -> None:
         """Set the standard deviation of continuous looks, for schedules."""
-        head = self.heads["look"] if "look" in self.heads else None
-        if isinstance(head, GaussianHead):
-            head.set_std(std)
+        for name, head in self.heads.items():
+            if name == "look" and isinstance(head, GaussianHead):
+                head.set_std(std)
 
     # --- Stable-Baselines3's way of asking ------------------------------------------------------
 
@@ -91,7 +96,7 @@ class GlimpsePolicy(nn.Module):
         """Choose actions for a batch of observations, name -> (B, ...).
 
         Args:
-            observation: arrays, or of one row without the batch axis where `remaining` is (1,).
+            observation: arrays.
             state: what the last call returned; None at the start.
             episode_start: (B,) True where the memory is to be emptied first.
             deterministic: the likeliest action rather than a sample.
@@ -99,13 +104,13 @@ class GlimpsePolicy(nn.Module):
         Returns:
             The action, name -> (B, ...), and the state.
         """
-        device = next(self.parameters()).device
-        tensors = {key: torch.as_tensor(value).to(device) for key, value in observation.items()}
-        rows = len(next(iter(tensors.values())))
+        tensors = self.as_tensors(observation)
+        first = next(iter(tensors.values()))
+        rows = len(first)
         if state is None:
             state = self.initial_state(rows)
         if episode_start is not None:
-            going = torch.as_tensor(~np.asarray(episode_start)).to(device)[:, None]
+            going = torch.as_tensor(~np.asarray(episode_start)).to(first.device)[:, None]
             state = tuple(part * going for part in state)
         with torch.no_grad():
             decision, state = self(tensors, state)

@@ -51,23 +51,28 @@ class ReinforceConfig(TrainingConfig):
 
 
 def episode_losses(
-    trajectory: Trajectory, answer_by: str = "label", look_signal: str = "reward"
+    trajectory: Trajectory,
+    answer_by: str = "label",
+    look_signal: str = "reward",
+    looks_learned: bool = True,
 ) -> dict[str, Tensor]:
     """The losses of each episode, name -> (B,); their weighted sum is what is minimised.
 
     `policy`: minus the log-probabilities times their advantages, summed over the decisions that had
-    an effect (a look that was ignored and an answer that did not count had none). `answer`: the
-    cross-entropy, a mean over the answers that counted. `baseline`: half the mean squared error.
-    `entropy`: summed over the same decisions as `policy`.
+    an effect (a look that was ignored, an answer that did not count and a stop when the budget was
+    spent had none), less the looks where a scanner chose them. `answer`: the cross-entropy, a mean
+    over the answers that counted. `baseline`: half the mean squared error. `entropy`: summed over
+    the same decisions as `policy`.
     """
     heads = trajectory.decisions[0].heads
-    alive = trajectory.alive.float()
     values = torch.stack([decision.value for decision in trajectory.decisions])  # (T, B)
+    alive = trajectory.alive.to(values.dtype)
     logits = torch.stack([d.heads["answer"].logits for d in trajectory.decisions])  # type: ignore[attr-defined]
     log_likelihood = -F.cross_entropy(
         logits.flatten(0, 1), trajectory.targets.flatten(), reduction="none"
     ).view_as(values)
-    share = trajectory.counted / trajectory.counted.sum(dim=0).clamp(min=1)  # (T, B)
+    counted = trajectory.counted.to(values.dtype)
+    share = counted / counted.sum(dim=0).clamp(min=1)  # (T, B)
 
     signal = trajectory.rewards.to(values.dtype)
     if look_signal != "reward":
@@ -78,9 +83,11 @@ def episode_losses(
     returns = returns_to_go(signal)
     advantages = (returns - values).detach()
 
-    effective = {"look": trajectory.looked.float(), "stop": alive}
+    effective = {"stop": trajectory.stoppable}
+    if looks_learned:
+        effective["look"] = trajectory.looked
     if answer_by == "reward":
-        effective["answer"] = trajectory.counted.float()
+        effective["answer"] = trajectory.counted
     policy, entropy = torch.zeros_like(values[0]), torch.zeros_like(values[0])
     for name, mask in effective.items():
         if name in heads:
@@ -133,6 +140,8 @@ class Reinforce:
         self.generator = torch.Generator().manual_seed(config.seed)
         self.scanner = None
         if config.looks != "learned":
+            if "look" not in action_space.spaces:
+                raise ValueError(f"looks={config.looks!r}: {config.env_id} has no look to choose")
             self.scanner = SCANNERS[config.looks](self.env, config.seed)
         self.env.reset(seed=config.seed)
 
@@ -168,19 +177,20 @@ class Reinforce:
         trajectory = play_episodes(
             self.env, self.policy, self.choose, precision=config.torch_precision
         )
-        losses = episode_losses(trajectory, config.answer_by, config.look_signal)
+        losses = episode_losses(
+            trajectory, config.answer_by, config.look_signal, looks_learned=self.scanner is None
+        )
         means = {name: loss.mean() for name, loss in losses.items()}
         total = config.baseline_weight * means["baseline"]
-        if self.scanner is None:
-            total = total + config.look_weight * means["policy"]
-            total = total - config.entropy_weight * means["entropy"]
+        total = total + config.look_weight * means["policy"]
+        total = total - config.entropy_weight * means["entropy"]
         if config.answer_by == "label":
             total = total + means["answer"]
         for name, mean in means.items():
             if not torch.isfinite(mean):
                 raise FloatingPointError(f"the {name} loss is {mean.item()}")
         self.optimizer.zero_grad(set_to_none=True)
-        total.backward()
+        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         norm = torch.nn.utils.clip_grad_norm_(self.policy.parameters(), config.max_gradient_norm)
         if not torch.isfinite(norm):
             raise FloatingPointError(f"the gradient's norm is {norm.item()}")
@@ -197,12 +207,13 @@ class Reinforce:
         return metrics
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the next update depends on, nested dicts of tensors, arrays and numbers."""
+        """All that the next update depends on, nested dicts of tensors, arrays and numbers."""
         return {
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
             "generator": self.generator.get_state(),
             "env": self.env.unwrapped.state_dict(),  # type: ignore[attr-defined]
+            "scanner": {} if self.scanner is None else self.scanner.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -213,6 +224,8 @@ class Reinforce:
         self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
         self.generator.set_state(state["generator"])
         self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
+        if self.scanner is not None:
+            self.scanner.load_state_dict(state["scanner"])
 
     def close(self) -> None:
         """Close the environment."""

@@ -29,6 +29,7 @@ class Trajectory:
         counted: (T, B) bool, where the answer counted.
         alive: (T, B) bool.
         looked: (T, B) bool, where the look was taken: all alive steps but an episode's last.
+        stoppable: (T, B) bool, where stopping was a choice: all alive steps but the budget's last.
     """
 
     decisions: list[Decision]
@@ -38,6 +39,7 @@ class Trajectory:
     counted: Tensor
     alive: Tensor
     looked: Tensor
+    stoppable: Tensor
 
     def stack(self, name: str, quantity: str) -> Tensor:
         """Stack over time the `quantity` ("log_prob" or "entropy") of component `name`: (T, B)."""
@@ -65,6 +67,9 @@ def play_episodes(
         precision: of the matrix products; bfloat16 is several times faster where the processor
             has it, and sums in float32.
         options: for `reset`.
+
+    Raises:
+        FloatingPointError: what the policy decides is not finite.
     """
     device = next(policy.parameters()).device
     observation, info = env.reset(options=dict(options or {}))
@@ -75,21 +80,36 @@ def play_episodes(
     steps: list[tuple[NDArray, ...]] = []
     with _autocast(device, precision):
         while alive.any():
-            tensors = {name: torch.as_tensor(v).to(device) for name, v in observation.items()}
+            tensors = policy.as_tensors(observation)
             decision, state = policy(tensors, state)
+            _check_finite(decision, len(steps))
             action = choose(decision, tensors, info, len(steps))
+            stoppable = alive & _has_glimpses_left(observation)
             env_action = {name: decision.heads[name].to_env(a) for name, a in action.items()}
             observation, reward, terminated, _, info = env.step(env_action)
             target, counted = _answered(info, terminated)
             going = alive & ~terminated
-            steps.append((np.where(alive, reward, 0.0), target, counted & alive, alive, going))
+            steps.append(
+                (np.where(alive, reward, 0.0), target, counted & alive, alive, going, stoppable)
+            )
             decisions.append(decision)
             actions.append(action)
             alive = going
-    rewards, targets, counts, alives, looked = (
+    rewards, *masks = (
         torch.as_tensor(np.stack(column)).to(device) for column in zip(*steps, strict=True)
     )
-    return Trajectory(decisions, actions, rewards.float(), targets, counts, alives, looked)
+    return Trajectory(decisions, actions, rewards.to(decisions[0].value.dtype), *masks)
+
+
+def _check_finite(decision: Decision, step: int) -> None:
+    for name, head in decision.heads.items():
+        if not head.is_finite():
+            raise FloatingPointError(f"the policy's {name} after glimpse {step + 1} is not finite")
+
+
+def _has_glimpses_left(observation: dict[str, NDArray]) -> NDArray[np.bool_] | bool:
+    """Whether each row's budget is not spent, (B,); in the full view, which has none, False."""
+    return observation["remaining"][:, 0] > 0 if "remaining" in observation else False
 
 
 def _answered(

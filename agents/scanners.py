@@ -1,6 +1,7 @@
 """Looking without learning: at random, along a raster, or, as an oracle, at the target."""
 
 from abc import ABC, abstractmethod
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,21 @@ class Scanner(ABC):
         self.budget: int = task.budget
         self.random = np.random.default_rng(seed)
 
+    def state_dict(self) -> dict[str, int]:
+        """The state of the random stream."""
+        state = self.random.bit_generator.state
+        counters = {name: state[name] for name in ("has_uint32", "uinteger")}
+        return {**state["state"], **counters}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Restore what `state_dict` returned."""
+        self.random.bit_generator.state = {
+            "bit_generator": "PCG64",
+            "state": {name: state[name] for name in ("state", "inc")},
+            "has_uint32": state["has_uint32"],
+            "uinteger": state["uinteger"],
+        }
+
     @abstractmethod
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
@@ -50,7 +66,7 @@ class Scanner(ABC):
 
 
 class RandomScanner(Scanner):
-    """Uniform over the look space; a relative look moves in a uniform direction, as far as it may."""
+    """Uniform over places or tiles; a relative look goes as far as it may, in any direction."""
 
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
@@ -60,22 +76,25 @@ class RandomScanner(Scanner):
             angle = self.random.uniform(0, 2 * np.pi, rows)
             move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.max_move
             return observation["location"] + move
+        if isinstance(self.look_space, spaces.Discrete):
+            return self.tiles[self.random.integers(len(self.tiles), size=rows)]
         return self.random.uniform(-1, 1, (rows, 2))
 
 
 class RasterScanner(Scanner):
-    """The places of an even grid, row by row, there and back, one for each glimpse to be chosen."""
+    """Rows of even steps, there and back, one place for each glimpse to be chosen."""
 
     def __init__(self, env: Any, seed: int = 0) -> None:
         super().__init__(env, seed)
         chosen = max(1, self.budget - 1)
-        columns = int(np.ceil(np.sqrt(chosen)))
-        rows = -(-chosen // columns)
-        x = (np.arange(columns) + 0.5) / columns * 2 - 1
-        y = (np.arange(rows) + 0.5) / rows * 2 - 1
-        grid = np.stack(np.meshgrid(x, y), axis=-1)  # (rows, columns, 2)
-        grid[1::2] = grid[1::2, ::-1]
-        self.grid = grid.reshape(-1, 2)
+        rows = isqrt(chosen)
+        lines = []
+        for row in range(rows):
+            columns = (row + 1) * chosen // rows - row * chosen // rows
+            x = (np.arange(columns) + 0.5) / columns * 2 - 1
+            y = np.full(columns, (row + 0.5) / rows * 2 - 1)
+            lines.append(np.stack([x if row % 2 == 0 else x[::-1], y], axis=-1))
+        self.grid = np.concatenate(lines)  # (chosen, 2)
 
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]

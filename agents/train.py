@@ -66,9 +66,12 @@ def train_agent(
 def main(arguments: list[str] | None = None) -> None:
     """The command line: an algorithm's name, then its config's fields as options."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if name not in ALGORITHMS:
+    if name in ("-h", "--help"):
         print(f"usage: python -m agents.train {{{','.join(ALGORITHMS)}}} [--help] [OPTIONS]")
-        sys.exit(0 if name in ("-h", "--help") else 2)
+        sys.exit(0)
+    if name not in ALGORITHMS:
+        print(f"error: algorithm {name!r} must be one of {', '.join(ALGORITHMS)}", file=sys.stderr)
+        sys.exit(2)
 
     def command(
         config: Annotated[TrainingConfig, tyro.conf.arg(name="")],

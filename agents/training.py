@@ -1,5 +1,6 @@
-"""The training loop that every learner shares: a run's folder, progress, checkpoints and resuming."""
+"""The training loop that every learner shares: a run's folder, progress, checkpoints, resuming."""
 
+import inspect
 import math
 import signal
 import sys
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
+import gymnasium as gym
 import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
@@ -17,6 +19,7 @@ from tqdm import tqdm
 
 from agents.checkpoints import flatten, unflatten
 from agents.command_line import KEY_VALUE_PAIRS
+from glimpse_envs.env import load_task
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 
 
@@ -90,8 +93,8 @@ def train(
 ) -> Run:
     """Train until the configured number of images, or minutes, in the run's `folder`.
 
-    Killed at any moment, a run that is resumed gives what the unbroken run gives (but for its clock;
-    with `minutes` the schedules follow it). Ctrl-C finishes the update, saves and returns.
+    Killed at any moment, a run that is resumed gives what the unbroken run gives (but for its
+    clock; with `minutes` the schedules follow it). Ctrl-C finishes the update, saves and returns.
 
     Args:
         make_learner: from the config, e.g. `Reinforce`.
@@ -193,7 +196,7 @@ class _Loop:
         means = {name: total / self.config.log_every for name, total in self.window.items()}
         self.run.append_metrics(self.images, {**means, "seconds": round(self.seconds, 3)})
         for name, value in means.items():
-            writer.add_scalar(name, value, self.images)  # type: ignore[no-untyped-call]
+            writer.add_scalar(name, value, self.images)
         self.window = {}
 
     def _save(self) -> None:
@@ -272,7 +275,24 @@ def _check(config: TrainingConfig) -> None:
     if config.learning_rate <= 0 or not np.isfinite(config.learning_rate):
         raise ValueError(f"learning_rate={config.learning_rate} must be above 0")
     if torch.device(config.device).type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device={config.device!r} is not there: torch sees no GPU; use device='cpu'")
+        raise ValueError(
+            f"device={config.device!r} is not there: torch sees no GPU; use device='cpu'"
+        )
+    _check_arguments(config)
+
+
+def _check_arguments(config: TrainingConfig) -> None:
+    """Refuse arguments that the environment lacks, or that the learner sets itself."""
+    task = gym.spec(config.env_id).kwargs.get("task")
+    if task is None:
+        return
+    known = inspect.signature(load_task(task)).parameters.keys() - {"split"}
+    unknown = sorted(config.env_kwargs.keys() - known)
+    if unknown:
+        raise ValueError(
+            f"env_kwargs: {', '.join(unknown)} cannot be set here; {config.env_id} takes "
+            f"{', '.join(sorted(known))}"
+        )
 
 
 def _check_same(run: Run, config: TrainingConfig) -> None:

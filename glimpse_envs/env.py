@@ -55,10 +55,11 @@ class GlimpseVectorEnv(VectorEnv):
         copies: int = 1,
         **kwargs: Any,
     ) -> None:
-        if num_envs < 1 or copies < 1 or num_envs % copies:
-            raise ValueError(
-                f"num_envs={num_envs} must be a positive multiple of copies={copies}, at least 1"
-            )
+        for name, value in (("num_envs", num_envs), ("copies", copies)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ValueError(f"{name}={value!r} must be a positive integer")
+        if num_envs % copies:
+            raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         self._mode = _checked_mode(autoreset_mode)
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode={render_mode!r} must be None or one of {RENDER_MODES}")
@@ -177,7 +178,7 @@ class GlimpseVectorEnv(VectorEnv):
         if seed is None and self._seeded:
             return
         streams = np.arange(self.num_groups)
-        if seed is None or isinstance(seed, int | np.integer):
+        if not isinstance(seed, list | tuple | np.ndarray):
             seeds = np.full(self.num_groups, _checked_seed(seed), np.uint64)
         else:
             if len(seed) != self.num_envs:
@@ -187,12 +188,13 @@ class GlimpseVectorEnv(VectorEnv):
                 raise ValueError("seed must be the same for all copies of a scene")
             seeds = np.array([_checked_seed(same[0]) for same in whole], np.uint64)
             streams = np.zeros(self.num_groups, np.int64)
-        if seed is not None and not isinstance(seed, list | tuple):
+        if seed is not None and not isinstance(seed, list | tuple | np.ndarray):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
         self._keys.seeds[groups] = seeds[groups]
         self._keys.streams[groups] = streams[groups]
         self._keys.episodes[groups] = -1
-        self._next_scene = 0
+        if len(groups) == self.num_groups:
+            self._next_scene = 0
         self._seeded = True
 
     def _deal(self, groups: Rows, scenes: NDArray[np.int64] | None = None) -> None:
@@ -366,13 +368,20 @@ class GlimpseVectorEnv(VectorEnv):
         """Restore what `state_dict` of an environment with the same arguments returned.
 
         Raises:
-            ValueError: the state is of another number of rows; nothing has changed.
+            ValueError: the state is of another number of rows or other arguments; nothing has
+                changed.
         """
         rows = len(state["taken"])
         if rows != self.num_envs or len(state["seeds"]) != self.num_groups:
             raise ValueError(
                 f"the state is of {rows} rows in {len(state['seeds'])} groups; this environment has "
                 f"{self.num_envs} in {self.num_groups}"
+            )
+        shapes = {name: np.shape(value) for name, value in self.task.state_dict().items()}
+        if shapes != {name: np.shape(value) for name, value in state["task"].items()}:
+            raise ValueError(
+                "the state is of an environment with other arguments (its budget, history or glimpse "
+                "differ)"
             )
         self._keys = Keys(
             *(state[name].copy() for name in ("seeds", "streams", "episodes", "indices"))
@@ -511,7 +520,9 @@ def _checked_mode(mode: str | AutoresetMode) -> AutoresetMode:
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value[0] for name, value in values.items() if name[0] != "_"}
+    """Row 0 of each array; flags as bool, which Gymnasium batches as flags."""
+    firsts = {name: value[0] for name, value in values.items() if name[0] != "_"}
+    return {name: bool(v) if isinstance(v, np.bool_) else v for name, v in firsts.items()}
 
 
 def _checked_seed(seed: Any) -> int:

@@ -44,10 +44,16 @@ def make_single(env_id: str, **kwargs: Any) -> GlimpseEnv:
     return env
 
 
+def leaves(space: gym.Space[Any]) -> dict[str, gym.Space[Any]]:
+    """The named parts of a Dict space, in its order."""
+    assert isinstance(space, spaces.Dict)
+    return space.spaces
+
+
 def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
     """Uniform actions of all rows, drawn here so that the environment's own streams are left."""
     actions: Actions = {}
-    for name, space in envs.single_action_space.spaces.items():
+    for name, space in leaves(envs.single_action_space).items():
         if isinstance(space, spaces.Box):
             actions[name] = rng.uniform(-1.0, 1.0, (envs.num_envs, *space.shape))
         else:

@@ -30,7 +30,7 @@ def area_means(image: Array, x: float, y: float, cells: int, scale: int) -> Arra
     """The retina's definition: `image` (H, W) averaged over (cells, cells) squares of side 2**scale
     around the place (x, y) in pixels, zeros outside."""
     side = float(2**scale)
-    offsets = (np.arange(cells) - cells / 2) * side
+    offsets = (np.arange(cells, dtype=np.float64) - cells / 2) * side
     rows = overlaps(y + offsets, side, image.shape[0])
     columns = overlaps(x + offsets, side, image.shape[1])
     return np.asarray(rows @ image @ columns.T / side**2)
@@ -92,3 +92,9 @@ def circle_square(label: int, row: int, column: int, size: int) -> Array:
     square = np.maximum(np.abs(rows - row), np.abs(columns - column)) <= 4
     scene[square if label == 0 else distance <= 4] = 1.0
     return scene
+
+
+def counts_in_grid(points: Array, low: float, high: float, parts: int) -> NDArray[np.int64]:
+    """How many of `points` (n, 2) fall into each cell of a grid over [low, high): (parts**2,)."""
+    cells = np.floor((points - low) / (high - low) * parts).astype(np.int64)
+    return np.bincount(cells[:, 1] * parts + cells[:, 0], minlength=parts**2)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from episodes import CENTRED, assert_same, make_single, make_vector
+from numpy.typing import NDArray
 
 ROWS = 3
 GOOD: dict[str, Any] = {
@@ -30,6 +31,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "too many rows": ("look", np.zeros((4, 2)), "shape (4, 2); it must have shape (3, 2)"),
     "words": ("look", np.full((3, 2), "left"), "it must hold numbers"),
     "complex": ("look", np.zeros((3, 2), complex), "dtype complex128; it must hold numbers"),
+    "truths": ("look", np.ones((3, 2), bool), "dtype bool; it must hold numbers"),
     "None": ("look", None, "shape (); it must have shape (3, 2)"),
     "no such answer": ("answer", np.array([0, 10, 0]), "row 1 is 10; it must lie between 0 and 9"),
     "negative": ("answer", np.array([0, 0, -1]), "row 2 is -1; it must lie between 0 and 9"),
@@ -108,7 +110,7 @@ def test_the_single_environment_refuses_too(name: str, value: Any) -> None:
 def test_a_look_may_have_any_numbers(dtype: type) -> None:
     envs = make_vector(CENTRED, ROWS)
     envs.reset(seed=0)
-    looks = np.array([[0, 1], [-1, 0], [1, 1]], dtype)
+    looks: NDArray[Any] = np.array([[0, 1], [-1, 0], [1, 1]], dtype)
     for answer in (np.array([1, 2, 3], np.uint8), [1, 2, 3]):
         observation = envs.step({"look": looks, "answer": answer})[0]
         np.testing.assert_array_equal(observation["location"], looks.astype(np.float32))

@@ -86,7 +86,7 @@ def test_resets_in_mid_episode_are_gymnasiums(mode: str) -> None:
         assert_same_step(ours.step(actions), theirs.step(actions))
         mask = rng.random(ROWS) < 0.5
         mask[rng.integers(ROWS)] = True
-        seeds = [int(seed) for seed in rng.integers(100, size=ROWS)]
+        seeds: list[int | None] = [int(seed) for seed in rng.integers(100, size=ROWS)]
         for seed in (seeds, None):
             mine = ours.reset(seed=seed, options={"reset_mask": mask})
             assert_same_step(mine, theirs.reset(seed=seed, options={"reset_mask": mask.copy()}))

@@ -70,7 +70,9 @@ def test_a_tiles_centre_in_the_margin_moves_to_its_border() -> None:
 
 def test_moves_beyond_the_disc_are_shortened_and_others_left() -> None:
     moves = np.array([[0.0, 0.0], [0.6, 0.8], [0.3, -0.4], [3.0, 4.0], [-1.0, 1.0]])
-    expected = [[0, 0], [0.6, 0.8], [0.3, -0.4], [0.6, 0.8], [-np.sqrt(0.5), np.sqrt(0.5)]]
+    expected = np.array(
+        [[0, 0], [0.6, 0.8], [0.3, -0.4], [0.6, 0.8], [-np.sqrt(0.5), np.sqrt(0.5)]]
+    )
     np.testing.assert_allclose(project_to_disc(moves), expected, rtol=1e-12)
     batch = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
     assert np.linalg.norm(project_to_disc(batch), axis=-1).max() <= 1 + 1e-12

@@ -63,7 +63,7 @@ def test_circle_square_is_ap_gyms_in_scene_sensor_and_motion(seed: int) -> None:
     )
     rng = np.random.default_rng(seed)
     for _ in range(15):
-        move = np.clip(rng.uniform(-1, 1, 2) + [0.5, -0.3], -1, 1)
+        move = np.clip(rng.uniform(-1, 1, 2) + np.array([0.5, -0.3]), -1, 1)
         ours = env.step({"look": move, "answer": label})[0]
         theirs = module.step(move[None], np.ones(1))[0]
         np.testing.assert_allclose(ours["location"], theirs["glimpse_pos"][0], atol=1e-6)

@@ -50,6 +50,8 @@ def test_frames_have_one_even_shape(env_id: str, kwargs: dict[str, Any]) -> None
         if not ended:
             np.testing.assert_array_equal(frames[0], frame)
             assert (frames[0] != frames[1]).any()
+    single.reset(seed=0)
+    np.testing.assert_array_equal(single.render(), first)
 
 
 def test_a_frame_changes_with_the_look_and_rendering_changes_nothing() -> None:
@@ -69,15 +71,15 @@ def test_a_frame_changes_with_the_look_and_rendering_changes_nothing() -> None:
 def test_record_video_writes_a_film(tmp_path: Path) -> None:
     env = RecordVideo(
         gym.make(CLUTTERED, render_mode="rgb_array", budget=3),
-        str(tmp_path),
+        str(tmp_path / "film"),
         disable_logger=True,
     )
     env.reset(seed=0)
     ended = False
     while not ended:
         ended = env.step({"look": np.zeros(2, np.float32), "answer": np.int64(0)})[2]
-    env.close()
-    (film,) = tmp_path.glob("*.mp4")
+    env.close()  # type: ignore[no-untyped-call]  # Gymnasium has no type for it
+    (film,) = tmp_path.glob("film/*.mp4")
     assert b"ftyp" in film.read_bytes()[:12]
 
 

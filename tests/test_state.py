@@ -54,6 +54,7 @@ def test_a_pickle_goes_on_exactly(variant: str) -> None:
     envs = under_way(variant)
     loaded = pickle.loads(pickle.dumps(envs))
     assert loaded.spec == envs.spec
+    assert loaded.np_random_seed == envs.np_random_seed == 9
     assert_same_future(loaded, envs)
 
 

@@ -132,11 +132,11 @@ class ImageClassification(Task):
                 raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
         if scales > 12:
             raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
-        if not 0.0 < max_move <= 2.0:
+        if not _is_number(max_move) or not 0.0 < max_move <= 2.0:
             raise ValueError(
-                f"max_move={max_move!r} must be above 0 and at most 2, the whole scene"
+                f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
-        if not 0.0 <= glimpse_cost < np.inf:
+        if not _is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
             raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
         for name, flag in (("inside", inside), ("history", history), ("stop", stop)):
             if not isinstance(flag, bool | np.bool_):
@@ -150,7 +150,8 @@ class ImageClassification(Task):
         self._retina = Retina(
             height, width, channels, glimpse_size, scales if view == "glimpse" else 1
         )
-        self._space = LookSpace(height, width, self._retina.sides[-1] / 2 if inside else 0.0)
+        margin = (glimpse_size << (scales - 1)) / 2 if inside else 0.0
+        self._space = LookSpace(height, width, margin)
         self.tile_locations = self._space.tile_centres(glimpse_size)
         self.look_kind, self.max_move, self._dense = look, max_move, reward == "dense"
         self._full, self._with_history = view == "full", history
@@ -221,7 +222,9 @@ class ImageClassification(Task):
             rows = (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
         starts = self._starts[self._group_of[rows]]
         if self.look_kind == "tiles":
-            starts = self.tile_locations[((starts[:, 0] + 1) / 2 * len(self.tile_locations)).astype(np.int64)]
+            starts = self.tile_locations[
+                ((starts[:, 0] + 1) / 2 * len(self.tile_locations)).astype(np.int64)
+            ]
         self._answers[rows] = -1
         if self._with_history:
             self._glimpses[rows] = 0.0
@@ -327,3 +330,7 @@ class ImageClassification(Task):
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -1,0 +1,205 @@
+"""Policies are built from any environment's spaces, and remember, forget and learn as they say."""
+
+from itertools import product
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from episodes import VARIANTS, make_vector
+from gymnasium import spaces
+from tiny import tiny_network
+from torch import Tensor, nn
+
+from agents.distributions import Categorical, DiagonalGaussian
+from agents.networks import GlimpseNetwork, LSTMCore, RectifierCore, make_core, make_head
+from agents.policy import GlimpsePolicy
+from glimpse_envs.suite import SUITE
+
+ROWS = 3
+CORES = ("rnn", "gru", "lstm")
+GLIMPSE_NETWORKS = ("dense", "conv")
+
+
+def make_policy(env_id: str, env_kwargs: dict[str, Any], **network: Any) -> GlimpsePolicy:
+    torch.manual_seed(0)
+    env = gym.make(env_id, **env_kwargs)
+    assert isinstance(env.observation_space, spaces.Dict)
+    assert isinstance(env.action_space, spaces.Dict)
+    return GlimpsePolicy(env.observation_space, env.action_space, tiny_network(**network))
+
+
+def observations(env_id: str, env_kwargs: dict[str, Any], seed: int = 0) -> dict[str, Any]:
+    """Noise of the right shape: (ROWS, ...) for each name."""
+    space = gym.make(env_id, **env_kwargs).observation_space
+    space.seed(seed)
+    samples = [space.sample() for _ in range(ROWS)]
+    return {name: np.stack([sample[name] for sample in samples]) for name in samples[0]}
+
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {env_id: (env_id, {}) for env_id in SUITE} | VARIANTS
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_environment_has_a_policy(case: str) -> None:
+    env_id, env_kwargs = CASES[case]
+    seen = observations(env_id, env_kwargs)
+    env = make_vector(env_id, ROWS, **env_kwargs)
+    for core, glimpse_network in product(CORES, GLIMPSE_NETWORKS):
+        policy = make_policy(env_id, env_kwargs, core=core, glimpse_network=glimpse_network)
+        state = None
+        for deterministic in (True, False):
+            action, state = policy.predict(seen, state, deterministic=deterministic)
+            assert list(action) == list(env.task.action_space.spaces)
+            assert env.action_space.contains(action)
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("glimpse_network", GLIMPSE_NETWORKS)
+@pytest.mark.parametrize("case", VARIANTS)
+def test_every_part_learns(case: str, glimpse_network: str, core: str) -> None:
+    """After two glimpses a gradient reaches each parameter; only a fixed look's std has none."""
+    env_id, env_kwargs = VARIANTS[case]
+    # Units enough that no layer of rectifiers is silent by chance.
+    many = dict(what_units=32, where_units=32, glimpse_units=32, core_units=32, head_units=32)
+    policy = make_policy(
+        env_id, env_kwargs, core=core, glimpse_network=glimpse_network, detach_heads=False, **many
+    )
+    state = policy.initial_state(ROWS)
+    for seed in range(2):
+        tensors = policy.as_tensors(observations(env_id, env_kwargs, seed))
+        decision, state = policy(tensors, state)
+    total = decision.value.sum()
+    for head in decision.heads.values():
+        total = total + head.log_prob(head.sample()).sum()
+    total.backward()
+    silent = [n for n, p in policy.named_parameters() if p.grad is None or not p.grad.any()]
+    assert silent == [n for n, _ in policy.named_parameters() if n.endswith("log_std")]
+
+
+@pytest.mark.parametrize("case", VARIANTS)
+def test_heads_speak_the_spaces(case: str) -> None:
+    env_id, env_kwargs = VARIANTS[case]
+    policy = make_policy(env_id, env_kwargs, look_std=0.3)
+    tensors = policy.as_tensors(observations(env_id, env_kwargs))
+    decision, _ = policy(tensors, policy.initial_state(ROWS))
+    assert decision.value.shape == (ROWS,)
+    action_space = make_vector(env_id, ROWS, **env_kwargs).task.action_space
+    for name, space in action_space.spaces.items():
+        head = decision.heads[name]
+        if isinstance(space, spaces.Discrete):
+            assert isinstance(head, Categorical)
+            assert head.logits.shape == (ROWS, space.n)
+        else:
+            assert isinstance(head, DiagonalGaussian)
+            assert head.mean.shape == (ROWS, 2)
+            assert (head.mean.abs() < 1).all()
+            torch.testing.assert_close(head.std.detach(), torch.full((2,), 0.3))
+
+
+@pytest.mark.parametrize("detach", [True, False])
+def test_looks_and_baseline_send_gradients_back_unless_detached(detach: bool) -> None:
+    env_id, env_kwargs = VARIANTS["stop"]
+    policy = make_policy(env_id, env_kwargs, detach_heads=detach)
+    tensors = policy.as_tensors(observations(env_id, env_kwargs))
+    decision, _ = policy(tensors, policy.initial_state(ROWS))
+    apart = {name: decision.heads[name].log_prob(decision.heads[name].sample()).sum()
+             for name in ("look", "stop")} | {"baseline": decision.value.sum()}  # fmt: skip
+    below = [*policy.core.parameters(), *policy.glimpse_network.parameters()]
+    for name, value in apart.items():
+        assert reached(value, below) is not detach, name
+    answer = decision.heads["answer"].log_prob(torch.zeros(ROWS, dtype=torch.int64)).sum()
+    assert reached(answer, below)
+
+
+def reached(value: Tensor, parameters: list[nn.Parameter]) -> bool:
+    grads = torch.autograd.grad(
+        value, parameters, retain_graph=True, allow_unused=True, materialize_grads=True
+    )
+    return any(bool(grad.any()) for grad in grads)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_memory_is_emptied_where_an_episode_starts_and_only_there(core: str) -> None:
+    env_id, env_kwargs = VARIANTS["continuous"]
+    policy = make_policy(env_id, env_kwargs, core=core)
+    first, second = observations(env_id, env_kwargs), observations(env_id, env_kwargs, seed=1)
+    _, state = policy.predict(first, deterministic=True)
+    start = np.array([False, True, False])
+    mixed, _ = policy.predict(second, state, start, deterministic=True)
+    going, _ = policy.predict(second, state, deterministic=True)
+    fresh, _ = policy.predict(second, deterministic=True)
+    assert (going["look"] != fresh["look"]).any(axis=1).all(), "what was seen is remembered"
+    expected = np.where(start[:, None], fresh["look"], going["look"])
+    np.testing.assert_array_equal(mixed["look"], expected)
+
+
+def test_what_is_seen_and_where_both_matter() -> None:
+    env_id, env_kwargs = VARIANTS["continuous"]
+    policy = make_policy(env_id, env_kwargs, what_units=32, where_units=32, glimpse_units=32)
+    seen, other = observations(env_id, env_kwargs), observations(env_id, env_kwargs, seed=1)
+    usual, _ = policy.predict(seen, deterministic=True)
+    for name in seen:
+        changed, _ = policy.predict({**seen, name: other[name]}, deterministic=True)
+        assert (changed["look"] != usual["look"]).any(axis=1).all(), name
+
+
+def test_likeliest_actions_repeat_and_samples_vary() -> None:
+    env_id, env_kwargs = VARIANTS["continuous"]
+    policy, seen = make_policy(env_id, env_kwargs), observations(env_id, env_kwargs)
+    looks = [policy.predict(seen, deterministic=d)[0]["look"] for d in (True, True, False, False)]
+    np.testing.assert_array_equal(looks[0], looks[1])
+    assert (looks[2] != looks[3]).all()
+
+
+def test_a_policy_of_double_precision_decides_in_it() -> None:
+    env_id, env_kwargs = VARIANTS["stop"]
+    policy = make_policy(env_id, env_kwargs).double()
+    tensors = policy.as_tensors(observations(env_id, env_kwargs))
+    decision, state = policy(tensors, policy.initial_state(ROWS))
+    assert {part.dtype for part in (decision.value, *state)} == {torch.float64}
+    assert policy.predict(observations(env_id, env_kwargs))[0]["look"].shape == (ROWS, 2)
+
+
+def test_the_lstm_is_torchs_lstm() -> None:
+    torch.manual_seed(0)
+    mine, theirs = LSTMCore(5, 4).double(), nn.LSTMCell(5, 4).double()
+    mine_order = torch.arange(16).view(4, 4)[[0, 1, 3, 2]].flatten()  # theirs: write keep cell show
+    with torch.no_grad():
+        weights = mine.gates.weight[mine_order]
+        theirs.weight_ih.copy_(weights[:, :5])
+        theirs.weight_hh.copy_(weights[:, 5:])
+        theirs.bias_ih.copy_(mine.gates.bias[mine_order])
+        theirs.bias_hh.zero_()
+    state = expected = mine.initial_state(ROWS)
+    for seen in torch.randn(4, ROWS, 5, dtype=torch.float64):
+        state, expected = mine(seen, state), theirs(seen, expected)
+        torch.testing.assert_close(state, expected)
+
+
+def test_the_rectifier_core_begins_by_remembering() -> None:
+    core = RectifierCore(5, 4)
+    with torch.no_grad():
+        core.step.weight[:, :5] = 0
+        core.step.bias.zero_()
+    memory = torch.rand(ROWS, 4)
+    torch.testing.assert_close(core(torch.rand(ROWS, 5), (memory,)), (memory,))
+
+
+@pytest.mark.parametrize(("core", "parts"), [("rnn", 1), ("gru", 1), ("lstm", 2)])
+def test_memory_begins_empty(core: Any, parts: int) -> None:
+    state = make_core(tiny_network(core=core), 5).initial_state(ROWS)
+    assert len(state) == parts
+    assert all(part.shape == (ROWS, 8) and not part.any() for part in state)
+
+
+def test_a_space_without_a_head_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'look'.*MultiBinary\(3\).*no head"):
+        make_head("look", spaces.MultiBinary(3), tiny_network())
+
+
+def test_an_observation_with_nothing_to_see_is_refused() -> None:
+    blind = spaces.Dict(location=spaces.Box(-1, 1, (2,)))
+    with pytest.raises(ValueError, match=r"\['location'\].*'glimpse' or 'scene'"):
+        GlimpseNetwork(blind, tiny_network())

@@ -1,0 +1,431 @@
+"""Runs repeat, survive kills, refuse what does not fit, and learn."""
+
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED
+from numpy.typing import NDArray
+from tiny import SMALL, tiny_config, tiny_network
+
+import agents.reinforce
+from agents.checkpoints import flatten, unflatten
+from agents.reinforce import Reinforce, ReinforceConfig, episode_losses
+from agents.training import cosine_decay, train
+from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, open_run
+
+ROOT = Path(__file__).parents[1]
+UPDATES = 12  # of `tiny_config`
+
+CONFIGS: dict[str, ReinforceConfig] = {
+    "plain": tiny_config(),
+    "tiles": tiny_config(env_kwargs={"budget": 3, "look": "tiles"}),
+    "random": tiny_config(looks="random"),
+    "random_tiles": tiny_config(looks="random", env_kwargs={"budget": 3, "look": "tiles"}),
+    "random_moves": tiny_config(looks="random", env_kwargs={"budget": 3, "look": "relative"}),
+    "oracle": tiny_config(looks="oracle"),
+    "copies": tiny_config(copies=4),
+    "stop": tiny_config(env_kwargs={"budget": 3, "stop": True, "glimpse_cost": 0.01}),
+    "copies_stop": tiny_config(copies=2, env_kwargs={"budget": 3, "stop": True}),
+    "learned_std": tiny_config(network=tiny_network(learn_look_std=True)),
+    "scheduled_std": tiny_config(final_look_std=0.05),
+    "reward": tiny_config(answer_by="reward", look_weight=1.0, entropy_weight=0.01),
+    "history": tiny_config(env_kwargs={"budget": 3, "history": True}),
+    "dense": tiny_config(env_id=CIRCLE_SQUARE, look_signal="log_likelihood"),
+    "bfloat16": tiny_config(precision="bfloat16"),
+    "rnn": tiny_config(network=tiny_network(core="rnn", glimpse_network="conv")),
+}
+
+
+def trained(config: ReinforceConfig, folder: Path, **options: Any) -> Run:
+    return train(Reinforce, config, folder, progress_bar=False, **options)
+
+
+def metrics_of(run: Run) -> list[dict[str, float]]:
+    """Every line of metrics, less the clock."""
+    lines = run.read_metrics()
+    assert all(line.pop("seconds") >= 0 for line in lines)
+    return lines
+
+
+def assert_same_run(actual: Run, expected: Run) -> None:
+    """Hold the whole of two checkpoints equal to the bit, and their metrics but for the clock."""
+    assert metrics_of(actual) == metrics_of(expected)
+    (tensors, metadata), (others, wanted) = actual.load_checkpoint(), expected.load_checkpoint()
+    assert tensors.keys() == others.keys()
+    for name, tensor in tensors.items():
+        np.testing.assert_array_equal(tensor, others[name], err_msg=name, strict=True)
+    assert {**metadata, "seconds": 0} == {**wanted, "seconds": 0}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_equal_seeds_give_equal_runs_and_others_do_not(name: str, tmp_path: Path) -> None:
+    config = CONFIGS[name]
+    one, two = (trained(config, tmp_path / folder) for folder in ("one", "two"))
+    assert_same_run(one, two)
+    assert [line["step"] for line in one.read_metrics()] == [24, 48, 72, 96]
+    other = trained(replace(config, seed=1), tmp_path / "other")
+    assert metrics_of(other) != metrics_of(one)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_run_resumed_is_the_unbroken_run(name: str, tmp_path: Path) -> None:
+    config = CONFIGS[name]
+    unbroken = trained(config, tmp_path / "unbroken")
+    for stop_after in (0, 5, 7, None):
+        broken = trained(config, tmp_path / "broken", resume=True, stop_after=stop_after)
+        if stop_after is not None:
+            assert broken.load_checkpoint()[1]["updates"] == stop_after
+    assert_same_run(broken, unbroken)
+
+
+class Killed(BaseException):
+    """Ends a training as abruptly as a test can within its own process."""
+
+
+class Mortal(Reinforce):
+    """Dies in the middle of its last update: the batch is played and nothing is learned of it."""
+
+    life: int
+
+    def update(self, progress: float) -> dict[str, float]:
+        type(self).life -= 1
+        if type(self).life < 0:
+            self.env.reset()
+            self.generator.seed()
+            raise Killed
+        return super().update(progress)
+
+
+@pytest.mark.parametrize("name", ["plain", "random"])
+def test_a_run_killed_in_any_update_resumes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unbroken = trained(CONFIGS[name], tmp_path / "unbroken")
+    for life in range(UPDATES):
+        monkeypatch.setattr(Mortal, "life", life, raising=False)
+        with pytest.raises(Killed):
+            train(Mortal, CONFIGS[name], tmp_path / f"{life}", progress_bar=False)
+        assert_same_run(trained(CONFIGS[name], tmp_path / f"{life}", resume=True), unbroken)
+
+
+LONG = tiny_config(images=8 * 300, log_every=7, checkpoint_every=20)
+SLOW_TRAINING = """
+import sys, time
+sys.path.insert(0, "tests")
+from agents.reinforce import Reinforce
+from agents.training import train
+from test_training import LONG
+
+class Slow(Reinforce):
+    def update(self, progress):
+        time.sleep(0.01)
+        return super().update(progress)
+
+train(Slow, LONG, sys.argv[1], progress_bar=False)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)]
+)
+def test_a_run_whose_process_is_ended_resumes(number: int, status: int, tmp_path: Path) -> None:
+    folder = tmp_path / "broken"
+    command = [sys.executable, "-c", SLOW_TRAINING, str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    # By then a checkpoint has been followed by lines that it does not know.
+    while not (folder / "metrics.jsonl").exists() or len(lines(folder)) < 8:
+        assert process.poll() is None, "the training should still run"
+        assert time.monotonic() < deadline, "the training should have begun"
+        time.sleep(0.005)
+    process.send_signal(number)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == status
+    updates = open_run(folder).load_checkpoint()[1]["updates"]
+    assert 0 < updates < 300
+    if number == signal.SIGINT:
+        assert printed == f"saved after {8 * updates} images; resume {folder} to go on\n"
+    resumed = trained(LONG, folder, resume=True)
+    assert_same_run(resumed, trained(LONG, tmp_path / "unbroken"))
+
+
+def lines(folder: Path) -> list[str]:
+    return (folder / "metrics.jsonl").read_text().splitlines()
+
+
+def test_a_finished_run_stays_as_it_is(tmp_path: Path) -> None:
+    run = trained(CONFIGS["plain"], tmp_path)
+    before = metrics_of(run), run.load_checkpoint()[0]["policy/core.gates.weight"]
+    again = trained(CONFIGS["plain"], tmp_path, resume=True)
+    assert metrics_of(again) == before[0]
+    np.testing.assert_array_equal(again.load_checkpoint()[0]["policy/core.gates.weight"], before[1])
+
+
+def test_a_run_is_not_trained_over(tmp_path: Path) -> None:
+    run = trained(CONFIGS["plain"], tmp_path)
+    with pytest.raises(RunError, match="is a run already"):
+        trained(CONFIGS["plain"], tmp_path)
+    assert len(run.read_metrics()) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"learning_rate": 0.5}, r"learning_rate \(0.001, now 0.5\)"),
+        ({"network": tiny_network(core="gru")}, "network"),
+        ({"env_kwargs": {"budget": 4}}, r"env_kwargs \({'budget': 3}, now {'budget': 4}\)"),
+    ],
+)
+def test_a_run_is_not_resumed_with_another_config(
+    changes: dict[str, Any], named: str, tmp_path: Path
+) -> None:
+    run = trained(CONFIGS["plain"], tmp_path, stop_after=5)
+    with pytest.raises(RunError, match=f"another config: {named}"):
+        trained(replace(CONFIGS["plain"], **changes), tmp_path, resume=True)
+    assert run.load_checkpoint()[1]["updates"] == 5
+
+
+def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
+    run = trained(CONFIGS["plain"], tmp_path, stop_after=5)
+    data = bytearray(run.checkpoint_path.read_bytes())
+    data[-100] ^= 1
+    run.checkpoint_path.write_bytes(data)
+    with pytest.raises(CheckpointError, match="is damaged"):
+        trained(CONFIGS["plain"], tmp_path, resume=True)
+    assert run.checkpoint_path.read_bytes() == data, "it is left for whoever can mend it"
+
+
+@pytest.mark.parametrize("name", ["policy", "answer", "baseline", "entropy"])
+def test_a_loss_that_is_nan_stops_the_run_and_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def spoilt(*arguments: Any, **options: Any) -> dict[str, torch.Tensor]:
+        nonlocal calls
+        calls += 1
+        losses = episode_losses(*arguments, **options)
+        return {**losses, name: losses[name] * np.nan} if calls == 6 else losses
+
+    monkeypatch.setattr(agents.reinforce, "episode_losses", spoilt)
+    message = rf"the {name} loss is nan at update 6 \(40 images\) of {tmp_path}"
+    with pytest.raises(FloatingPointError, match=message):
+        trained(CONFIGS["plain"], tmp_path)
+    monkeypatch.undo()
+    assert open_run(tmp_path).load_checkpoint()[1]["updates"] == 4
+    resumed = trained(CONFIGS["plain"], tmp_path, resume=True)
+    assert_same_run(resumed, trained(CONFIGS["plain"], tmp_path / "unbroken"))
+
+
+@pytest.mark.parametrize(
+    ("head", "env_kwargs"),
+    [("look", {}), ("look", {"look": "tiles"}), ("answer", {}), ("stop", {"stop": True})],
+)
+def test_a_policy_that_is_nan_stops_the_run_and_is_named(
+    head: str, env_kwargs: dict[str, Any], tmp_path: Path
+) -> None:
+    class Spoilt(Reinforce):
+        def __init__(self, config: ReinforceConfig) -> None:
+            super().__init__(config)
+            with torch.no_grad():
+                for parameter in self.policy.heads[head].parameters():
+                    parameter.fill_(np.nan)
+
+    message = f"policy's {head} after glimpse 1 is not finite at update 1 "
+    with pytest.raises(FloatingPointError, match=message):
+        train(Spoilt, tiny_config(env_kwargs=env_kwargs), tmp_path, progress_bar=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"batch_size": 0}, "batch_size=0 must be at least 1"),
+        ({"copies": 3}, "batch_size=8 must be a multiple of copies=3"),
+        ({"learning_rate": 0.0}, "learning_rate=0.0 must be above 0"),
+        ({"learning_rate": np.nan}, "learning_rate=nan must be above 0"),
+        ({"env_kwargs": {"glimpse": 3}}, "glimpse cannot be set here.*budget.*glimpse_size"),
+        ({"env_kwargs": {"split": "test"}}, "split cannot be set here"),
+        ({"env_kwargs": {"copies": 2}}, "copies cannot be set here"),
+        ({"env_kwargs": {"budget": "many"}}, "budget='many' must be an integer"),
+    ],
+)
+def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        trained(tiny_config(**changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_says_what_it_was(tmp_path: Path) -> None:
+    run = trained(CONFIGS["copies"], tmp_path, stop_after=0)
+    assert run.config["algorithm"] == "ReinforceConfig"
+    assert run.config["policy"] == "agents.policy:GlimpsePolicy"
+    assert run.config["seed"] == 0
+    assert run.config["config"]["copies"] == 4
+    assert run.config["config"]["network"]["core_units"] == 8
+
+
+def test_a_line_of_metrics_is_a_mean_since_the_last(tmp_path: Path) -> None:
+    by_three = trained(CONFIGS["plain"], tmp_path / "three").read_metrics()
+    each = trained(replace(CONFIGS["plain"], log_every=1), tmp_path / "one").read_metrics()
+    assert [line["step"] for line in each] == list(range(8, 97, 8))
+    for i, line in enumerate(by_three):
+        errors = [single["error"] for single in each[3 * i : 3 * i + 3]]
+        assert line["error"] == pytest.approx(np.mean(errors))
+
+
+def test_tensorboard_has_the_metrics_once_though_the_run_was_broken(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    trained(CONFIGS["plain"], tmp_path, stop_after=7)
+    run = trained(CONFIGS["plain"], tmp_path, resume=True)
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    found = {event.step: event.value for event in events.Scalars("error")}
+    assert found == pytest.approx({line["step"]: line["error"] for line in run.read_metrics()})
+
+
+def test_minutes_bound_a_run_by_the_clock(tmp_path: Path) -> None:
+    started = time.monotonic()
+    run = trained(tiny_config(minutes=0.01, images=10**9), tmp_path)
+    assert 0.6 <= run.load_checkpoint()[1]["seconds"] < 0.8
+    assert time.monotonic() - started < 10
+
+
+def test_the_progress_bar_shows_error_and_glimpses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(Reinforce, replace(CONFIGS["plain"], images=8 * 200), tmp_path)
+    shown = capsys.readouterr().err
+    assert "glimpses/s" in shown
+    assert "error" in shown
+    assert "100%" in shown
+
+
+@pytest.mark.parametrize(
+    ("progress", "share"),
+    [(0.0, 0.0), (0.05, 0.5), (0.1, 1.0), (0.55, 0.5), (1.0, 0.0)],
+)
+def test_the_learning_rate_rises_and_falls(progress: float, share: float) -> None:
+    assert cosine_decay(progress, warmup=0.1) == pytest.approx(share)
+    assert cosine_decay(0.0, warmup=0.0) == 1.0
+
+
+def test_a_state_survives_being_flattened() -> None:
+    state = {
+        "policy": {"core.weight": torch.arange(6.0).view(2, 3), "bias": torch.tensor(2.0)},
+        "optimizer": {0: {"step": torch.tensor(3.0)}},
+        "env": {"taken": np.arange(3), "ended": np.array([True, False]), "next_scene": np.int64(4),
+                "task": {"_places": np.zeros((0, 2), np.float32)}},
+        "scanner": {"state": 2**127 + 1, "has_uint32": 0},
+        "flag": True,
+        "rate": 0.1,
+    }  # fmt: skip
+    arrays, numbers = flatten(state)
+    assert {type(array) for array in arrays.values()} == {np.ndarray}
+    back = unflatten(arrays, numbers)
+    assert back.keys() == state.keys()
+    assert torch.equal(back["policy"]["core.weight"], torch.arange(6.0).view(2, 3))
+    assert torch.equal(back["policy"]["bias"], torch.tensor(2.0))
+    assert torch.equal(back["optimizer"]["0"]["step"], torch.tensor(3.0))
+    assert isinstance(back["env"]["taken"], np.ndarray)
+    assert back["env"]["ended"].tolist() == [True, False]
+    assert back["env"]["task"]["_places"].shape == (0, 2)
+    assert back["env"]["next_scene"] == 4
+    assert back["scanner"] == {"state": 2**127 + 1, "has_uint32": 0}
+    assert back["flag"] is True
+    assert back["rate"] == 0.1
+
+
+def test_what_a_checkpoint_cannot_hold_is_named() -> None:
+    with pytest.raises(TypeError, match="policy/name is a str"):
+        flatten({"policy": {"name": "ram"}})
+
+
+# --- learning -----------------------------------------------------------------------------------
+
+
+def learned_error(images: int, **changes: Any) -> float:
+    """The mean error of the last tenth of a training."""
+    config = ReinforceConfig(
+        **{"images": images, "batch_size": 100, "learning_rate": 3e-3, "network": SMALL, **changes}
+    )
+    learner, errors = Reinforce(config), []
+    updates = images // config.batch_size
+    for update in range(updates):
+        errors.append(learner.update(update / updates)["error"])
+    return float(np.mean(errors[-updates // 10 :]))
+
+
+@pytest.mark.parametrize(
+    ("answer_by", "images"), [("label", 10_000), ("reward", 40_000)], ids=["label", "reward"]
+)
+def test_what_one_glimpse_shows_is_soon_learned(answer_by: str, images: int) -> None:
+    whole = {"glimpse_size": 28, "inside": True, "budget": 2}
+    error = learned_error(images, env_id=CENTRED, env_kwargs=whole, answer_by=answer_by,
+                          look_weight=1.0 if answer_by == "reward" else 0.1)  # fmt: skip
+    assert error < 0.1
+
+
+@pytest.mark.parametrize(
+    "env_kwargs",
+    [
+        {"glimpse_size": 14, "budget": 2},
+        {"glimpse_size": 10, "budget": 2, "look": "tiles"},
+    ],
+    ids=["continuous", "tiles"],
+)
+def test_where_to_look_is_learned(env_kwargs: dict[str, Any]) -> None:
+    """One look of one's own at a digit in the middle: who chooses it errs half as often."""
+    setting: dict[str, Any] = {"env_id": CENTRED, "env_kwargs": env_kwargs, "batch_size": 200}
+    learned = learned_error(50_000, **setting)
+    random = learned_error(50_000, looks="random", **setting)
+    assert learned < 0.3
+    assert learned < random / 2
+
+
+def test_looks_go_where_the_reward_is() -> None:
+    """Looks alone, apart from answers: paid for being on target, they come to be on it."""
+    learner = Reinforce(
+        ReinforceConfig(env_id=CLUTTERED, env_kwargs={"budget": 2, "scene_size": 56, "glimpse_size": 14,
+                        "look": "tiles", "clutter": 0}, batch_size=200, network=SMALL)
+    )  # fmt: skip
+    assert share_on_target(learner) < 0.5
+    optimizer = torch.optim.Adam(learner.policy.parameters(), lr=5e-3)
+    for _ in range(150):
+        trajectory, on_target = look_once(learner)
+        rewards = torch.zeros_like(trajectory.rewards)
+        rewards[0] = torch.as_tensor(on_target)
+        loss = episode_losses(replace(trajectory, rewards=rewards))
+        optimizer.zero_grad()
+        (loss["policy"] + loss["baseline"]).mean().backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    assert share_on_target(learner) > 0.8
+
+
+def share_on_target(learner: Reinforce) -> float:
+    return float(look_once(learner)[1].mean())
+
+
+def look_once(learner: Reinforce) -> tuple[agents.reinforce.Trajectory, NDArray[np.bool_]]:
+    """An episode of every row, and whether its look went to a tile on the target."""
+    boxes: list[NDArray[np.float32]] = []
+
+    def choose(decision: Any, observation: Any, info: Any, step: int) -> dict[str, torch.Tensor]:
+        boxes.append(info["target_box"])
+        return learner.choose(decision, observation, info, step)
+
+    trajectory = agents.reinforce.play_episodes(learner.env, learner.policy, choose)
+    tiles = learner.env.unwrapped.task.tile_locations  # type: ignore[attr-defined]
+    place = tiles[trajectory.actions[0]["look"].numpy()]
+    box = boxes[0]
+    return trajectory, np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)
