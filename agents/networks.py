@@ -24,12 +24,14 @@ class NetworkConfig:
     """How what is seen is encoded: one dense layer, as in RAM, or convolutions."""
     core: Literal["rnn", "gru", "lstm"] = "lstm"
     """The recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
-    what_units: int = 128
-    """Units that encode what is seen (and channels times 4 of the convolutions)."""
+    what_units: int = 256
+    """Units that encode what is seen (and channels times 4 of the convolutions); RAM has 128."""
     where_units: int = 128
     """Units that encode where it was seen and what remains."""
-    glimpse_units: int = 256
-    """Units that join the two."""
+    glimpse_units: int = 512
+    """Units that join the two; RAM has 256."""
+    normalise: bool = True
+    """Layer normalisation (Ba et al. 2016) of what joins the two; RAM has none."""
     core_units: int = 256
     """Units of the core."""
     head_units: int = 128
@@ -38,8 +40,8 @@ class NetworkConfig:
     """Standard deviation of a continuous look at the start."""
     learn_look_std: bool = False
     """Learn that standard deviation rather than fixing or scheduling it."""
-    detach_heads: bool = True
-    """Stop the gradient of the look, the stop and the baseline at the core."""
+    detach_heads: bool = False
+    """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
 
 
 class GlimpseNetwork(nn.Module):
@@ -64,7 +66,9 @@ class GlimpseNetwork(nn.Module):
         where_size = sum(spaces.flatdim(space[key]) for key in self.where_keys)
         self.where = nn.Linear(where_size, config.where_units) if where_size else None
         joined = config.what_units + (config.where_units if where_size else 0)
-        self.join = nn.Linear(joined, config.glimpse_units)
+        self.join: nn.Module = nn.Linear(joined, config.glimpse_units)
+        if config.normalise:
+            self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
         encoded = self.what(observation[self.what_key])

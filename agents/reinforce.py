@@ -33,9 +33,10 @@ class ReinforceConfig(TrainingConfig):
 
     answer_by: Literal["label", "reward"] = "label"
     """Learn the answer by cross-entropy on the label (RAM's hybrid), or by REINFORCE too."""
-    look_signal: Literal["reward", "probability", "log_likelihood"] = "reward"
-    """What looks are rewarded with: the environment's reward, or in place of a right answer's 1 the
-    probability or the log-likelihood that the model gives the right answer."""
+    look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
+    """What looks are rewarded with: the environment's reward, as in RAM, or in place of a right
+    answer's 1 the probability or the log-likelihood that the model gives the right answer, which
+    vary less (with answer_by="reward" always the reward)."""
     looks: Literal["learned", "random", "raster", "oracle"] = "learned"
     """Who looks: the model, or, for controls, a scanner, with the answers trained alike."""
     look_weight: float = 0.1
@@ -75,7 +76,7 @@ def episode_losses(
     share = counted / counted.sum(dim=0).clamp(min=1)  # (T, B)
 
     signal = trajectory.rewards.to(values.dtype)
-    if look_signal != "reward":
+    if answer_by == "label" and look_signal != "reward":
         answers = torch.stack([action["answer"] for action in trajectory.actions])
         right = (answers == trajectory.targets).to(values.dtype)
         score = log_likelihood.detach()

@@ -37,7 +37,7 @@ class TrainingConfig:
     """Episodes to train on; each batch has fresh ones."""
     minutes: float | None = None
     """Stop after so many minutes instead; the schedules then follow the clock."""
-    batch_size: int = 256
+    batch_size: int = 128
     """Episodes an update."""
     copies: int = 1
     """Episodes an image (M in the RAM literature); `batch_size` is a multiple."""
@@ -285,7 +285,7 @@ def _check_arguments(config: TrainingConfig) -> None:
     """Refuse arguments that the environment lacks, or that the learner sets itself."""
     task = gym.spec(config.env_id).kwargs.get("task")
     if task is None:
-        return
+        raise ValueError(f"env_id={config.env_id!r} is no environment of glimpses")
     known = inspect.signature(load_task(task)).parameters.keys() - {"split"}
     unknown = sorted(config.env_kwargs.keys() - known)
     if unknown:

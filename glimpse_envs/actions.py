@@ -73,7 +73,8 @@ class ActionChecker:
 
 def _component(name: str, space: spaces.Space) -> _Component:
     if isinstance(space, spaces.Box):
-        return _Component(name, space.shape, space.low, space.high, np.float64)
+        low, high = _one_bound(space.low), _one_bound(space.high)
+        return _Component(name, space.shape, low, high, np.float64)
     if isinstance(space, spaces.Discrete):
         low = np.asarray(space.start)
         return _Component(name, (), low, low + space.n - 1, np.int64)
@@ -83,3 +84,8 @@ def _component(name: str, space: spaces.Space) -> _Component:
         zeros = np.zeros(space.shape, np.int64)
         return _Component(name, space.shape, zeros, zeros + 1, np.int64)
     raise TypeError(f"action[{name!r}] has a space that actions cannot have: {space}")
+
+
+def _one_bound(bounds: NDArray) -> NDArray:
+    """Bounds that are all equal as a single one, which is faster to compare with."""
+    return bounds.ravel()[:1].reshape(()) if (bounds == bounds.flat[0]).all() else bounds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from importlib import import_module
 from typing import Any
 
@@ -25,9 +24,10 @@ class GlimpseVectorEnv(VectorEnv):
 
     Row i draws its e-th scene from the key (seed, i, e), so its episodes depend neither on the
     number of rows nor on threads. `reset(seed=s)` gives row i the key (s, i); `reset(seed=[...])`
-    makes row i the single environment with seed s_i. In a fixed split (`validation`, `test`) scene k
-    is keyed by (seed, k); scenes are dealt in turn, and `reset(options={"scene": k})`, one index or
-    one a row, deals those asked for. `reset(options={"reset_mask": mask})` resets the rows in `mask`.
+    makes row i the single environment with seed s_i. In a fixed split ("validation", "test") scene
+    k is keyed by (seed, k); scenes are dealt in turn, and `reset(options={"scene": k})`, one index
+    or one a row, deals those asked for. `reset(options={"reset_mask": mask})` resets the rows in
+    `mask` alone.
 
     With `copies=M` rows iM ... iM + M - 1 share scene and first glimpse, and are dealt again when
     all of them have ended; until then a row that has ended repeats its last observation, with
@@ -198,7 +198,7 @@ class GlimpseVectorEnv(VectorEnv):
         self._seeded = True
 
     def _deal(self, groups: Rows, scenes: NDArray[np.int64] | None = None) -> None:
-        """Begin the next episode of `groups`, with `scenes` (num_groups,) where they were asked for."""
+        """Begin the next episode of `groups`, with `scenes` (num_groups,) if asked for."""
         keys = self._keys
         keys.episodes[groups] += 1
         if scenes is not None:
@@ -238,8 +238,8 @@ class GlimpseVectorEnv(VectorEnv):
         idle = self._ended.any()
         if idle and self._mode is AutoresetMode.DISABLED and len(self._ended_groups()):
             raise gym.error.ResetNeeded(
-                f"rows {self._rows_of(self._ended_groups()).tolist()} have ended: reset them first, "
-                "with reset(options={'reset_mask': mask})"
+                f"rows {self._rows_of(self._ended_groups()).tolist()} have ended: reset them "
+                "first, with reset(options={'reset_mask': mask})"
             )
         acting = np.flatnonzero(~self._ended) if idle else self._rows
         waiting = self._ended.copy() if self.copies > 1 else None
@@ -296,13 +296,14 @@ class GlimpseVectorEnv(VectorEnv):
     # --- info --------------------------------------------------------------------------------
 
     def _final_infos(self, acting: Rows, judgement: Judgement, ending: Rows) -> Info:
-        """`final_obs` and `final_info` of the rows `ending`, as Gymnasium's SyncVectorEnv has them."""
+        """`final_obs` and `final_info` of the rows `ending`, as in Gymnasium's SyncVectorEnv."""
         observation = self._observe(ending)
+        own: list[Arrays] = [{} for _ in range(len(ending))]
+        for name, values in observation.items():
+            for row, value in zip(own, values, strict=True):
+                row[name] = value
         final_obs = np.full(self.num_envs, None, dtype=object)
-        names = list(observation)
-        values = zip(*observation.values(), strict=True)
-        for row, value in zip(ending.tolist(), values, strict=True):
-            final_obs[row] = dict(zip(names, value, strict=True))
+        final_obs[ending] = own
         which = np.searchsorted(acting, ending)
         final_info = self._merge({}, self._said(judgement, which), ending)
         final_info = self._merge(final_info, self.task.evidence(ending), ending)
@@ -374,14 +375,14 @@ class GlimpseVectorEnv(VectorEnv):
         rows = len(state["taken"])
         if rows != self.num_envs or len(state["seeds"]) != self.num_groups:
             raise ValueError(
-                f"the state is of {rows} rows in {len(state['seeds'])} groups; this environment has "
-                f"{self.num_envs} in {self.num_groups}"
+                f"the state is of {rows} rows in {len(state['seeds'])} groups; this environment "
+                f"has {self.num_envs} in {self.num_groups}"
             )
         shapes = {name: np.shape(value) for name, value in self.task.state_dict().items()}
         if shapes != {name: np.shape(value) for name, value in state["task"].items()}:
             raise ValueError(
-                "the state is of an environment with other arguments (its budget, history or glimpse "
-                "differ)"
+                "the state is of an environment with other arguments (its budget, history or "
+                "glimpse differ)"
             )
         self._keys = Keys(
             *(state[name].copy() for name in ("seeds", "streams", "episodes", "indices"))

@@ -5,9 +5,23 @@ scene's top-left corner, so that pixel (row r, column c) covers [c, c + 1) x [r,
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
+
+
+@register_jitable
+def place_of(location: Any, side: Any, margin: float) -> Any:
+    """One coordinate of a location, in pixels, where the scene has `side` of them."""
+    return side / 2 + location * (side / 2 - margin)
+
+
+@register_jitable
+def shortening(x: Any, y: Any) -> Any:
+    """What a move (x, y) is divided by, so that it is no longer than 1."""
+    return np.maximum(np.sqrt(x * x + y * y), 1.0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,7 @@ class LookSpace:
 
     def to_pixels(self, locations: NDArray) -> NDArray[np.float64]:
         """Locations (..., 2) in [-1, 1] to places (..., 2) in pixels."""
-        return self._middle + locations * self._half_span
+        return place_of(locations, np.array([self.width, self.height]), self.margin)
 
     def to_locations(self, places: NDArray) -> NDArray[np.float64]:
         """Places (..., 2) in pixels to locations (..., 2); outside the look space beyond [-1, 1].
@@ -67,5 +81,4 @@ class LookSpace:
 def project_to_disc(moves: NDArray) -> NDArray[np.float64]:
     """Shorten each of the moves (..., 2) that is longer than 1 to length 1."""
     moves = np.asarray(moves, np.float64)
-    length = np.sqrt((moves * moves).sum(axis=-1, keepdims=True))
-    return moves / np.maximum(length, 1.0)
+    return moves / shortening(moves[..., 0], moves[..., 1])[..., None]

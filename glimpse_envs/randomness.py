@@ -1,4 +1,4 @@
-"""Counter-based random streams: every number is a function of (seed, purpose, stream, episode, index).
+"""Counter-based random streams: a number is a function of seed, purpose, stream, episode and index.
 
 Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). The seed is
 the key; the counter is (block, purpose, stream, episode). So nothing depends on the number of rows,
@@ -24,7 +24,7 @@ _32 = np.uint64(32)
 def fill_words(
     words: NDArray[np.uint32], seed: np.uint64, purpose: int, stream: int, episode: int
 ) -> None:
-    """Fill `words` (n,) uint32 with the first n words of the stream (seed, purpose, stream, episode)."""
+    """Fill `words` (n,) uint32 with the first n words of the stream that the rest names."""
     for start in range(0, len(words), 4):
         c0, c1 = np.uint64(start // 4), np.uint64(purpose)
         c2, c3 = np.uint64(stream), np.uint64(episode)

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-# A chunk's scenes stay in the second-level cache while they are built and summed; fewer rows than
-# two chunks are not worth a hand-over to another thread.
+# So few scenes stay in the second-level cache while they are drawn and summed; fewer rows than two
+# chunks are not worth a hand-over to another thread.
 _CHUNK = 64
 
 _threads = max(1, int(os.environ.get("GLIMPSE_THREADS", "1")))
@@ -35,13 +35,16 @@ def set_threads(threads: int) -> None:
     _threads = threads
 
 
-def for_chunks(work: Callable[[NDArray[np.int64]], None], indices: NDArray[np.int64]) -> None:
-    """Call `work` on consecutive chunks of `indices` (n,), on several threads where it pays."""
-    if len(indices) <= _CHUNK:
+def for_chunks(
+    work: Callable[[NDArray[np.int64]], None], indices: NDArray[np.int64], size: int = _CHUNK
+) -> None:
+    """Call `work` on consecutive chunks of `indices` (n,), at most `size` long, on several threads
+    where it pays."""
+    if len(indices) <= size:
         if len(indices):
             work(indices)
         return
-    chunks = [indices[i : i + _CHUNK] for i in range(0, len(indices), _CHUNK)]
+    chunks = [indices[i : i + size] for i in range(0, len(indices), size)]
     if _threads == 1:
         _work_through(work, chunks)
         return

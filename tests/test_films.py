@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import cv2
-import imageio.v2 as imageio
 import numpy as np
 import pytest
 from episodes import CENTRED, CLUTTERED, make_single
@@ -14,15 +13,26 @@ from agents.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from glimpse_envs.evaluation.runs import open_run
 
 
+def count_frames(film: Path) -> int:
+    reader = cv2.VideoCapture(str(film))  # imageio's own reader leaves its pipes open
+    count = 0
+    while reader.read()[0]:
+        count += 1
+    reader.release()
+    return count
+
+
 def test_a_film_has_a_frame_a_glimpse_and_a_sheet_a_cell_a_scene(tmp_path: Path) -> None:
     policy = ScannedPolicy(RasterScanner(make_single(CENTRED, budget=3)))
     film, sheet = tmp_path / "film.mp4", tmp_path / "sheet.png"
     write_showcase(policy, CENTRED, film, sheet, film_scenes=2, sheet_scenes=7, budget=3)
 
     films, scanpaths = film_episodes(policy, CENTRED, range(7), budget=3)
-    frames = imageio.mimread(film, memtest=False)
-    assert len(frames) == 2 * (3 + 3), "each glimpse, and the end for a while"
-    assert np.asarray(frames[0]).shape == films[0][0].shape
+    assert count_frames(film) == 2 * (3 + 3), "each glimpse, and the end for a while"
+    reader = cv2.VideoCapture(str(film))
+    _, frame = reader.read()
+    reader.release()
+    assert np.asarray(frame).shape == films[0][0].shape
     picture = cv2.imread(str(sheet))
     assert picture is not None
     height, width = scanpaths[0].shape[:2]
@@ -43,12 +53,12 @@ def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path)
     films, _ = film_episodes(Stopping(), CENTRED, range(8), budget=4, stop=True)
     lengths = {len(frames) for frames in films}
     assert lengths == {1 + 3, 2 + 2 + 3}
-    film = tmp_path / "film.gif"
+    film = tmp_path / "film.mp4"
     write_showcase(
         Stopping(), CENTRED, film, tmp_path / "sheet.png",
         film_scenes=3, sheet_scenes=1, budget=4, stop=True,
     )  # fmt: skip
-    assert len(imageio.mimread(film, memtest=False)) <= sum(map(len, films[:3]))
+    assert count_frames(film) == sum(map(len, films[:3]))
 
 
 def test_an_oracle_is_filmed_and_scenes_differ() -> None:

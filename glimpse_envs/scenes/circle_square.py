@@ -1,9 +1,11 @@
 """A filled square or disc on a gradient that leads to it: ap_gym's CircleSquare (APPLE, ICLR 2026).
 
-The object's centre is uniform over all pixels, so it may stick out of the scene. Class 0 is a square
-(|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1 minus its
+The object's centre is uniform over all pixels, so it may stick out of the scene. Class 0 is a
+square (|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1 minus its
 distance to the centre over the length of the scene's diagonal.
 """
+
+from functools import cache
 
 import numpy as np
 from numba import njit
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from glimpse_envs.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
 from glimpse_envs.scenes.scene import Keys, Scene
 
+_u = np.uint64
 _RADIUS = 4
 _FIXED_SCENES = 10_000
 
@@ -30,7 +33,7 @@ class CircleSquareScene(Scene):
 
     def __init__(self, split: str, size: int) -> None:
         self.shape = (1, size, size)
-        self._split = split
+        self._split, self._size = split, size
         # Validation and test would otherwise be the same scenes.
         self._offset = _FIXED_SCENES if split == "validation" else 0
 
@@ -49,6 +52,7 @@ class CircleSquareScene(Scene):
         _draw(
             which,
             (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            _objects(self._size),
             canvas,
             labels,
             boxes,
@@ -56,10 +60,23 @@ class CircleSquareScene(Scene):
         )
 
 
+@cache
+def _objects(size: int) -> NDArray[np.float32]:
+    """Both objects in the middle of a picture so large that every scene is a window of it:
+    (2, 2 size - 1, 2 size - 1), by label."""
+    offsets = np.abs(np.arange(1 - size, size))
+    dy, dx = offsets[:, None], offsets[None, :]
+    distance = np.sqrt((dy * dy + dx * dx).astype(np.float64))
+    gradient = 1.0 - distance / np.sqrt(2.0 * size * size)
+    objects = [np.maximum(dy, dx) <= _RADIUS, distance <= _RADIUS]
+    return np.stack([np.where(inside, 1.0, gradient) for inside in objects]).astype(np.float32)
+
+
 @njit(cache=True, nogil=True)
 def _draw(
     which: NDArray[np.int64],
     keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    objects: NDArray[np.float32],
     canvas: NDArray[np.float32],
     labels: NDArray[np.int64],
     boxes: NDArray[np.float64],
@@ -67,7 +84,6 @@ def _draw(
 ) -> None:
     seeds, streams, episodes, indices = keys
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
-    diagonal = np.sqrt(float(height * height + width * width))
     words = np.empty(3, np.uint32)
     for n in which:
         if indices[n] < 0:
@@ -75,12 +91,11 @@ def _draw(
         else:
             fill_words(words, seeds[n], FIXED_SCENE, offset + indices[n], 0)
         label, row, column = below(words[0], 2), below(words[1], height), below(words[2], width)
-        for i in range(height):
-            for j in range(width):
-                dy, dx = abs(i - row), abs(j - column)
-                distance = np.sqrt(float(dy * dy + dx * dx))
-                inside = max(dy, dx) <= _RADIUS if label == 0 else distance <= _RADIUS
-                canvas[n, 0, 1 + i, 1 + j] = 1.0 if inside else 1.0 - distance / diagonal
+        # Unsigned indices cannot be negative, so LLVM makes this a copy row by row.
+        top, left = _u(height - 1 - row), _u(width - 1 - column)
+        for i in range(_u(height)):
+            for j in range(_u(width)):
+                canvas[n, 0, i + _u(1), j + _u(1)] = objects[label, top + i, left + j]
         labels[n] = label
         boxes[n, 0], boxes[n, 1] = column - _RADIUS, row - _RADIUS
         boxes[n, 2], boxes[n, 3] = column + _RADIUS + 1, row + _RADIUS + 1

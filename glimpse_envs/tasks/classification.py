@@ -6,10 +6,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.geometry import LookSpace, project_to_disc
+from glimpse_envs.geometry import LookSpace
 from glimpse_envs.randomness import draw_starts
 from glimpse_envs.scenes import make_scene
 from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.sensors.gaze import Gaze
 from glimpse_envs.sensors.retina import Retina
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
@@ -17,6 +18,9 @@ from glimpse_envs.threads import for_chunks
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
+
+# Rows whose glimpses one call of the kernel reads.
+_READ_TOGETHER = 256
 
 
 class ImageClassification(Task):
@@ -41,8 +45,9 @@ class ImageClassification(Task):
 
     `Dict` of float32: `glimpse` in [0, 1], (K C, g, g): scale by scale, finest first, each with its
     C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels. `location`
-    (2,): where it was taken. `remaining` (1,): glimpses left / budget. With `history=True` `glimpse`
-    (T, K C, g, g) and `location` (T, 2) hold all glimpses so far, zeros where none was taken yet.
+    (2,): where it was taken. `remaining` (1,): glimpses left / budget. With `history=True`,
+    `glimpse` (T, K C, g, g) and `location` (T, 2) hold all glimpses so far, zeros where none was
+    taken yet.
     With `view="full"` `scene` (C, H, W) alone, and an episode is one answer.
 
     ## Rewards
@@ -64,8 +69,8 @@ class ImageClassification(Task):
 
     ## References
 
-    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014. Schneider et al., Active Perception
-    through Learned Exploration (APPLE), ICLR 2026, for CircleSquare.
+    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014; for CircleSquare APPLE (ICLR 2026),
+    whose environment is ap_gym's.
 
     ## Version History
 
@@ -196,12 +201,11 @@ class ImageClassification(Task):
         self._canvas, self._sums = self._retina.allocate(groups, self._scene.dtype)
         self._labels = np.zeros(groups, np.int64)
         self._boxes = np.zeros((groups, 4))  # x0, y0, x1, y1 in pixels
+        self._target_boxes = np.zeros((groups, 4), np.float32)  # in look coordinates
         self._starts = np.zeros((groups, 2))
         self._indices = np.full(groups, -1, np.int64)
-        self._locations = np.zeros((num_envs, 2))
-        self._centres = np.zeros((num_envs, 2))  # the same in pixels
-        self._path = np.zeros((num_envs, self.budget, 2), np.float32)  # in pixels
-        self._taken = np.zeros(num_envs, np.int64)
+        max_move = self.max_move if self.look_kind == "relative" else 0.0
+        self._gaze = Gaze(num_envs, self.budget, self._space, max_move)
         self._answers = np.full(num_envs, -1, np.int64)
         if self._with_history:
             shape = (num_envs, self.budget, *self._retina.glimpse_shape)
@@ -217,50 +221,47 @@ class ImageClassification(Task):
         streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
         draw_starts(groups, streams, self._starts)
         self._indices[groups] = keys.indices[groups]
+        corners = self._space.to_locations(self._boxes[groups].reshape(-1, 2, 2))
+        self._target_boxes[groups] = corners.reshape(-1, 4)
         rows = groups
         if self._copies > 1:
             rows = (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
-        starts = self._starts[self._group_of[rows]]
+        starts = self._starts
         if self.look_kind == "tiles":
-            starts = self.tile_locations[
-                ((starts[:, 0] + 1) / 2 * len(self.tile_locations)).astype(np.int64)
-            ]
+            tiles = (starts[:, 0] + 1) / 2 * len(self.tile_locations)
+            starts = self.tile_locations[tiles.astype(np.int64)]
+        self._gaze.start(rows, starts, self._copies)
         self._answers[rows] = -1
         if self._with_history:
             self._glimpses[rows] = 0.0
             self._seen_from[rows] = 0.0
-        self._fixate(rows, starts, 1)
+            self._remember(rows)
 
     def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
-        looks = actions["look"][rows]
+        looks = actions["look"]
         if self.look_kind == "tiles":
             looks = self.tile_locations[looks]
-        elif self.look_kind == "relative":
-            moves = project_to_disc(looks) * self.max_move
-            looks = np.clip(self._locations[rows] + moves, -1.0, 1.0)
-        self._fixate(rows, looks, taken[rows])
-
-    def _fixate(
-        self, rows: Rows, locations: NDArray[np.float64], taken: NDArray[np.int64] | int
-    ) -> None:
-        centres = self._space.to_pixels(locations)
-        self._locations[rows] = locations
-        self._centres[rows] = centres
-        self._path[rows, taken - 1] = centres
-        self._taken[rows] = taken
+        self._gaze.move(rows, looks)
         if self._with_history:
-            self._glimpses[rows, taken - 1] = self._read(rows)
-            self._seen_from[rows, taken - 1] = locations
+            self._remember(rows)
+
+    def _remember(self, rows: Rows) -> None:
+        latest = self._gaze.taken[rows] - 1
+        self._glimpses[rows, latest] = self._read(rows)
+        self._seen_from[rows, latest] = self._gaze.locations[rows]
 
     def _read(self, rows: Rows) -> NDArray[np.float32]:
         """Return the glimpses (m, K C, g, g) that `rows` (m,) have before them."""
         glimpses = np.empty((len(rows), *self._retina.glimpse_shape), np.float32)
-        scenes, centres = self._group_of[rows], self._centres[rows]
+        scenes, centres, order = self._group_of, self._gaze.centres, rows
+        if len(rows) < len(scenes):
+            scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
         for_chunks(
             lambda chunk: self._retina.read(
                 self._canvas, self._sums, scenes, centres, chunk, glimpses
             ),
-            np.arange(len(rows)),
+            order,
+            size=_READ_TOGETHER,
         )
         return glimpses
 
@@ -283,7 +284,7 @@ class ImageClassification(Task):
             }
         return {
             "glimpse": self._read(rows),
-            "location": self._locations[rows].astype(np.float32),
+            "location": self._gaze.locations[rows].astype(np.float32),
             "remaining": remaining,
         }
 
@@ -294,21 +295,30 @@ class ImageClassification(Task):
 
     def evidence(self, rows: Rows) -> Arrays:
         groups = self._group_of[rows]
-        corners = self._space.to_locations(self._boxes[groups].reshape(-1, 2, 2))
-        evidence: Arrays = {"target_box": corners.reshape(-1, 4).astype(np.float32)}
+        evidence: Arrays = {"target_box": self._target_boxes[groups]}
         if self.num_scenes is not None:
             evidence["scene"] = self._indices[groups]
         return evidence
 
-    _STATE = ("_locations", "_centres", "_path", "_taken", "_answers")
+    def _state(self) -> Arrays:
+        gaze = self._gaze
+        state: Arrays = {
+            "locations": gaze.locations,
+            "centres": gaze.centres,
+            "path": gaze.path,
+            "taken": gaze.taken,
+            "answers": self._answers,
+        }
+        if self._with_history:
+            state |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
+        return state
 
     def state_dict(self) -> dict[str, Any]:
-        names = (*self._STATE, "_glimpses", "_seen_from") if self._with_history else self._STATE
-        return {name: getattr(self, name).copy() for name in names}
+        return {name: value.copy() for name, value in self._state().items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            getattr(self, name)[:] = value
+        for name, value in self._state().items():
+            value[:] = state[name]
 
     def picture(self, row: int, caption: str) -> "Picture":
         from glimpse_envs.rendering import Picture
@@ -316,7 +326,7 @@ class ImageClassification(Task):
         group, answer = int(self._group_of[row]), int(self._answers[row])
         return Picture(
             scene=self._scenes(np.array([group]))[0],
-            path=self._path[row, : self._taken[row]],
+            path=self._gaze.path[row, : self._gaze.taken[row]],
             sides=() if self._full else self._retina.sides,
             glimpse=np.zeros((0, 1, 1), np.float32)
             if self._full
