@@ -22,6 +22,9 @@ class NetworkConfig:
 
     glimpse_network: Literal["dense", "conv"] = "dense"
     """How what is seen is encoded: one dense layer, as in RAM, or convolutions."""
+    contrast: bool = False
+    """Also show the network each glimpse less its mean, over its standard deviation: faint shapes and
+    gradients become visible."""
     core: Literal["rnn", "gru", "lstm"] = "lstm"
     """The recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
     what_units: int = 256
@@ -62,6 +65,9 @@ class GlimpseNetwork(nn.Module):
         self.where_keys = [key for key in space.spaces if key != self.what_key]
         shape = space[self.what_key].shape
         assert shape is not None
+        self.contrast = config.contrast
+        if config.contrast:
+            shape = (2 * shape[0], *shape[1:])
         self.what = _what_encoder(shape, config)
         where_size = sum(spaces.flatdim(space[key]) for key in self.where_keys)
         self.where = nn.Linear(where_size, config.where_units) if where_size else None
@@ -71,11 +77,21 @@ class GlimpseNetwork(nn.Module):
             self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
-        encoded = self.what(observation[self.what_key])
+        seen = observation[self.what_key]
+        if self.contrast:
+            seen = torch.cat([seen, _local_contrast(seen)], dim=1)
+        encoded = self.what(seen)
         if self.where is not None:
             where = torch.cat([observation[key].flatten(1) for key in self.where_keys], dim=1)
             encoded = torch.cat([encoded, self.where(where)], dim=1)
         return F.relu(self.join(F.relu(encoded)))
+
+
+def _local_contrast(seen: Tensor) -> Tensor:
+    """Each picture of `seen` (..., g, g) less its mean, over its standard deviation."""
+    centred = seen - seen.mean(dim=(-2, -1), keepdim=True)
+    # The least step that matters is of the order of 1 / 255; an even picture stays even.
+    return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
 
 
 def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:

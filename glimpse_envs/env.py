@@ -496,7 +496,7 @@ class GlimpseEnv(gym.Env):
         """Restore what `state_dict` returned."""
         self.batch.load_state_dict(state)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # Gymnasium's is generic
+    def render(self) -> NDArray[np.uint8] | None:
         """Return a frame (height, width, 3) uint8 RGB; None in "human" mode."""
         frames = self.batch.render()
         return frames[0] if frames else None

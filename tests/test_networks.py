@@ -55,16 +55,23 @@ def test_every_environment_has_a_policy(case: str) -> None:
             assert env.action_space.contains(action)
 
 
+@pytest.mark.parametrize("normalise", [True, False])
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("glimpse_network", GLIMPSE_NETWORKS)
 @pytest.mark.parametrize("case", VARIANTS)
-def test_every_part_learns(case: str, glimpse_network: str, core: str) -> None:
+def test_every_part_learns(case: str, glimpse_network: str, core: str, normalise: bool) -> None:
     """After two glimpses a gradient reaches each parameter; only a fixed look's std has none."""
     env_id, env_kwargs = VARIANTS[case]
     # Units enough that no layer of rectifiers is silent by chance.
     many = dict(what_units=32, where_units=32, glimpse_units=32, core_units=32, head_units=32)
     policy = make_policy(
-        env_id, env_kwargs, core=core, glimpse_network=glimpse_network, detach_heads=False, **many
+        env_id,
+        env_kwargs,
+        core=core,
+        glimpse_network=glimpse_network,
+        normalise=normalise,
+        detach_heads=False,
+        **many,
     )
     state = policy.initial_state(ROWS)
     for seed in range(2):

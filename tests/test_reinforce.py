@@ -195,6 +195,16 @@ def test_what_has_no_effect_is_not_learned_from(reward: str) -> None:
         assert torch.equal(values, results[1][name]), name
 
 
+@pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
+def test_answers_learned_by_reward_are_paid_in_reward(signal: str) -> None:
+    policy, sequences = make_policy(tiny_network()), enumerate_sequences(CLASSES)
+    env = make_env(len(sequences.counted[0]))
+    trajectory = play_episodes(env, policy, forced(sequences, greedy=False), options=SCENE)
+    losses = episode_losses(trajectory, "reward", signal)
+    expected = episode_losses(trajectory, "reward", "reward")
+    assert torch.equal(losses["policy"], expected["policy"])
+
+
 def test_the_losses_by_hand() -> None:
     """One row, two steps, dense: each loss from the numbers that it is made of."""
     policy = make_policy(tiny_network(), reward="dense", budget=2)

@@ -19,10 +19,12 @@ from agents.rollout import Trajectory, play_episodes
     ("answer_by", "looks"),
     [("label", "learned"), ("reward", "learned"), ("label", "random"), ("reward", "random")],
 )
-def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any) -> None:
+@pytest.mark.parametrize("signal", ["reward", "probability"])
+def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any, signal: Any) -> None:
     config = tiny_config(
         answer_by=answer_by,
         looks=looks,
+        look_signal=signal,
         look_weight=0.3,
         baseline_weight=0.7,
         entropy_weight=0.05,
@@ -33,6 +35,7 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any) -> None
     losses = episode_losses(
         play_episodes(twin.env, twin.policy, twin.choose),
         answer_by,
+        signal,
         looks_learned=looks == "learned",
     )
     total = 0.3 * losses["policy"] + 0.7 * losses["baseline"] - 0.05 * losses["entropy"]

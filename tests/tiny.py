@@ -5,7 +5,12 @@ from typing import Any
 from agents.networks import NetworkConfig
 from agents.reinforce import ReinforceConfig
 
+# What the recipe's defaults are is tuned; these tests are not to depend on it.
 TINY: dict[str, Any] = {
+    "glimpse_network": "dense",
+    "core": "lstm",
+    "normalise": False,
+    "detach_heads": True,
     "what_units": 8,
     "where_units": 4,
     "glimpse_units": 8,
@@ -25,6 +30,9 @@ def tiny_config(**changes: Any) -> ReinforceConfig:
     defaults: dict[str, Any] = {
         "env_id": "Glimpse/CenteredGlyphs-v0",
         "env_kwargs": {"budget": 3},
+        "answer_by": "label",
+        "look_signal": "reward",
+        "look_weight": 0.1,
         "images": 96,
         "batch_size": 8,
         "log_every": 3,

@@ -1,8 +1,8 @@
 """A filled square or disc on a gradient that leads to it: ap_gym's CircleSquare (APPLE, ICLR 2026).
 
 The object's centre is uniform over all pixels, so it may stick out of the scene. Class 0 is a
-square (|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1 minus its
-distance to the centre over the length of the scene's diagonal.
+square (|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1 minus
+its distance to the centre over the length of the scene's diagonal.
 """
 
 from functools import cache

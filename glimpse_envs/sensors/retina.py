@@ -141,11 +141,12 @@ def _byte_reader(g: int) -> Callable[..., None]:
                 at = (scenes[row] * channels + c) * (height + 2) * (width + 2)
                 scene = (pixels, at, height, width)
                 to = (row * glimpses.shape[1] + c) * g * g
-                read_plane(g, 1, scene, view, cells, to)
-                if scales > 1:
-                    read_window(g, 2, np.uint32, scene, view, scratch, pairs, cells, to + step)
+                # The widest first: its many rows are fetched at once, and hold the others.
                 if scales > 2:
                     read_window(g, 4, np.uint64, scene, view, scratch, fours, cells, to + 2 * step)
+                if scales > 1:
+                    read_window(g, 2, np.uint32, scene, view, scratch, pairs, cells, to + step)
+                read_plane(g, 1, scene, view, cells, to)
 
     return read
 

@@ -69,8 +69,8 @@ class ImageClassification(Task):
 
     ## References
 
-    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014; for CircleSquare APPLE (ICLR 2026),
-    whose environment is ap_gym's.
+    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014; for CircleSquare APPLE (ICLR
+    2026), whose environment is ap_gym's.
 
     ## Version History
 
