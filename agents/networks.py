@@ -23,8 +23,8 @@ class NetworkConfig:
     glimpse_network: Literal["dense", "conv"] = "dense"
     """How what is seen is encoded: one dense layer, as in RAM, or convolutions."""
     contrast: bool = False
-    """Also show the network each glimpse less its mean, over its standard deviation: faint shapes and
-    gradients become visible."""
+    """Also show the network each glimpse less its mean, over its standard deviation, so that faint
+    shapes and gradients become visible."""
     core: Literal["rnn", "gru", "lstm"] = "lstm"
     """The recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
     what_units: int = 256

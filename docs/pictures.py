@@ -7,8 +7,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.env import GlimpseEnv
 from glimpse_envs.rendering import draw_frame, write_png
+from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.suite import Row
 
 MAX_BYTES = 60_000

@@ -1,4 +1,4 @@
-"""The only episode loop: `GlimpseVectorEnv`, and `GlimpseEnv`, a batch of one."""
+"""The only episode loop: a batch of rows, each with an episode of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from glimpse_envs.actions import ActionChecker
-from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.dealing import Dealer
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
 
 Info = dict[str, Any]
@@ -60,7 +60,7 @@ class GlimpseVectorEnv(VectorEnv):
                 raise ValueError(f"{name}={value!r} must be a positive integer")
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
-        self._mode = _checked_mode(autoreset_mode)
+        self._mode = check_mode(autoreset_mode)
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode={render_mode!r} must be None or one of {RENDER_MODES}")
         self._arguments = dict(
@@ -89,16 +89,9 @@ class GlimpseVectorEnv(VectorEnv):
 
         self.task.allocate(num_envs, copies)
         self._rows = np.arange(num_envs)
-        self._keys = Keys(
-            seeds=np.zeros(self.num_groups, np.uint64),
-            streams=np.zeros(self.num_groups, np.int64),
-            episodes=np.full(self.num_groups, -1, np.int64),
-            indices=np.full(self.num_groups, -1, np.int64),
-        )
-        self._next_scene = 0
+        self._dealer = Dealer(num_envs, copies)
         self._taken = np.zeros(num_envs, np.int64)
         self._ended = np.ones(num_envs, np.bool_)
-        self._seeded = False
 
     @property
     def num_scenes(self) -> int | None:
@@ -126,87 +119,23 @@ class GlimpseVectorEnv(VectorEnv):
         unknown = set(options) - {"reset_mask", "scene"}
         if unknown:
             raise ValueError(f"reset has the options 'reset_mask' and 'scene', not {unknown}")
-        groups = self._masked_groups(options.get("reset_mask"))
-        scenes = self._asked_scenes(options.get("scene"))
-        self._reseed(seed, groups)
+        groups = self._dealer.groups_in(options.get("reset_mask"))
+        scenes = options.get("scene")
+        if scenes is not None:
+            scenes = self._dealer.scenes_asked(scenes, self.num_scenes)
+        self._dealer.reseed(seed, groups)
+        if isinstance(seed, int | np.integer):
+            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
         self._deal(groups, scenes)
         if self.render_mode == "human":
             self._show()
         rows = self._rows_of(groups)
         return self._observe(self._rows), self._merge({}, self.task.evidence(rows), rows)
 
-    def _masked_groups(self, mask: NDArray[np.bool_] | None) -> Rows:
-        if mask is None:
-            return np.arange(self.num_groups)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
-        if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(
-                f"options['reset_mask'] must have shape ({self.num_envs},) and at least one True; "
-                f"it is {mask}"
-            )
-        whole = mask.reshape(self.num_groups, self.copies)
-        if (whole.any(axis=1) != whole.all(axis=1)).any():
-            raise ValueError("options['reset_mask'] must take or leave all copies of a scene")
-        if not self._seeded and not mask.all():
-            raise ValueError("options['reset_mask'] must take all rows at the first reset")
-        return np.flatnonzero(whole[:, 0])
-
-    def _asked_scenes(self, scene: Any) -> NDArray[np.int64] | None:
-        """Return the scene asked for of each group, (num_groups,)."""
-        if scene is None:
-            return None
-        if self.num_scenes is None:
-            raise ValueError(
-                "options['scene'] needs split='validation' or 'test', whose scenes are fixed"
-            )
-        scenes = np.asarray(scene)
-        if scenes.dtype.kind not in "iu" or scenes.shape not in ((), (self.num_envs,)):
-            raise ValueError(
-                f"options['scene'] must be an integer or {self.num_envs} of them; it is {scene!r}"
-            )
-        if scenes.min() < 0 or scenes.max() >= self.num_scenes:
-            raise ValueError(
-                f"options['scene'] must lie between 0 and {self.num_scenes - 1}; it is {scene!r}"
-            )
-        whole = np.broadcast_to(scenes, self.num_envs).reshape(self.num_groups, self.copies)
-        if (whole != whole[:, :1]).any():
-            raise ValueError("options['scene'] must be the same for all copies of a scene")
-        return whole[:, 0].astype(np.int64)
-
-    def _reseed(self, seed: int | list[int | None] | None, groups: Rows) -> None:
-        if seed is None and self._seeded:
-            return
-        streams = np.arange(self.num_groups)
-        if not isinstance(seed, list | tuple | np.ndarray):
-            seeds = np.full(self.num_groups, _checked_seed(seed), np.uint64)
-        else:
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seed)}")
-            whole = [seed[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
-            if any(len(set(same)) > 1 for same in whole):
-                raise ValueError("seed must be the same for all copies of a scene")
-            seeds = np.array([_checked_seed(same[0]) for same in whole], np.uint64)
-            streams = np.zeros(self.num_groups, np.int64)
-        if seed is not None and not isinstance(seed, list | tuple | np.ndarray):
-            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
-        self._keys.seeds[groups] = seeds[groups]
-        self._keys.streams[groups] = streams[groups]
-        self._keys.episodes[groups] = -1
-        if len(groups) == self.num_groups:
-            self._next_scene = 0
-        self._seeded = True
-
     def _deal(self, groups: Rows, scenes: NDArray[np.int64] | None = None) -> None:
         """Begin the next episode of `groups`, with `scenes` (num_groups,) if asked for."""
-        keys = self._keys
-        keys.episodes[groups] += 1
-        if scenes is not None:
-            keys.indices[groups] = scenes[groups]
-        elif self.num_scenes is not None:
-            keys.indices[groups] = (self._next_scene + np.arange(len(groups))) % self.num_scenes
-            self._next_scene = (self._next_scene + len(groups)) % self.num_scenes
-        self.task.deal(groups, keys)
+        self._dealer.next_episode(groups, scenes, self.num_scenes)
+        self.task.deal(groups, self._dealer.keys)
         rows = self._rows_of(groups)
         self._taken[rows] = 1
         self._ended[rows] = False
@@ -233,7 +162,7 @@ class GlimpseVectorEnv(VectorEnv):
                 "Disabled" and a row has ended.
         """
         actions = self._checked(actions)
-        if not self._seeded:
+        if not self._dealer.seeded:
             raise gym.error.ResetNeeded("call reset() before the first step()")
         idle = self._ended.any()
         if idle and self._mode is AutoresetMode.DISABLED and len(self._ended_groups()):
@@ -354,14 +283,9 @@ class GlimpseVectorEnv(VectorEnv):
     def state_dict(self) -> dict[str, Any]:
         """Return counters and unfinished episodes, so that `load_state_dict` goes on exactly."""
         return {
-            "seeds": self._keys.seeds.copy(),
-            "streams": self._keys.streams.copy(),
-            "episodes": self._keys.episodes.copy(),
-            "indices": self._keys.indices.copy(),
-            "next_scene": self._next_scene,
+            **self._dealer.state_dict(),
             "taken": self._taken.copy(),
             "ended": self._ended.copy(),
-            "seeded": self._seeded,
             "task": self.task.state_dict(),
         }
 
@@ -384,13 +308,10 @@ class GlimpseVectorEnv(VectorEnv):
                 "the state is of an environment with other arguments (its budget, history or "
                 "glimpse differ)"
             )
-        self._keys = Keys(
-            *(state[name].copy() for name in ("seeds", "streams", "episodes", "indices"))
-        )
-        self._next_scene, self._seeded = state["next_scene"], state["seeded"]
+        self._dealer.load_state_dict(state)
         self._taken, self._ended = state["taken"].copy(), state["ended"].copy()
-        if self._seeded:
-            self.task.deal(np.arange(self.num_groups), self._keys)
+        if self._dealer.seeded:
+            self.task.deal(np.arange(self.num_groups), self._dealer.keys)
         self.task.load_state_dict(state["task"])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -421,7 +342,7 @@ class GlimpseVectorEnv(VectorEnv):
                 "e.g. render_mode='rgb_array'"
             )
             return None
-        if not self._seeded:
+        if not self._dealer.seeded:
             raise gym.error.ResetNeeded("call reset() before render()")
         if self.render_mode == "human":
             self._show()
@@ -448,87 +369,15 @@ class GlimpseVectorEnv(VectorEnv):
             self._window = None
 
 
-class GlimpseEnv(gym.Env):
-    """A single environment: row 0 of a `GlimpseVectorEnv` of one, which never resets itself.
-
-    It takes the same arguments; `copies` must be 1 and `autoreset_mode` has no meaning here.
-    """
-
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
-
-    def __init__(self, *, autoreset_mode: str = "Disabled", **kwargs: Any) -> None:
-        _checked_mode(autoreset_mode)
-        self.batch = GlimpseVectorEnv(1, autoreset_mode="Disabled", **kwargs)
-        self.observation_space = self.batch.single_observation_space
-        self.action_space = self.batch.single_action_space
-        self.render_mode = self.batch.render_mode
-
-    @property
-    def task(self) -> Task:
-        """The rules, of a batch of one."""
-        return self.batch.task
-
-    @property
-    def num_scenes(self) -> int | None:
-        """How many scenes the split has, each with a number of its own; None for "train"."""
-        return self.batch.num_scenes
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Arrays, Info]:
-        """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k."""
-        super().reset(seed=seed)
-        observation, info = self.batch.reset(seed=seed, options=options)
-        return _first(observation), _first(info)
-
-    def step(self, action: Any) -> tuple[Arrays, float, bool, bool, Info]:
-        """Answer and look once; see `GlimpseVectorEnv.step`."""
-        if isinstance(action, dict):
-            action = {name: np.asarray(value)[None] for name, value in action.items()}
-        observation, reward, terminated, _, info = self.batch.step(action)
-        return _first(observation), float(reward[0]), bool(terminated[0]), False, _first(info)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return counters and the unfinished episode."""
-        return self.batch.state_dict()
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
-        self.batch.load_state_dict(state)
-
-    def render(self) -> NDArray[np.uint8] | None:
-        """Return a frame (height, width, 3) uint8 RGB; None in "human" mode."""
-        frames = self.batch.render()
-        return frames[0] if frames else None
-
-    def close(self) -> None:
-        """Close the window of the "human" mode."""
-        self.batch.close()
-
-
 def load_task(name: str) -> type[Task]:
     """Return the task class named "module:Class"."""
     module, _, class_name = name.partition(":")
     return getattr(import_module(module), class_name)
 
 
-def _checked_mode(mode: str | AutoresetMode) -> AutoresetMode:
+def check_mode(mode: str | AutoresetMode) -> AutoresetMode:
     values = [known.value for known in AutoresetMode]
     value = mode.value if isinstance(mode, AutoresetMode) else mode
     if value not in values:
         raise ValueError(f"autoreset_mode={mode!r} must be one of {values}")
     return AutoresetMode(value)
-
-
-def _first(values: dict[str, Any]) -> dict[str, Any]:
-    """Row 0 of each array; flags as bool, which Gymnasium batches as flags."""
-    firsts = {name: value[0] for name, value in values.items() if name[0] != "_"}
-    return {name: bool(v) if isinstance(v, np.bool_) else v for name, v in firsts.items()}
-
-
-def _checked_seed(seed: Any) -> int:
-    if seed is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-        raise ValueError(f"seed={seed!r} must be an integer from 0 to 2**64 - 1")
-    return int(seed)

@@ -81,7 +81,7 @@ def register_all() -> None:
     for row in SUITE.values():
         gym.register(
             row.id,
-            entry_point="glimpse_envs.env:GlimpseEnv",
+            entry_point="glimpse_envs.single:GlimpseEnv",
             vector_entry_point="glimpse_envs.env:GlimpseVectorEnv",
             kwargs={"task": row.task, **row.kwargs},
         )

@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.env import GlimpseEnv, GlimpseVectorEnv
+from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.single import GlimpseEnv
 
 Actions = dict[str, NDArray[Any]]
 

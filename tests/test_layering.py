@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # From the ground up. A room may import rooms of its own floor too, as long as that is acyclic.
 FLOORS = [
     {"sources", "geometry", "randomness", "rendering", "threads"},
-    {"scenes", "sensors", "task", "actions", "env", "flat"},
+    {"scenes", "sensors", "task", "actions", "dealing", "env", "single", "flat"},
     {"tasks", "suite"},
     {"adapters"},
     {"evaluation"},

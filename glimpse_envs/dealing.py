@@ -1,0 +1,138 @@
+"""Who is dealt what: seeds, streams, episodes and the scenes of fixed splits."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.task import Rows
+
+Seed = int | list[int | None] | None
+
+
+class Dealer:
+    """Keeps the key of every group of rows (see `Keys`) and what a `reset` asked for.
+
+    Args:
+        num_envs: rows.
+        copies: rows in a group, which share a scene.
+    """
+
+    def __init__(self, num_envs: int, copies: int) -> None:
+        self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
+        self.keys = Keys(
+            seeds=np.zeros(self.num_groups, np.uint64),
+            streams=np.zeros(self.num_groups, np.int64),
+            episodes=np.full(self.num_groups, -1, np.int64),
+            indices=np.full(self.num_groups, -1, np.int64),
+        )
+        self.next_scene = 0
+        self.seeded = False
+
+    def groups_in(self, mask: NDArray[np.bool_] | None) -> Rows:
+        """Return the groups that `mask` (num_envs,) takes; None takes all.
+
+        Raises:
+            TypeError, ValueError: `mask` is no such array, empty, or parts copies of a scene.
+        """
+        if mask is None:
+            return np.arange(self.num_groups)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] must have shape ({self.num_envs},) and at least one True; "
+                f"it is {mask}"
+            )
+        whole = mask.reshape(self.num_groups, self.copies)
+        if (whole.any(axis=1) != whole.all(axis=1)).any():
+            raise ValueError("options['reset_mask'] must take or leave all copies of a scene")
+        if not self.seeded and not mask.all():
+            raise ValueError("options['reset_mask'] must take all rows at the first reset")
+        return np.flatnonzero(whole[:, 0])
+
+    def scenes_asked(self, scene: Any, num_scenes: int | None) -> NDArray[np.int64] | None:
+        """Return the scene asked for of each group, (num_groups,); None where none was.
+
+        Raises:
+            ValueError: `scene` is not in the split, or the split has no fixed scenes.
+        """
+        if scene is None:
+            return None
+        if num_scenes is None:
+            raise ValueError(
+                "options['scene'] needs split='validation' or 'test', whose scenes are fixed"
+            )
+        scenes = np.asarray(scene)
+        if scenes.dtype.kind not in "iu" or scenes.shape not in ((), (self.num_envs,)):
+            raise ValueError(
+                f"options['scene'] must be an integer or {self.num_envs} of them; it is {scene!r}"
+            )
+        if scenes.min() < 0 or scenes.max() >= num_scenes:
+            raise ValueError(
+                f"options['scene'] must lie between 0 and {num_scenes - 1}; it is {scene!r}"
+            )
+        whole = np.broadcast_to(scenes, self.num_envs).reshape(self.num_groups, self.copies)
+        if (whole != whole[:, :1]).any():
+            raise ValueError("options['scene'] must be the same for all copies of a scene")
+        return whole[:, 0].astype(np.int64)
+
+    def reseed(self, seed: Seed, groups: Rows) -> None:
+        """Begin the streams of `groups` anew; a seed of None goes on with them, or, at the first
+        time, draws one from the system.
+
+        Raises:
+            ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or many.
+        """
+        if seed is None and self.seeded:
+            return
+        streams = np.arange(self.num_groups)
+        if not isinstance(seed, list | tuple | np.ndarray):
+            seeds = np.full(self.num_groups, _checked_seed(seed), np.uint64)
+        else:
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seed)}")
+            whole = [seed[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
+            if any(len(set(same)) > 1 for same in whole):
+                raise ValueError("seed must be the same for all copies of a scene")
+            seeds = np.array([_checked_seed(same[0]) for same in whole], np.uint64)
+            streams = np.zeros(self.num_groups, np.int64)
+        self.keys.seeds[groups] = seeds[groups]
+        self.keys.streams[groups] = streams[groups]
+        self.keys.episodes[groups] = -1
+        if len(groups) == self.num_groups:
+            self.next_scene = 0
+        self.seeded = True
+
+    def next_episode(
+        self, groups: Rows, scenes: NDArray[np.int64] | None, num_scenes: int | None
+    ) -> None:
+        """Move the keys of `groups` (m,) to their next episode, of `scenes` (num_groups,) where
+        they were asked for, else, in a fixed split, of the scenes whose turn it is."""
+        self.keys.episodes[groups] += 1
+        if scenes is not None:
+            self.keys.indices[groups] = scenes[groups]
+        elif num_scenes is not None:
+            self.keys.indices[groups] = (self.next_scene + np.arange(len(groups))) % num_scenes
+            self.next_scene = (self.next_scene + len(groups)) % num_scenes
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return keys and counters."""
+        names = ("seeds", "streams", "episodes", "indices")
+        arrays = {name: getattr(self.keys, name).copy() for name in names}
+        return {**arrays, "next_scene": self.next_scene, "seeded": self.seeded}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` of the same number of groups returned."""
+        names = ("seeds", "streams", "episodes", "indices")
+        self.keys = Keys(*(state[name].copy() for name in names))
+        self.next_scene, self.seeded = state["next_scene"], state["seeded"]
+
+
+def _checked_seed(seed: Any) -> int:
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed={seed!r} must be an integer from 0 to 2**64 - 1")
+    return int(seed)
