@@ -40,9 +40,9 @@ def fill_words(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def below(word: np.uint32, n: int) -> int:
+def below(word: np.uint32, n: int) -> np.int64:
     """Map a word to an integer in [0, n); the bias is below n / 2**32."""
-    return int((np.uint64(word) * np.uint64(n)) >> _32)
+    return np.int64((np.uint64(word) * np.uint64(n)) >> _32)
 
 
 @njit(cache=True, nogil=True, inline="always")
