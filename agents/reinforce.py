@@ -56,6 +56,7 @@ def episode_losses(
     answer_by: str = "label",
     look_signal: str = "reward",
     looks_learned: bool = True,
+    answer_reward: float = 1.0,
 ) -> dict[str, Tensor]:
     """The losses of each episode, name -> (B,); their weighted sum is what is minimised.
 
@@ -80,7 +81,8 @@ def episode_losses(
         answers = torch.stack([action["answer"] for action in trajectory.actions])
         right = (answers == trajectory.targets).to(values.dtype)
         score = log_likelihood.detach()
-        signal = signal + share * ((score.exp() if look_signal == "probability" else score) - right)
+        score = score.exp() if look_signal == "probability" else score
+        signal = signal + answer_reward * counted * (score - right)
     returns = returns_to_go(signal)
     advantages = (returns - values).detach()
 
@@ -116,6 +118,10 @@ class Reinforce:
     policy_class = "agents.policy:GlimpsePolicy"
 
     def __init__(self, config: ReinforceConfig) -> None:
+        if config.final_look_std is not None and config.network.learn_look_std:
+            raise ValueError(
+                "final_look_std schedules what learn_look_std learns: leave one of the two"
+            )
         self.config = config
         torch.manual_seed(config.seed)
         can_stop = config.env_kwargs.get("stop", False)
@@ -179,7 +185,11 @@ class Reinforce:
             self.env, self.policy, self.choose, precision=config.torch_precision
         )
         losses = episode_losses(
-            trajectory, config.answer_by, config.look_signal, looks_learned=self.scanner is None
+            trajectory,
+            config.answer_by,
+            config.look_signal,
+            looks_learned=self.scanner is None,
+            answer_reward=self.env.unwrapped.task.answer_reward,  # type: ignore[attr-defined]
         )
         means = {name: loss.mean() for name, loss in losses.items()}
         total = config.baseline_weight * means["baseline"]

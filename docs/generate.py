@@ -11,7 +11,6 @@ from pathlib import Path
 
 from docs.pages import make_pages, page_name
 from docs.pictures import draw_picture
-from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE
 
 FOLDER = Path(__file__).parent / "environments"
@@ -43,20 +42,13 @@ def write_pages(folder: Path = FOLDER) -> list[str]:
 
 
 def draw_pictures(folder: Path = FOLDER, *, redraw: bool = False) -> list[str]:
-    """Draw the pictures that are missing, or all, and return the names of those drawn.
-
-    Where an environment's data is missing, that is said on stderr and its picture left as it is.
-    """
+    """Draw the pictures that are missing, or all, and return the names of those drawn."""
     drawn = []
     for row in SUITE.values():
         path = folder / f"{page_name(row)}.png"
         if path.exists() and not redraw:
             continue
-        try:
-            draw_picture(row, path)
-        except SourceError as error:
-            print(f"no picture of {row.id}: {error}", file=sys.stderr)
-            continue
+        draw_picture(row, path)
         drawn.append(path.name)
     return drawn
 

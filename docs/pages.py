@@ -93,7 +93,7 @@ def _page(environment: Environment) -> str:
         f"# {row.id}",
         _NOTICE,
         docstring.summary,
-        f"![{environment.name}: the scene, the glimpses taken and the retina's view]"
+        f"![{environment.name}: the scene (of built-in digits), the glimpses and the retina's view]"
         f"({environment.name}.png)",
         table(("", ""), facts.items()),
     ]

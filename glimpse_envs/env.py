@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -81,8 +82,8 @@ class GlimpseVectorEnv(VectorEnv):
         }
         self.single_observation_space = self.task.observation_space
         self.single_action_space = self.task.action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = _batched(self.single_observation_space, num_envs)
+        self.action_space = _batched(self.single_action_space, num_envs)
         self._checked = ActionChecker(self.task.action_space, num_envs)
         self._can_stop = "stop" in self.task.action_space.spaces
         self._window: Any = None
@@ -373,6 +374,12 @@ def load_task(name: str) -> type[Task]:
     """Return the task class named "module:Class"."""
     module, _, class_name = name.partition(":")
     return getattr(import_module(module), class_name)
+
+
+def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
+    """`num_envs` rows of `space`, its keys in the same order, which `batch_space` would sort."""
+    leaves = {name: batch_space(leaf, num_envs) for name, leaf in space.spaces.items()}
+    return spaces.Dict(**leaves)  # type: ignore[arg-type]  # keywords are leaves, one is named seed
 
 
 def check_mode(mode: str | AutoresetMode) -> AutoresetMode:

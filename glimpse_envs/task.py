@@ -34,12 +34,14 @@ class Task(ABC):
         observation_space, action_space: of a single row (Dict).
         budget: glimpses in an episode, the first included.
         glimpse_cost: paid for every glimpse after the first.
+        answer_reward: earned by a right answer that counts.
     """
 
     observation_space: spaces.Dict
     action_space: spaces.Dict
     budget: int
     glimpse_cost: float
+    answer_reward: float
 
     @property
     @abstractmethod

@@ -13,7 +13,15 @@ from tiny import tiny_network
 from torch import Tensor, nn
 
 from agents.distributions import Categorical, DiagonalGaussian
-from agents.networks import GlimpseNetwork, LSTMCore, RectifierCore, make_core, make_head
+from agents.networks import (
+    GlimpseNetwork,
+    LSTMCore,
+    NetworkConfig,
+    RectifierCore,
+    _local_contrast,
+    make_core,
+    make_head,
+)
 from agents.policy import GlimpsePolicy
 from glimpse_envs.suite import SUITE
 
@@ -210,3 +218,23 @@ def test_an_observation_with_nothing_to_see_is_refused() -> None:
     blind = spaces.Dict(location=spaces.Box(-1, 1, (2,)))
     with pytest.raises(ValueError, match=r"\['location'\].*'glimpse' or 'scene'"):
         GlimpseNetwork(blind, tiny_network())
+
+
+def test_local_contrast_forgets_brightness_and_its_range_and_keeps_shape() -> None:
+    generator = torch.Generator().manual_seed(0)
+    shape = torch.rand(3, 2, 5, 5, generator=generator)
+    seen = _local_contrast(shape)
+    assert torch.allclose(_local_contrast(0.2 + 0.5 * shape), seen, atol=5e-3)
+    assert torch.allclose(seen.mean(dim=(-2, -1)), torch.zeros(3, 2), atol=1e-5)
+    assert torch.equal(_local_contrast(torch.full((1, 1, 4, 4), 0.7)), torch.zeros(1, 1, 4, 4))
+
+
+def test_contrast_doubles_what_the_encoder_reads() -> None:
+    env = gym.make_vec("Glimpse/CircleSquare-v0", num_envs=3)
+    observation, _ = env.reset(seed=0)
+    space = env.single_observation_space
+    assert isinstance(space, spaces.Dict)
+    network = GlimpseNetwork(space, NetworkConfig(contrast=True))
+    tensors = {name: torch.as_tensor(value) for name, value in observation.items()}
+    assert network(tensors).shape == (3, NetworkConfig().glimpse_units)
+    assert network.what[1].in_features == 2 * 25  # type: ignore[index]

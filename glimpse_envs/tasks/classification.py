@@ -162,6 +162,7 @@ class ImageClassification(Task):
         self._full, self._with_history = view == "full", history
         self.budget = 1 if self._full else int(budget)
         self.glimpse_cost = float(glimpse_cost)
+        self.answer_reward = 1.0 / self.budget if self._dense else 1.0
         self.class_names = self._scene.class_names
         self.action_space = self._make_action_space(stop)
         self.observation_space = self._make_observation_space()
