@@ -1,4 +1,4 @@
-"""Generate the environments' pages: `python -m docs.generate`, from the root of the checkout.
+"""Generate the environments' pages and that of speeds: `python -m docs.generate`, from the root.
 
 Pages of `docs/environments` are written anew, those of environments that are gone are deleted. A
 picture is drawn where there is none yet, and data for it; `--redraw` draws all of them.
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from docs.pages import make_pages, page_name
 from docs.pictures import draw_picture
+from docs.speed import PAGE, make_speed_page
 from glimpse_envs.suite import SUITE
 
 FOLDER = Path(__file__).parent / "environments"
@@ -35,10 +36,19 @@ def write_pages(folder: Path = FOLDER) -> list[str]:
             path.unlink()
             path.with_suffix(".png").unlink(missing_ok=True)
             continue
-        temporary = path.with_name(f".{name}.tmp")
-        temporary.write_text(wanted[name], encoding="utf-8")
-        os.replace(temporary, path)
+        _write(path, wanted[name])
     return stale
+
+
+def speed_is_stale() -> bool:
+    """Whether the page of speeds is not what the records say."""
+    return not PAGE.exists() or PAGE.read_text(encoding="utf-8") != make_speed_page()
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
 
 
 def draw_pictures(folder: Path = FOLDER, *, redraw: bool = False) -> list[str]:
@@ -60,10 +70,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--redraw", action="store_true", help="draw the pictures there are anew")
     chosen = parser.parse_args(arguments)
     if chosen.check:
-        stale = stale_pages()
+        stale = stale_pages() + [PAGE.name] * speed_is_stale()
         if stale:
             print(f"stale: {', '.join(stale)}. Run python -m docs.generate", file=sys.stderr)
         return 1 if stale else 0
+    if speed_is_stale():
+        _write(PAGE, make_speed_page())
     changed = write_pages() + draw_pictures(redraw=chosen.redraw)
     print(f"{FOLDER}: {', '.join(changed) if changed else 'up to date'}")
     return 0

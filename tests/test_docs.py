@@ -9,18 +9,19 @@ import pytest
 from gymnasium import spaces
 
 from docs.docstring import read_task_docstring
-from docs.generate import FOLDER, main, stale_pages, write_pages
+from docs.generate import FOLDER, main, speed_is_stale, stale_pages, write_pages
 from docs.pages import make_pages, page_name
 from docs.pictures import MAX_BYTES
 from docs.tables import space_table, table
 from glimpse_envs.suite import SUITE, Row
 
 DOCS = FOLDER.parent
-GUIDES = ("index.md", "extending.md")
+GUIDES = ("index.md", "extending.md", "speed.md")
 
 
 def test_the_pages_are_fresh() -> None:
     assert stale_pages() == [], "run python -m docs.generate"
+    assert not speed_is_stale(), "run python -m docs.generate"
 
 
 def test_pages_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
