@@ -85,15 +85,16 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
     """The record of a run and its evaluation, from which published numbers are drawn."""
     config = run.config["config"]
     _, metadata = run.load_checkpoint()
+    low, high = evaluation.error_interval_percent
     return Record(
         env_id=evaluation.env_id,
         env_kwargs=dict(evaluation.env_kwargs),
         model=model_name(run),
         seed=run.config["seed"],
         glimpses=len(evaluation.accuracy_by_glimpse),
-        error_percent=evaluation.error_percent,
-        interval_percent=evaluation.error_interval_percent,
-        error_by_glimpse=tuple(100 * (1 - a) for a in evaluation.accuracy_by_glimpse),
+        error_percent=round(evaluation.error_percent, 4),
+        interval_percent=(round(low, 4), round(high, 4)),
+        error_by_glimpse=tuple(round(100 * (1 - a), 4) for a in evaluation.accuracy_by_glimpse),
         images_seen=metadata["images"],
         seconds=round(metadata["seconds"], 1),
         hardware=run.config["hardware"],
