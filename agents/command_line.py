@@ -15,13 +15,15 @@ def parse_pairs(pairs: list[str]) -> dict[str, Any]:
     """Read ["budget=4", "look=tiles"] as {"budget": 4, "look": "tiles"}.
 
     Raises:
-        ValueError: a pair has no "=".
+        ValueError: a pair has no "=", or a key is given twice.
     """
     values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise ValueError(f"{pair!r} should be KEY=VALUE, such as budget=4")
+        if name in values:
+            raise ValueError(f"{name} is given twice: {values[name]!r} and {text!r}")
         try:
             values[name] = json.loads(text.lower() if text in ("True", "False") else text)
         except json.JSONDecodeError:

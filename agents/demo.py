@@ -20,7 +20,7 @@ from agents.films import write_showcase
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.training import train
 from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
-from glimpse_envs.evaluation.runs import load_policy, open_run
+from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class DemoConfig:
 
 def fastest_precision() -> str:
     """bfloat16 where the processor multiplies it natively, else float32."""
-    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"
+    # Older versions of torch do not tell.
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return "bfloat16" if capabilities.get("avx512_bf16") else "float32"
 
 
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
@@ -61,13 +63,16 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to")
     print("look, its twin, trained beside it in a second process, is given random glimpses.")
     twin = multiprocessing.get_context("spawn").Process(
-        target=_train_quietly, args=(control, folders["random"])
+        target=_train_quietly, args=(control, folders["random"]), daemon=True
     )
     twin.start()
-    train(Reinforce, learned, folders["learned"])
-    twin.join()
+    try:
+        train(Reinforce, learned, folders["learned"])
+        twin.join()
+    finally:
+        twin.terminate()  # where this training failed; a twin that has ended stays as it is
     if twin.exitcode != 0:
-        raise RuntimeError("the twin's training failed; its error stands above")
+        raise RunError("the twin's training failed; its error stands above")
 
     print(f"\nScoring on {demo.scenes:,} unseen scenes ...")
     runs = {name: open_run(folder) for name, folder in folders.items()}

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.checks import check_choices, check_counts, check_positive
 from agents.distributions import Categorical, DiagonalGaussian, Distribution
 
 State = tuple[Tensor, ...]  # each (B, units)
@@ -45,6 +46,17 @@ class NetworkConfig:
     """Learn that standard deviation rather than fixing or scheduling it."""
     detach_heads: bool = False
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
+
+
+def check_network(config: NetworkConfig) -> None:
+    """Refuse a network that cannot be.
+
+    Raises:
+        ValueError: naming the field, its value and what would be right.
+    """
+    check_choices(config)
+    check_counts(config, "what_units", "where_units", "glimpse_units", "core_units", "head_units")
+    check_positive(config, "look_std")
 
 
 class GlimpseNetwork(nn.Module):

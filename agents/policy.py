@@ -1,7 +1,7 @@
 """A recurrent policy over any environment of the suite: glimpse network, core and heads."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.distributions import Distribution
-from agents.networks import GaussianHead, GlimpseNetwork, NetworkConfig, State, make_core, make_head
+from agents.networks import (
+    GaussianHead,
+    GlimpseNetwork,
+    NetworkConfig,
+    State,
+    check_network,
+    make_core,
+    make_head,
+)
 
 if TYPE_CHECKING:
     from glimpse_envs.evaluation.runs import Run
@@ -38,14 +46,17 @@ class GlimpsePolicy(nn.Module):
     Args:
         observation_space, action_space: of a single row.
         config: sizes and kinds.
+
+    Raises:
+        ValueError: a size or kind in `config` cannot be, or a space has no head or encoder.
     """
 
     def __init__(
         self, observation_space: spaces.Dict, action_space: spaces.Dict, config: NetworkConfig
     ) -> None:
         super().__init__()
+        check_network(config)
         self.config = config
-        self.action_names = list(action_space.spaces)
         self.glimpse_network = GlimpseNetwork(observation_space, config)
         self.core = make_core(config, config.glimpse_units)
         self.heads = nn.ModuleDict(
@@ -146,8 +157,3 @@ class GlimpsePolicy(nn.Module):
             }
         )
         return policy.to(device).eval()
-
-
-def network_as_dict(config: NetworkConfig) -> dict[str, Any]:
-    """The network's configuration as JSON."""
-    return asdict(config)

@@ -9,6 +9,7 @@ Stop-gradients: advantages are constants. With `detach_heads` (see `NetworkConfi
 and the baseline send no gradient into core and glimpse network, which then learn from the answer.
 """
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.checks import check_finite, check_positive
 from agents.networks import NetworkConfig
 from agents.policy import Decision, GlimpsePolicy
 from agents.returns import returns_to_go
@@ -118,19 +120,20 @@ class Reinforce:
     policy_class = "agents.policy:GlimpsePolicy"
 
     def __init__(self, config: ReinforceConfig) -> None:
+        check_finite(config, "look_weight", "baseline_weight", "entropy_weight")
+        check_positive(config, "final_look_std")
         if config.final_look_std is not None and config.network.learn_look_std:
             raise ValueError(
                 "final_look_std schedules what learn_look_std learns: leave one of the two"
             )
         self.config = config
         torch.manual_seed(config.seed)
-        can_stop = config.env_kwargs.get("stop", False)
         self.env = gym.make_vec(
             config.env_id,
             num_envs=config.batch_size,
             split="train",
             copies=config.copies,
-            autoreset_mode="SameStep" if can_stop else "Disabled",
+            autoreset_mode="SameStep" if _can_stop(config) else "Disabled",
             **config.env_kwargs,
         )
         observation_space = self.env.single_observation_space
@@ -147,8 +150,6 @@ class Reinforce:
         self.generator = torch.Generator().manual_seed(config.seed)
         self.scanner = None
         if config.looks != "learned":
-            if "look" not in action_space.spaces:
-                raise ValueError(f"looks={config.looks!r}: {config.env_id} has no look to choose")
             self.scanner = SCANNERS[config.looks](self.env, config.seed)
         self.env.reset(seed=config.seed)
 
@@ -241,3 +242,10 @@ class Reinforce:
     def close(self) -> None:
         """Close the environment."""
         self.env.close()
+
+
+def _can_stop(config: ReinforceConfig) -> bool:
+    """Whether rows may end at different times."""
+    with closing(gym.make(config.env_id, **config.env_kwargs)) as env:
+        assert isinstance(env.action_space, spaces.Dict)
+        return "stop" in env.action_space.spaces

@@ -8,23 +8,45 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.evaluation.scanpaths import latest_location
 from glimpse_envs.geometry import project_to_disc
 
 Observation = dict[str, NDArray]
 
 
 class Scanner(ABC):
-    """Chooses looks for any look space of classification tasks.
+    """Chooses looks for any task whose looks are places, tiles or moves of one gaze.
+
+    Beyond what all tasks have (`glimpse_envs.task.Task`), such a task, like
+    `glimpse_envs.tasks.classification.ImageClassification`, says how it is looked at:
+    `tile_locations` (n, 2) the middles of its tiles, `look_kind` "continuous", "tiles" or
+    "relative", and `max_move` the length of its longest move, all in look coordinates.
 
     Args:
-        env: a single or batched environment of the suite; its spaces and tiles are read.
+        env: a single or batched environment of such a task.
         seed: of the random scanner.
+
+    Raises:
+        ValueError: there is no look to choose, or the task does not say how it is looked at.
     """
 
+    name: str
     privileged = False
 
     def __init__(self, env: Any, seed: int = 0) -> None:
         task = env.unwrapped.task
+        if "look" not in task.action_space.spaces:
+            raise ValueError(
+                f"looks={self.name!r}: there is no look to choose, the actions are "
+                f"{', '.join(task.action_space.spaces)}"
+            )
+        lacking = [n for n in ("tile_locations", "look_kind", "max_move") if not hasattr(task, n)]
+        if lacking:
+            raise ValueError(
+                f"looks={self.name!r}: {type(task).__name__} does not say how it is looked at, "
+                f"it has no {', '.join(lacking)}"
+            )
+        self.action_space: spaces.Dict = task.action_space
         self.look_space: spaces.Space = task.action_space["look"]
         self.tiles: NDArray[np.float64] = task.tile_locations  # (n, 2)
         self.relative: bool = task.look_kind == "relative"
@@ -60,13 +82,23 @@ class Scanner(ABC):
             distances = ((places[:, None] - self.tiles[None]) ** 2).sum(axis=-1)
             return distances.argmin(axis=1)
         if self.relative:
-            moves = (places - observation["location"]) / self.max_move
+            moves = (places - _here(observation)) / self.max_move
             return project_to_disc(moves).astype(np.float32)
         return places.astype(np.float32)
 
 
+def _here(observation: Observation) -> NDArray[np.float32]:
+    """(B, 2) where each row looks now, from which its moves go."""
+    place = latest_location(observation)
+    if place is None:
+        raise ValueError("a move needs an observation with a 'location' (x, y) to go from")
+    return place
+
+
 class RandomScanner(Scanner):
     """Uniform over places or tiles; a relative look goes as far as it may, in any direction."""
+
+    name = "random"
 
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
@@ -75,7 +107,7 @@ class RandomScanner(Scanner):
         if self.relative:
             angle = self.random.uniform(0, 2 * np.pi, rows)
             move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.max_move
-            return observation["location"] + move
+            return _here(observation) + move
         if isinstance(self.look_space, spaces.Discrete):
             return self.tiles[self.random.integers(len(self.tiles), size=rows)]
         return self.random.uniform(-1, 1, (rows, 2))
@@ -83,6 +115,8 @@ class RandomScanner(Scanner):
 
 class RasterScanner(Scanner):
     """Rows of even steps, there and back, one place for each glimpse to be chosen."""
+
+    name = "raster"
 
     def __init__(self, env: Any, seed: int = 0) -> None:
         super().__init__(env, seed)
@@ -106,6 +140,7 @@ class RasterScanner(Scanner):
 class OracleScanner(Scanner):
     """Looks at the middle of `target_box`, which only `info` tells."""
 
+    name = "oracle"
     privileged = True
 
     def places(
@@ -116,14 +151,12 @@ class OracleScanner(Scanner):
 
 
 SCANNERS: dict[str, type[Scanner]] = {
-    "random": RandomScanner,
-    "raster": RasterScanner,
-    "oracle": OracleScanner,
+    scanner.name: scanner for scanner in (RandomScanner, RasterScanner, OracleScanner)
 }
 
 
 class ScannedPolicy:
-    """A scanner's looks with a model's answers (or, without a model, the answer 0).
+    """A scanner's looks with a model's answers (or, without a model, the answer 0, never stopping).
 
     Args:
         scanner: where to look.
@@ -146,8 +179,8 @@ class ScannedPolicy:
         step, model_state = (0, None) if state is None else state
         looks = self.scanner.looks(observation, step, info or {})
         if self.model is None:
-            answers = np.zeros(len(looks), np.int64)
-            return {"look": looks, "answer": answers}, (step + 1, None)
+            others = {name: np.zeros(len(looks), np.int64) for name in self.scanner.action_space}
+            return {**others, "look": looks}, (step + 1, None)
         action, model_state = self.model.predict(
             observation, model_state, episode_start, deterministic
         )

@@ -1,8 +1,10 @@
 """Train an agent: `python -m agents.train reinforce --env-id Glimpse/ClutteredMNIST-v0`.
 
+Ctrl-C saves; `python -m agents.train reinforce --run RUN --resume` goes on.
 From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 """
 
+import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +15,9 @@ import tyro
 
 from agents.command_line import run_command
 from agents.reinforce import Reinforce, ReinforceConfig
+from agents.resuming import read_config, resume_command
 from agents.training import Learner, TrainingConfig, train
-from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.runs import Run, open_run
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class RunOptions:
     run: Path | None = None
     """The run's folder; runs/ENVIRONMENT-ALGORITHM-SEED where none is given."""
     resume: bool = False
-    """Go on with the run in that folder, if there is one."""
+    """Go on with the run in that folder, if there is one: with its config, from which only device,
+    threads, log-every and checkpoint-every may differ."""
 
 
 def train_agent(
@@ -60,7 +64,14 @@ def train_agent(
     row = ALGORITHMS[algorithm]
     if not isinstance(config, row.config):
         raise ValueError(f"{algorithm} takes a {row.config.__name__}, not {type(config).__name__}")
-    return train(row.make, config, folder, resume=resume, progress_bar=progress_bar)
+    return train(
+        row.make,
+        config,
+        folder,
+        resume=resume,
+        progress_bar=progress_bar,
+        how_to_resume=resume_command(algorithm, Path(folder)),
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -73,19 +84,44 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"error: algorithm {name!r} must be one of {', '.join(ALGORITHMS)}", file=sys.stderr)
         sys.exit(2)
 
-    def command(
-        config: Annotated[TrainingConfig, tyro.conf.arg(name="")],
-        options: Annotated[RunOptions, tyro.conf.arg(name="")],
-    ) -> None:
+    run_command(lambda: _train_as_told(name, rest))
+
+
+def _train_as_told(name: str, arguments: list[str]) -> None:
+    """Train algorithm `name` by the command line's `arguments`."""
+    kind = ALGORITHMS[name].config
+    default = _config_to_resume(kind, arguments) or kind()
+
+    def command(config: TrainingConfig = default, options: RunOptions = RunOptions()) -> None:
         environment = config.env_id.rpartition("/")[2]
         folder = options.run or Path("runs") / f"{environment}-{name}-{config.seed}"
         run = train_agent(name, config, folder, resume=options.resume)
         print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
 
-    row = ALGORITHMS[name]
-    command.__annotations__["config"] = Annotated[row.config, tyro.conf.arg(name="")]
+    # Options are the fields themselves, --seed and not --config.seed.
+    command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
+    command.__annotations__["options"] = Annotated[RunOptions, tyro.conf.arg(name="")]
     prog = f"python -m agents.train {name}"
-    run_command(lambda: tyro.cli(command, args=rest, prog=prog, description=row.config.__doc__))
+    tyro.cli(command, args=arguments, prog=prog, description=kind.__doc__)
+
+
+def _config_to_resume(kind: type[TrainingConfig], arguments: list[str]) -> TrainingConfig | None:
+    """The config of the run that `arguments` resume; None where they resume none.
+
+    Raises:
+        RunError: the run is damaged or another algorithm's.
+        ValueError: --env-kwargs stands twice, of which the first would be dropped.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--run", type=Path, nargs="?")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
+    known, _ = parser.parse_known_args(arguments)
+    if len(known.env_kwargs) > 1:
+        raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
+    if not known.resume or known.run is None or not (known.run / "config.json").exists():
+        return None
+    return read_config(open_run(known.run), kind)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
 import gymnasium as gym
-import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents.checkpoints import flatten, unflatten
+from agents.checks import check_choices, check_counts, check_device, check_positive
 from agents.command_line import KEY_VALUE_PAIRS
+from agents.resuming import check_same
 from glimpse_envs.env import load_task
-from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
+from glimpse_envs.evaluation.runs import Run, create_run, open_run
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def train(
     resume: bool = False,
     progress_bar: bool = True,
     stop_after: int | None = None,
+    how_to_resume: str = "resume=True",
 ) -> Run:
     """Train until the configured number of images, or minutes, in the run's `folder`.
 
@@ -98,14 +100,17 @@ def train(
 
     Args:
         make_learner: from the config, e.g. `Reinforce`.
-        config: what to train.
+        config: what to train; of a run that is resumed its own, though what does not change what
+            is learned (`agents.resuming.FREE`) may differ.
         folder: made if it is not there.
         resume: go on with the run in `folder` where there is one.
         progress_bar: show error, glimpses a second and the time left.
         stop_after: return, saved, after so many updates in all, for tests.
+        how_to_resume: what Ctrl-C's message says to go on with.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config.
+        ValueError: the config has a value that cannot be; no run is made.
         FloatingPointError: a loss is not finite; what is saved is the last checkpoint.
     """
     _check(config)
@@ -114,7 +119,7 @@ def train(
     folder = Path(folder)
     if resume and (folder / "config.json").exists():
         run = open_run(folder)
-        _check_same(run, config)
+        check_same(run, config)
     else:
         run = None
     learner = make_learner(config)
@@ -131,9 +136,11 @@ def train(
         )
     loop = _Loop(learner, config, run)
     try:
-        loop.go(progress_bar, stop_after)
+        interrupted = loop.go(progress_bar, stop_after)
     finally:
         learner.close()
+    if interrupted:
+        print(f"saved after {loop.images} images; go on with {how_to_resume}")
     return run
 
 
@@ -144,11 +151,15 @@ class _Loop:
         self.learner, self.config, self.run = learner, config, run
         self.updates, self.seconds = 0, 0.0
         self.window: dict[str, float] = {}  # sums of metrics since the last line
+        self.window_updates = 0
         if run.has_checkpoint:
             tensors, metadata = run.load_checkpoint()
             learner.load_state_dict(unflatten(tensors, metadata["numbers"]))
             self.updates, self.seconds = metadata["updates"], metadata["seconds"]
             self.window = metadata["window"]
+            # Checkpoints without it are of runs that logged at multiples of log_every alone.
+            since = self.updates % run.config["config"]["log_every"]
+            self.window_updates = metadata.get("window_updates", since)
         run.cut_metrics(self.updates * config.batch_size)
 
     @property
@@ -160,7 +171,8 @@ class _Loop:
             return min(1.0, self.seconds / (60 * self.config.minutes))
         return min(1.0, self.images / self.config.images)
 
-    def go(self, progress_bar: bool, stop_after: int | None) -> None:
+    def go(self, progress_bar: bool, stop_after: int | None) -> bool:
+        """Update until all is done, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
         config = self.config
         writer = SummaryWriter(str(self.run.folder / "tensorboard"), purge_step=self.images)
         bar = _Bar(config, self.images, self.seconds, progress_bar)
@@ -181,7 +193,8 @@ class _Loop:
                 self.updates += 1
                 for name, value in metrics.items():
                     self.window[name] = self.window.get(name, 0.0) + value
-                if self.updates % config.log_every == 0:
+                self.window_updates += 1
+                if self.updates % config.log_every == 0 or self.progress() >= 1.0:
                     self._log(writer)
                 if self.updates % config.checkpoint_every == 0:
                     self._save()
@@ -189,15 +202,14 @@ class _Loop:
         bar.close()
         self._save()
         writer.close()
-        if interrupted:
-            print(f"saved after {self.images} images; resume {self.run.folder} to go on")
+        return bool(interrupted)
 
     def _log(self, writer: SummaryWriter) -> None:
-        means = {name: total / self.config.log_every for name, total in self.window.items()}
+        means = {name: total / self.window_updates for name, total in self.window.items()}
         self.run.append_metrics(self.images, {**means, "seconds": round(self.seconds, 3)})
         for name, value in means.items():
             writer.add_scalar(name, value, self.images)
-        self.window = {}
+        self.window, self.window_updates = {}, 0
 
     def _save(self) -> None:
         tensors, numbers = flatten(self.learner.state_dict())
@@ -207,6 +219,7 @@ class _Loop:
             "images": self.images,
             "seconds": self.seconds,
             "window": self.window,
+            "window_updates": self.window_updates,
         }
         self.run.save_checkpoint(tensors, metadata)
 
@@ -264,20 +277,18 @@ def _finish_on_interrupt() -> Iterator[list[bool]]:
 
 
 def _check(config: TrainingConfig) -> None:
-    for name in ("images", "batch_size", "copies", "threads", "log_every", "checkpoint_every"):
-        value = getattr(config, name)
-        if value < 1:
-            raise ValueError(f"{name}={value} must be at least 1")
+    check_choices(config)
+    check_counts(
+        config, "images", "batch_size", "copies", "threads", "log_every", "checkpoint_every"
+    )
+    check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
+    if not 0 <= config.warmup < 1:
+        raise ValueError(f"warmup={config.warmup} must be at least 0 and below 1")
     if config.batch_size % config.copies:
         raise ValueError(
             f"batch_size={config.batch_size} must be a multiple of copies={config.copies}"
         )
-    if config.learning_rate <= 0 or not np.isfinite(config.learning_rate):
-        raise ValueError(f"learning_rate={config.learning_rate} must be above 0")
-    if torch.device(config.device).type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(
-            f"device={config.device!r} is not there: torch sees no GPU; use device='cpu'"
-        )
+    check_device(config.device)
     _check_arguments(config)
 
 
@@ -293,22 +304,3 @@ def _check_arguments(config: TrainingConfig) -> None:
             f"env_kwargs: {', '.join(unknown)} cannot be set here; {config.env_id} takes "
             f"{', '.join(sorted(known))}"
         )
-
-
-def _check_same(run: Run, config: TrainingConfig) -> None:
-    saved, given = run.config["config"], asdict(config)
-    different = sorted(name for name in given if saved.get(name) != _as_json(given[name]))
-    if different or run.config.get("algorithm") != type(config).__name__:
-        named = ", ".join(f"{n} ({saved.get(n)!r}, now {given[n]!r})" for n in different)
-        raise RunError(
-            f"{run.folder} is a run with another config: {named or 'another algorithm'}. Resume it "
-            "with its own, or give another folder."
-        )
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_as_json(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _as_json(item) for name, item in value.items()}
-    return value

@@ -22,8 +22,8 @@ from benchmarks import peers
 from benchmarks.start import start_seconds
 from benchmarks.stepping import batch_burst, on_threads, single_burst
 from benchmarks.timing import Case, best_rates
-from glimpse_envs.evaluation.records import write_atomically
 from glimpse_envs.evaluation.runs import git_revision, hardware
+from glimpse_envs.files import write_atomically
 from glimpse_envs.sensors.retina import Retina
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE

@@ -18,8 +18,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from agents.networks import NetworkConfig
 from agents.reinforce import Reinforce, ReinforceConfig
-from glimpse_envs.evaluation.records import write_atomically
 from glimpse_envs.evaluation.runs import git_revision, hardware
+from glimpse_envs.files import write_atomically
 
 ENV_ID = "Glimpse/ClutteredGlyphs-v0"
 SIDE = 1024  # of the matrices whose product measures the peak

@@ -5,13 +5,13 @@ picture is drawn where there is none yet, and data for it; `--redraw` draws all 
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from docs.pages import make_pages, page_name
 from docs.pictures import draw_picture
 from docs.speed import PAGE, make_speed_page
+from glimpse_envs.files import write_atomically
 from glimpse_envs.suite import SUITE
 
 FOLDER = Path(__file__).parent / "environments"
@@ -36,19 +36,13 @@ def write_pages(folder: Path = FOLDER) -> list[str]:
             path.unlink()
             path.with_suffix(".png").unlink(missing_ok=True)
             continue
-        _write(path, wanted[name])
+        write_atomically(path, wanted[name].encode())
     return stale
 
 
 def speed_is_stale() -> bool:
     """Whether the page of speeds is not what the records say."""
     return not PAGE.exists() or PAGE.read_text(encoding="utf-8") != make_speed_page()
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
 
 
 def draw_pictures(folder: Path = FOLDER, *, redraw: bool = False) -> list[str]:
@@ -75,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"stale: {', '.join(stale)}. Run python -m docs.generate", file=sys.stderr)
         return 1 if stale else 0
     if speed_is_stale():
-        _write(PAGE, make_speed_page())
+        write_atomically(PAGE, make_speed_page().encode())
     changed = write_pages() + draw_pictures(redraw=chosen.redraw)
     print(f"{FOLDER}: {', '.join(changed) if changed else 'up to date'}")
     return 0

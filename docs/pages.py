@@ -93,8 +93,7 @@ def _page(environment: Environment) -> str:
         f"# {row.id}",
         _NOTICE,
         docstring.summary,
-        f"![{environment.name}: the scene (of built-in digits), the glimpses and the retina's view]"
-        f"({environment.name}.png)",
+        f"![{environment.name}: {_pictured(environment)}]({environment.name}.png)",
         table(("", ""), facts.items()),
     ]
     live = {
@@ -109,6 +108,12 @@ def _page(environment: Environment) -> str:
             blocks += [space_table(live[heading], environment.arguments, environment.classes)]
         blocks += [text]
     return "\n\n".join(blocks) + "\n"
+
+
+def _pictured(environment: Environment) -> str:
+    """What the picture shows, in words."""
+    drawn = environment.arguments.get("source") == "circle_square"
+    return f"the scene{'' if drawn else ' (of built-in digits)'}, the glimpses and what they show"
 
 
 def _arguments(environment: Environment) -> list[str]:

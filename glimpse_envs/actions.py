@@ -19,9 +19,15 @@ class _Component:
     high: NDArray
     dtype: type
 
-    def check(self, value: Any, num_envs: int) -> NDArray:
-        array = np.asarray(value)
-        expected = (num_envs, *self.shape)
+    def check(self, value: Any, num_envs: int | None) -> NDArray:
+        expected = self.shape if num_envs is None else (num_envs, *self.shape)
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise ValueError(
+                f"action[{self.name!r}] is {value!r}, whose parts differ in shape; it must have "
+                f"shape {expected}"
+            ) from error
         if array.shape != expected:
             raise ValueError(
                 f"action[{self.name!r}] has shape {array.shape}; it must have shape {expected}"
@@ -34,12 +40,21 @@ class _Component:
             raise ValueError(f"action[{self.name!r}] has dtype {array.dtype}; it must hold numbers")
         right = (array >= self.low) & (array <= self.high)
         if not right.all():
+            raise self._out_of_range(array, right, num_envs)
+        array = array.astype(self.dtype, copy=False)
+        return array[None] if num_envs is None else array
+
+    def _out_of_range(
+        self, array: NDArray, right: NDArray[np.bool_], num_envs: int | None
+    ) -> ValueError:
+        whose, wrong = "", array
+        if num_envs is not None:
             row = int(np.argmin(right.reshape(num_envs, -1).all(axis=1)))
-            raise ValueError(
-                f"action[{self.name!r}] of row {row} is {array[row].tolist()}; it must lie between "
-                f"{self.low.ravel()[0]} and {self.high.ravel()[0]}"
-            )
-        return array.astype(self.dtype, copy=False)
+            whose, wrong = f" of row {row}", array[row]
+        return ValueError(
+            f"action[{self.name!r}]{whose} is {wrong.tolist()}; it must lie between "
+            f"{self.low.ravel()[0]} and {self.high.ravel()[0]}"
+        )
 
 
 class ActionChecker:
@@ -47,16 +62,18 @@ class ActionChecker:
 
     Args:
         space: Dict of Box, Discrete, MultiDiscrete and MultiBinary.
-        num_envs: rows in a batch.
+        num_envs: rows in a batch; None for the actions of a single environment, which have no axis
+            of rows.
     """
 
-    def __init__(self, space: spaces.Dict, num_envs: int) -> None:
+    def __init__(self, space: spaces.Dict, num_envs: int | None) -> None:
         self._num_envs = num_envs
         self._components = [_component(name, leaf) for name, leaf in space.spaces.items()]
         self._names = set(space.spaces)
 
     def __call__(self, actions: Any) -> dict[str, NDArray]:
-        """Return `actions`, name -> (num_envs, ...), as float64 or int64 arrays.
+        """Return `actions`, name -> (num_envs, ...), as float64 or int64 arrays; those of a single
+        environment as a batch of one, name -> (1, ...).
 
         Raises:
             ValueError: something is missing, too much, of a wrong shape or dtype, NaN, infinite

@@ -17,10 +17,16 @@ class Dealer:
     Args:
         num_envs: rows.
         copies: rows in a group, which share a scene.
+
+    Attributes:
+        keys: of every group.
+        next_scene: whose turn it is in a fixed split.
+        started: whether every row has an episode; the environment says so once it has dealt.
     """
 
     def __init__(self, num_envs: int, copies: int) -> None:
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
+        self._rows = np.arange(num_envs)
         self.keys = Keys(
             seeds=np.zeros(self.num_groups, np.uint64),
             streams=np.zeros(self.num_groups, np.int64),
@@ -28,7 +34,13 @@ class Dealer:
             indices=np.full(self.num_groups, -1, np.int64),
         )
         self.next_scene = 0
-        self.seeded = False
+        self.started = False
+
+    def rows_of(self, groups: Rows) -> Rows:
+        """Return the rows of `groups` (m,), (m copies,)."""
+        if len(groups) == self.num_groups:
+            return self._rows
+        return self._rows.reshape(self.num_groups, self.copies)[groups].ravel()
 
     def groups_in(self, mask: NDArray[np.bool_] | None) -> Rows:
         """Return the groups that `mask` (num_envs,) takes; None takes all.
@@ -48,7 +60,7 @@ class Dealer:
         whole = mask.reshape(self.num_groups, self.copies)
         if (whole.any(axis=1) != whole.all(axis=1)).any():
             raise ValueError("options['reset_mask'] must take or leave all copies of a scene")
-        if not self.seeded and not mask.all():
+        if not self.started and not mask.all():
             raise ValueError("options['reset_mask'] must take all rows at the first reset")
         return np.flatnonzero(whole[:, 0])
 
@@ -64,11 +76,14 @@ class Dealer:
             raise ValueError(
                 "options['scene'] needs split='validation' or 'test', whose scenes are fixed"
             )
-        scenes = np.asarray(scene)
+        wanted = "an integer" + (f" or {self.num_envs} of them" if self.num_envs > 1 else "")
+        refusal = f"options['scene'] must be {wanted}; it is {scene!r}"
+        try:
+            scenes = np.asarray(scene)
+        except ValueError as error:  # lists of different lengths
+            raise ValueError(refusal) from error
         if scenes.dtype.kind not in "iu" or scenes.shape not in ((), (self.num_envs,)):
-            raise ValueError(
-                f"options['scene'] must be an integer or {self.num_envs} of them; it is {scene!r}"
-            )
+            raise ValueError(refusal)
         if scenes.min() < 0 or scenes.max() >= num_scenes:
             raise ValueError(
                 f"options['scene'] must lie between 0 and {num_scenes - 1}; it is {scene!r}"
@@ -79,31 +94,38 @@ class Dealer:
         return whole[:, 0].astype(np.int64)
 
     def reseed(self, seed: Seed, groups: Rows) -> None:
-        """Begin the streams of `groups` anew; a seed of None goes on with them, or, at the first
-        time, draws one from the system.
+        """Begin the streams of `groups` anew. None, alone or in a list, goes on with the stream,
+        or, at the first time, draws a seed from the system.
 
         Raises:
             ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or many.
         """
-        if seed is None and self.seeded:
+        if seed is None and self.started:
             return
-        streams = np.arange(self.num_groups)
-        if not isinstance(seed, list | tuple | np.ndarray):
-            seeds = np.full(self.num_groups, _checked_seed(seed), np.uint64)
-        else:
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seed)}")
-            whole = [seed[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
-            if any(len(set(same)) > 1 for same in whole):
-                raise ValueError("seed must be the same for all copies of a scene")
-            seeds = np.array([_checked_seed(same[0]) for same in whole], np.uint64)
+        if isinstance(seed, list | tuple | np.ndarray):
+            given = self._one_a_group([_checked_seed(one) for one in seed])
             streams = np.zeros(self.num_groups, np.int64)
-        self.keys.seeds[groups] = seeds[groups]
+        else:
+            given = [_drawn_seed() if seed is None else _checked_seed(seed)] * self.num_groups
+            streams = np.arange(self.num_groups)
+        if self.started:
+            groups = groups[[given[group] is not None for group in groups]]
+        for group in groups:
+            known = given[group]
+            self.keys.seeds[group] = _drawn_seed() if known is None else known
         self.keys.streams[groups] = streams[groups]
         self.keys.episodes[groups] = -1
         if len(groups) == self.num_groups:
             self.next_scene = 0
-        self.seeded = True
+
+    def _one_a_group(self, seeds: list[int | None]) -> list[int | None]:
+        """Return the seed of each group out of those of the rows."""
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seeds)}")
+        whole = [seeds[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
+        if any(len(set(same)) > 1 for same in whole):
+            raise ValueError("seed must be the same for all copies of a scene")
+        return [same[0] for same in whole]
 
     def next_episode(
         self, groups: Rows, scenes: NDArray[np.int64] | None, num_scenes: int | None
@@ -121,18 +143,31 @@ class Dealer:
         """Return keys and counters."""
         names = ("seeds", "streams", "episodes", "indices")
         arrays = {name: getattr(self.keys, name).copy() for name in names}
-        return {**arrays, "next_scene": self.next_scene, "seeded": self.seeded}
+        return {**arrays, "next_scene": self.next_scene, "started": self.started}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` of the same number of groups returned."""
         names = ("seeds", "streams", "episodes", "indices")
         self.keys = Keys(*(state[name].copy() for name in names))
-        self.next_scene, self.seeded = state["next_scene"], state["seeded"]
+        self.next_scene, self.started = state["next_scene"], state["started"]
+
+    def check_scenes(self, num_scenes: int | None) -> None:
+        """Raise a ValueError unless all scenes that are dealt are in a split of `num_scenes`."""
+        last = int(max(self.keys.indices.max(), self.next_scene))
+        if num_scenes is not None and last >= num_scenes:
+            raise ValueError(
+                f"the state is of scene {last}, but the split has only {num_scenes}: its source "
+                "has changed"
+            )
 
 
-def _checked_seed(seed: Any) -> int:
+def _drawn_seed() -> int:
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def _checked_seed(seed: Any) -> int | None:
     if seed is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        return None
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
         raise ValueError(f"seed={seed!r} must be an integer from 0 to 2**64 - 1")
     return int(seed)

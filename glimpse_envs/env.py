@@ -13,11 +13,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from glimpse_envs.actions import ActionChecker
+from glimpse_envs.arguments import check_integers, check_mode
 from glimpse_envs.dealing import Dealer
+from glimpse_envs.display import RENDER_FPS, RENDER_MODES, Display
+from glimpse_envs.infos import Info, final_infos, mask_of, merge
+from glimpse_envs.state import check_state, digest, digests_of
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
-
-Info = dict[str, Any]
-RENDER_MODES = ("rgb_array", "human")
 
 
 class GlimpseVectorEnv(VectorEnv):
@@ -31,8 +32,10 @@ class GlimpseVectorEnv(VectorEnv):
     `mask` alone.
 
     With `copies=M` rows iM ... iM + M - 1 share scene and first glimpse, and are dealt again when
-    all of them have ended; until then a row that has ended repeats its last observation, with
-    reward 0, terminated, and `info["waiting"]` True.
+    all of them have ended. A row that has ended stands still until then: each step repeats its last
+    observation, with reward 0, `terminated` True and `info["waiting"]` True, but without a new
+    `final_obs`. Wrappers that count episodes by `terminated` (`RecordEpisodeStatistics`) count such
+    a row at every step: leave out the rows that wait.
 
     Args:
         num_envs: rows; a multiple of `copies`.
@@ -56,14 +59,10 @@ class GlimpseVectorEnv(VectorEnv):
         copies: int = 1,
         **kwargs: Any,
     ) -> None:
-        for name, value in (("num_envs", num_envs), ("copies", copies)):
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name}={value!r} must be a positive integer")
+        check_integers(1, num_envs=num_envs, copies=copies)
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         self._mode = check_mode(autoreset_mode)
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode={render_mode!r} must be None or one of {RENDER_MODES}")
         self._arguments = dict(
             num_envs=num_envs,
             task=task,
@@ -72,12 +71,15 @@ class GlimpseVectorEnv(VectorEnv):
             copies=copies,
             **kwargs,
         )
-        self.task = load_task(task)(**kwargs)
+        rules = load_task(task)
+        self.task = rules(**kwargs)
+        self._display = Display(self.task, render_mode)
+        self._identity = {"task": digest(task), **digests_of(rules, kwargs)}
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
         self.render_mode = render_mode
         self.metadata = {
             "render_modes": list(RENDER_MODES),
-            "render_fps": 4,
+            "render_fps": RENDER_FPS,
             "autoreset_mode": self._mode,
         }
         self.single_observation_space = self.task.observation_space
@@ -86,7 +88,6 @@ class GlimpseVectorEnv(VectorEnv):
         self.action_space = _batched(self.single_action_space, num_envs)
         self._checked = ActionChecker(self.task.action_space, num_envs)
         self._can_stop = "stop" in self.task.action_space.spaces
-        self._window: Any = None
 
         self.task.allocate(num_envs, copies)
         self._rows = np.arange(num_envs)
@@ -99,6 +100,11 @@ class GlimpseVectorEnv(VectorEnv):
         """How many scenes the split has, each with a number of its own; None for "train"."""
         return self.task.num_scenes
 
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """(n,) which rows have no episode under way: it has ended, or there was no reset yet."""
+        return self._ended
+
     # --- reset -------------------------------------------------------------------------------
 
     def reset(
@@ -109,12 +115,14 @@ class GlimpseVectorEnv(VectorEnv):
         Args:
             seed: None goes on with the streams (a first reset draws a seed from the system); an
                 int keys row i by (seed, i); a list makes row i the single environment with its i-th
-                seed.
+                seed, and lets the rows whose seed is None go on.
             options: `reset_mask`, and, in a fixed split, `scene`: the scene for all rows or one
                 for each.
 
         Raises:
             ValueError, TypeError: what was wrong by name; nothing has changed.
+            glimpse_envs.sources.SourceError: files are missing or damaged; the environment still
+                needs a reset.
         """
         options = options or {}
         unknown = set(options) - {"reset_mask", "scene"}
@@ -128,23 +136,18 @@ class GlimpseVectorEnv(VectorEnv):
         if isinstance(seed, int | np.integer):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
         self._deal(groups, scenes)
-        if self.render_mode == "human":
-            self._show()
-        rows = self._rows_of(groups)
+        self._dealer.started = True
+        self._display.refresh(self._taken)
+        rows = self._dealer.rows_of(groups)
         return self._observe(self._rows), self._merge({}, self.task.evidence(rows), rows)
 
     def _deal(self, groups: Rows, scenes: NDArray[np.int64] | None = None) -> None:
         """Begin the next episode of `groups`, with `scenes` (num_groups,) if asked for."""
         self._dealer.next_episode(groups, scenes, self.num_scenes)
         self.task.deal(groups, self._dealer.keys)
-        rows = self._rows_of(groups)
+        rows = self._dealer.rows_of(groups)
         self._taken[rows] = 1
         self._ended[rows] = False
-
-    def _rows_of(self, groups: Rows) -> Rows:
-        if len(groups) == self.num_groups:
-            return self._rows
-        return self._rows.reshape(self.num_groups, self.copies)[groups].ravel()
 
     # --- step --------------------------------------------------------------------------------
 
@@ -162,17 +165,23 @@ class GlimpseVectorEnv(VectorEnv):
             gymnasium.error.ResetNeeded: before the first reset, or when `autoreset_mode` is
                 "Disabled" and a row has ended.
         """
-        actions = self._checked(actions)
-        if not self._dealer.seeded:
+        return self.step_checked(self._checked(actions))
+
+    def step_checked(
+        self, actions: Arrays
+    ) -> tuple[Arrays, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
+        """`step` with actions that an `ActionChecker` returned."""
+        if not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
         idle = self._ended.any()
         if idle and self._mode is AutoresetMode.DISABLED and len(self._ended_groups()):
+            ended = self._dealer.rows_of(self._ended_groups()).tolist()
             raise gym.error.ResetNeeded(
-                f"rows {self._rows_of(self._ended_groups()).tolist()} have ended: reset them "
-                "first, with reset(options={'reset_mask': mask})"
+                f"rows {ended} have ended: reset them first, with "
+                "reset(options={'reset_mask': mask})"
             )
         acting = np.flatnonzero(~self._ended) if idle else self._rows
-        waiting = self._ended.copy() if self.copies > 1 else None
+        waiting = self._ended.copy()
         rewards = np.zeros(self.num_envs)
         infos: Info = {}
 
@@ -182,17 +191,17 @@ class GlimpseVectorEnv(VectorEnv):
         terminated = self._ended.copy()
         if dealt is not None and len(dealt):
             self._deal(dealt)
-            terminated[self._rows_of(dealt)] = False
+            fresh = self._dealer.rows_of(dealt)
+            terminated[fresh] = waiting[fresh] = False
         elif self._mode is AutoresetMode.SAME_STEP and len(ending):
             infos = self._final_infos(acting, judgement, ending)
             dealt = self._ended_groups()
             self._deal(dealt)
 
         infos = self._step_infos(infos, acting, judgement, dealt)
-        if waiting is not None:
+        if self.copies > 1:
             infos = self._merge(infos, {"waiting": waiting}, self._rows)
-        if self.render_mode == "human":
-            self._show()
+        self._display.refresh(self._taken)
         truncated = np.zeros(self.num_envs, np.bool_)
         return self._observe(self._rows), rewards, terminated, truncated, infos
 
@@ -226,93 +235,54 @@ class GlimpseVectorEnv(VectorEnv):
     # --- info --------------------------------------------------------------------------------
 
     def _final_infos(self, acting: Rows, judgement: Judgement, ending: Rows) -> Info:
-        """`final_obs` and `final_info` of the rows `ending`, as in Gymnasium's SyncVectorEnv."""
-        observation = self._observe(ending)
-        own: list[Arrays] = [{} for _ in range(len(ending))]
-        for name, values in observation.items():
-            for row, value in zip(own, values, strict=True):
-                row[name] = value
-        final_obs = np.full(self.num_envs, None, dtype=object)
-        final_obs[ending] = own
-        which = np.searchsorted(acting, ending)
-        final_info = self._merge({}, self._said(judgement, which), ending)
-        final_info = self._merge(final_info, self.task.evidence(ending), ending)
-        return self._merge({}, {}, ending) | {
-            "final_obs": final_obs,
-            "_final_obs": self._mask(ending),
-            "final_info": final_info,
-            "_final_info": self._mask(ending),
-        }
+        said = judgement.said(np.searchsorted(acting, ending)) | self.task.evidence(ending)
+        return final_infos(self._observe(ending), said, ending, self.num_envs)
 
     def _step_infos(
         self, infos: Info, acting: Rows, judgement: Judgement, dealt: Rows | None
     ) -> Info:
         """What is said of every row after a step; a row dealt anew has no answer to speak of."""
-        which = slice(None)
-        rows = acting
+        rows, said = acting, judgement.said(slice(None))
         if dealt is not None and len(dealt) and self._mode is AutoresetMode.SAME_STEP:
-            staying = ~self._mask(self._rows_of(dealt))[acting]
-            rows, which = acting[staying], np.flatnonzero(staying)  # type: ignore[assignment]
+            staying = ~mask_of(self._dealer.rows_of(dealt), self.num_envs)[acting]
+            rows, said = acting[staying], judgement.said(staying)
         if len(rows):
-            infos = self._merge(infos, self._said(judgement, which), rows)
+            infos = self._merge(infos, said, rows)
         return self._merge(infos, self.task.evidence(self._rows), self._rows)
 
-    @staticmethod
-    def _said(judgement: Judgement, which: Any) -> Arrays:
-        return {"target": judgement.target[which], "target_mask": judgement.counted[which]}
-
     def _merge(self, infos: Info, values: Arrays, rows: Rows) -> Info:
-        """Add `values`, name -> (m, ...), of `rows` (m,) to `infos`, each with its mask."""
-        for name, value in values.items():
-            if len(rows) == self.num_envs:
-                whole = value
-            else:
-                whole = np.zeros((self.num_envs, *value.shape[1:]), value.dtype)
-                whole[rows] = value
-            infos[name], infos[f"_{name}"] = whole, self._mask(rows)
-        return infos
-
-    def _mask(self, rows: Rows) -> NDArray[np.bool_]:
-        if len(rows) == self.num_envs:
-            return np.ones(self.num_envs, np.bool_)
-        mask = np.zeros(self.num_envs, np.bool_)
-        mask[rows] = True
-        return mask
+        return merge(infos, values, rows, self.num_envs)
 
     # --- state -------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return counters and unfinished episodes, so that `load_state_dict` goes on exactly."""
+        """Return counters and unfinished episodes, so that `load_state_dict` goes on exactly, and
+        what tells whether the other environment has the same arguments."""
         return {
             **self._dealer.state_dict(),
+            "arguments": dict(self._identity),
             "taken": self._taken.copy(),
             "ended": self._ended.copy(),
             "task": self.task.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` of an environment with the same arguments returned.
+        """Restore what `state_dict` of an environment with the same arguments returned; only
+        `render_mode` and `autoreset_mode` may differ.
 
         Raises:
-            ValueError: the state is of another number of rows or other arguments; nothing has
-                changed.
+            ValueError: the state is of another number of rows or other arguments, or its source's
+                files have changed; nothing has changed.
+            glimpse_envs.sources.SourceError: files are missing or damaged; nothing has changed.
         """
-        rows = len(state["taken"])
-        if rows != self.num_envs or len(state["seeds"]) != self.num_groups:
-            raise ValueError(
-                f"the state is of {rows} rows in {len(state['seeds'])} groups; this environment "
-                f"has {self.num_envs} in {self.num_groups}"
-            )
-        shapes = {name: np.shape(value) for name, value in self.task.state_dict().items()}
-        if shapes != {name: np.shape(value) for name, value in state["task"].items()}:
-            raise ValueError(
-                "the state is of an environment with other arguments (its budget, history or "
-                "glimpse differ)"
-            )
-        self._dealer.load_state_dict(state)
+        check_state(state, self.state_dict())
+        dealer = Dealer(self.num_envs, self.copies)
+        dealer.load_state_dict(state)
+        if dealer.started:
+            dealer.check_scenes(self.num_scenes)
+            self.task.deal(np.arange(self.num_groups), dealer.keys)
+        self._dealer = dealer
         self._taken, self._ended = state["taken"].copy(), state["ended"].copy()
-        if self._dealer.seeded:
-            self.task.deal(np.arange(self.num_groups), self._dealer.keys)
         self.task.load_state_dict(state["task"])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -337,37 +307,13 @@ class GlimpseVectorEnv(VectorEnv):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        if self.render_mode is None:
-            gym.logger.warn(
-                "render() needs a render_mode, given when the environment is made, "
-                "e.g. render_mode='rgb_array'"
-            )
-            return None
-        if not self._dealer.seeded:
+        if self.render_mode is not None and not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before render()")
-        if self.render_mode == "human":
-            self._show()
-            return None
-        return tuple(self._frame(row) for row in range(self.num_envs))
-
-    def _frame(self, row: int) -> NDArray[np.uint8]:
-        from glimpse_envs.rendering import draw_frame
-
-        caption = f"glimpse {self._taken[row]} of {self.task.budget}"
-        return draw_frame(self.task.picture(row, caption))
-
-    def _show(self) -> None:
-        from glimpse_envs.rendering import Window
-
-        if self._window is None:
-            self._window = Window("glimpse_envs", self.metadata["render_fps"])
-        self._window.show(self._frame(0))
+        return self._display.frames(self._taken)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
+        self._display.close()
 
 
 def load_task(name: str) -> type[Task]:
@@ -380,11 +326,3 @@ def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
     """`num_envs` rows of `space`, its keys in the same order, which `batch_space` would sort."""
     leaves = {name: batch_space(leaf, num_envs) for name, leaf in space.spaces.items()}
     return spaces.Dict(**leaves)  # type: ignore[arg-type]  # keywords are leaves, one is named seed
-
-
-def check_mode(mode: str | AutoresetMode) -> AutoresetMode:
-    values = [known.value for known in AutoresetMode]
-    value = mode.value if isinstance(mode, AutoresetMode) else mode
-    if value not in values:
-        raise ValueError(f"autoreset_mode={mode!r} must be one of {values}")
-    return AutoresetMode(value)

@@ -6,7 +6,11 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.env import RENDER_MODES, GlimpseVectorEnv, Info, check_mode
+from glimpse_envs.actions import ActionChecker
+from glimpse_envs.arguments import check_mode
+from glimpse_envs.display import RENDER_FPS, RENDER_MODES
+from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.infos import Info
 from glimpse_envs.task import Arrays, Task
 
 
@@ -16,14 +20,20 @@ class GlimpseEnv(gym.Env):
     It takes the same arguments; `copies` must be 1 and `autoreset_mode` has no meaning here.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012
 
-    def __init__(self, *, autoreset_mode: str = "Disabled", **kwargs: Any) -> None:
+    def __init__(self, *, autoreset_mode: str = "Disabled", copies: int = 1, **kwargs: Any) -> None:
         check_mode(autoreset_mode)
+        if copies != 1:
+            raise ValueError(
+                f"copies={copies!r} must be 1 in a single environment; use gymnasium.make_vec for "
+                "more"
+            )
         self.batch = GlimpseVectorEnv(1, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.batch.single_observation_space
         self.action_space = self.batch.single_action_space
         self.render_mode = self.batch.render_mode
+        self._checked = ActionChecker(self.task.action_space, None)
 
     @property
     def task(self) -> Task:
@@ -38,16 +48,36 @@ class GlimpseEnv(gym.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Arrays, Info]:
-        """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k."""
+        """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k.
+
+        Raises:
+            ValueError, gymnasium.error.Error: a seed or an option that cannot be; it is named.
+            glimpse_envs.sources.SourceError: files are missing or damaged.
+        """
         super().reset(seed=seed)
+        options = options or {}
+        unknown, scene = set(options) - {"scene"}, options.get("scene")
+        if unknown:
+            raise ValueError(f"reset has the option 'scene', not {unknown}")
+        if scene is not None and not isinstance(scene, int | np.integer):
+            raise ValueError(f"options['scene'] must be an integer; it is {scene!r}")
         observation, info = self.batch.reset(seed=seed, options=options)
         return _first(observation), _first(info)
 
     def step(self, action: Any) -> tuple[Arrays, float, bool, bool, Info]:
-        """Answer and look once; see `GlimpseVectorEnv.step`."""
-        if isinstance(action, dict):
-            action = {name: np.asarray(value)[None] for name, value in action.items()}
-        observation, reward, terminated, _, info = self.batch.step(action)
+        """Answer and look once.
+
+        Args:
+            action: dict in `action_space`; a look outside [-1, 1] is refused, not clipped.
+
+        Raises:
+            ValueError: the action is not in the space; it is named, and nothing has changed.
+            gymnasium.error.ResetNeeded: before the first reset, and when the episode has ended.
+        """
+        checked = self._checked(action)
+        if self.batch.ended[0]:
+            raise gym.error.ResetNeeded("no episode is under way: call reset() first")
+        observation, reward, terminated, _, info = self.batch.step_checked(checked)
         return _first(observation), float(reward[0]), bool(terminated[0]), False, _first(info)
 
     def state_dict(self) -> dict[str, Any]:
@@ -55,7 +85,15 @@ class GlimpseEnv(gym.Env):
         return self.batch.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+        """Restore what `state_dict` returned.
+
+        Raises:
+            ValueError: the state is of a batch or of other arguments; nothing has changed.
+        """
+        if len(state["taken"]) != 1:
+            raise ValueError(
+                f"the state is of {len(state['taken'])} rows, not of a single environment"
+            )
         self.batch.load_state_dict(state)
 
     def render(self) -> NDArray[np.uint8] | None:

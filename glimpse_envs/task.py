@@ -23,12 +23,20 @@ class Judgement(NamedTuple):
     target: NDArray[np.int64]  # (m,), what would have been right
     counted: NDArray[np.bool_]  # (m,), whether the answer counted
 
+    def said(self, which: Any) -> Arrays:
+        """What `info` says of the rows that the index `which` takes."""
+        return {"target": self.target[which], "target_mask": self.counted[which]}
+
 
 class Task(ABC):
     """The rules of one environment, written for an array of rows.
 
     `glimpse_envs.env.GlimpseVectorEnv` keeps time, seeds and resets, and calls what is here. Rows
     iM ... iM + M - 1 (M = `copies`) share the hidden thing i, their group's.
+
+    A task whose looks are places also has what looking without learning reads (the scanners of
+    `agents`): `look_kind`, `tile_locations` and `max_move`, as in
+    `glimpse_envs.tasks.classification.ImageClassification`.
 
     Attributes:
         observation_space, action_space: of a single row (Dict).

@@ -11,11 +11,26 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.arguments import check_integers
+
 # So few scenes stay in the second-level cache while they are drawn and summed; fewer rows than two
 # chunks are not worth a hand-over to another thread.
 _CHUNK = 64
 
-_threads = max(1, int(os.environ.get("GLIMPSE_THREADS", "1")))
+_VARIABLE = "GLIMPSE_THREADS"
+
+
+def _threads_wanted() -> int:
+    """The threads that the environment variable asks for."""
+    wanted = os.environ.get(_VARIABLE, "1")
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise ValueError(
+            f"the environment variable {_VARIABLE}={wanted!r} must be an integer of at least 1"
+        )
+    return int(wanted)
+
+
+_threads = _threads_wanted()
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -24,11 +39,10 @@ def set_threads(threads: int) -> None:
     variable GLIMPSE_THREADS, else 1). Results do not depend on it.
 
     Raises:
-        ValueError: `threads` is below 1.
+        ValueError: `threads` is not an integer of at least 1.
     """
     global _threads, _pool
-    if threads < 1:
-        raise ValueError(f"threads={threads} must be at least 1")
+    check_integers(1, threads=threads)
     if _pool is not None:
         _pool.shutdown()
         _pool = None

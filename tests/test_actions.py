@@ -39,6 +39,8 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "bool": ("answer", np.array([True, False, True]), "dtype bool; it must hold integers"),
     "one answer": ("answer", 3, "shape (); it must have shape (3,)"),
     "column": ("answer", np.zeros((3, 1), int), "shape (3, 1); it must have shape (3,)"),
+    "ragged": ("look", [[0, 1], [0], [0, 1]], "parts differ in shape; it must have shape (3, 2)"),
+    "ragged answers": ("answer", [0, [1, 2], 3], "parts differ in shape; it must have shape (3,)"),
     "stop twice": ("stop", np.array([0, 2, 0]), "row 1 is 2; it must lie between 0 and 1"),
 }
 
@@ -91,16 +93,27 @@ def test_a_tile_that_is_none_is_refused(number: float) -> None:
     assert_same(env.state_dict(), before)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("look", [np.nan, 0.0]), ("look", [0.0, 2.0]), ("look", 0.5), ("answer", 10), ("answer", 0.0)],
-)
-def test_the_single_environment_refuses_too(name: str, value: Any) -> None:
+BAD_ALONE: list[tuple[str, Any, str]] = [
+    ("look", [np.nan, 0.0], "action['look'] is [nan, 0.0]; it must lie between -1.0 and 1.0"),
+    ("look", [0.0, 2.0], "action['look'] is [0.0, 2.0]; it must lie between -1.0 and 1.0"),
+    ("look", 0.5, "action['look'] has shape (); it must have shape (2,)"),
+    ("look", np.zeros((1, 2)), "action['look'] has shape (1, 2); it must have shape (2,)"),
+    ("look", [0, [1]], "whose parts differ in shape; it must have shape (2,)"),
+    ("answer", 10, "action['answer'] is 10; it must lie between 0 and 9"),
+    ("answer", 0.0, "action['answer'] has dtype float64; it must hold integers"),
+    ("answer", [3], "action['answer'] has shape (1,); it must have shape ()"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "says"), BAD_ALONE)
+def test_the_single_environment_refuses_too_and_speaks_of_one(
+    name: str, value: Any, says: str
+) -> None:
     env = make_single(CENTRED)
     env.reset(seed=0)
     before = env.state_dict()
     action: dict[str, Any] = {"look": np.zeros(2), "answer": 0}
-    with pytest.raises(ValueError, match=rf"action\['{name}'\]"):
+    with pytest.raises(ValueError, match=re.escape(says)):
         env.step(action | {name: value})
     assert_same(env.state_dict(), before)
     assert not env.step(action)[2]

@@ -1,6 +1,5 @@
 """A bad kwarg is refused with its name, its value and what would be right."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,11 @@ import pytest
 from episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
 BAD: list[tuple[str, Any, str]] = [
-    ("source", "mnists", "'mnists'.*must be one of.*mnist"),
+    ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, circle_square"),
+    ("source", 3, "source=3 must be one of glyphs"),
+    ("source", None, "source=None must be one of glyphs"),
+    ("source", "folder:", "must be one of.*folder:PATH"),
+    ("sensor", "fovea", "must be 'retina'"),
     ("split", "dev", "must be one of 'train', 'validation', 'test'"),
     ("look", "absolute", "must be one of 'continuous', 'tiles', 'relative'"),
     ("reward", "sparse", "must be one of 'final', 'dense'"),
@@ -40,7 +43,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("glimpse_cost", np.nan, "must be a number of at least 0"),
     ("glimpse_cost", np.inf, "must be a number of at least 0"),
     ("glimpse_cost", "free", "must be a number of at least 0"),
-    ("copies", 0, "positive"),
+    ("copies", 0, "integer of at least 1"),
     ("copies", 4, "multiple of copies=4"),
     ("copies", 1.5, "multiple of copies=1.5|integer"),
 ]
@@ -68,7 +71,9 @@ def test_kwargs_which_do_not_go_together_are_refused() -> None:
 
 
 def test_copies_need_a_batch_of_their_size() -> None:
-    with pytest.raises(ValueError, match=re.escape("num_envs=1") + ".*copies=2"):
+    with pytest.raises(ValueError, match="num_envs=5 must be a multiple of copies=2"):
+        make_vector(CENTRED, 5, copies=2)
+    with pytest.raises(ValueError, match="copies=2 must be 1 in a single environment"):
         make_single(CENTRED, copies=2)
 
 

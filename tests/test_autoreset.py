@@ -93,6 +93,34 @@ def test_resets_in_mid_episode_are_gymnasiums(mode: str) -> None:
     assert_same_step(ours.reset(), theirs.reset())
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_list_of_seeds_with_none_among_them_is_gymnasiums(mode: str, masked: bool) -> None:
+    ours, theirs = both(mode)
+    rng = np.random.default_rng(1)
+    ours.reset(seed=SEEDS)
+    theirs.reset(seed=SEEDS)
+    lists: list[list[int | None]] = [
+        [None, 7, None, 8, 9],
+        [None] * ROWS,
+        [5, None, None, None, None],
+    ]
+    for seeds in lists:
+        options = {"reset_mask": np.array([True, True, False, True, False])} if masked else {}
+        told = ours.reset(seed=seeds, options=dict(options))
+        assert_same_step(told, theirs.reset(seed=seeds, options=dict(options)))
+        for _ in range(1 if mode == "Disabled" else 4):
+            actions = random_actions(ours, rng)
+            assert_same_step(ours.step(actions), theirs.step(actions))
+
+
+def test_a_first_reset_draws_the_seeds_that_are_none() -> None:
+    envs = make_vector(CENTRED, 3)
+    once, again = (envs.reset(seed=[None, 7, None])[0]["location"], envs.reset(seed=[3, 7, 4]))
+    assert len(np.unique(once, axis=0)) == 3
+    np.testing.assert_array_equal(once[1], again[0]["location"][1])
+
+
 Moment = tuple[list[int], list[int], list[bool]]
 
 # Of each step: which rows stop, how many glimpses each has left then, and which are terminated.
@@ -156,7 +184,7 @@ def test_a_single_environment_that_has_ended_needs_a_reset() -> None:
     env.reset(seed=0)
     action: dict[str, Any] = {"look": np.zeros(2), "answer": 0}
     assert env.step(action)[2]
-    with pytest.raises(gym.error.ResetNeeded):
+    with pytest.raises(gym.error.ResetNeeded, match=r"^no episode is under way: call reset\(\)"):
         env.step(action)
 
 

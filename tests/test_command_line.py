@@ -1,6 +1,8 @@
 """The two commands train and score, and say in one line what was wrong."""
 
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from episodes import CENTRED
 from agents import train
 from agents.command_line import parse_pairs, run_command
 from agents.evaluate import main as evaluate_main
-from agents.reinforce import ReinforceConfig
+from agents.reinforce import Reinforce, ReinforceConfig
 from agents.training import TrainingConfig
 from glimpse_envs.evaluation.runs import RunError, open_run
 
@@ -62,6 +64,10 @@ def train_main(*arguments: str) -> None:
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "look=up"], "look='up' must be one of"),
         (["reinforce", "--env-id", CENTRED, "--images", "0"], "images=0 must be at least 1"),
         (["reinforce", "--env-id", CENTRED, "--device", "cuda:99"], "device='cuda:99'"),
+        (["reinforce", "--env-id", CENTRED, "--device", "foo"], "device='foo'"),
+        (["reinforce", "--env-id", CENTRED, "--minutes", "0"], "minutes=0.0 must be above 0"),
+        (["reinforce", "--env-id", CENTRED, "--network.look-std", "0"], "look_std=0.0 must be"),
+        (["reinforce", "--env-kwargs", "budget=3", "--env-kwargs", "stop=True"], "given twice"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(
@@ -97,6 +103,50 @@ def test_a_run_is_resumed_only_when_asked(
     assert "is a run already" in capsys.readouterr().err
     train_main(*arguments, "--resume")
     assert len(open_run(tmp_path / "run").read_metrics()) == 2
+
+
+def test_a_run_is_resumed_without_its_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--run", str(tmp_path / "run")]
+    arguments = ["reinforce", "--env-id", CENTRED, "--env-kwargs", "budget=3", "look=tiles"]
+    train_main(*arguments, *run, *TINY)
+    whole = open_run(tmp_path / "run")
+    errors = [line["error"] for line in whole.read_metrics()]
+    whole.checkpoint_path.unlink()
+    train_main("reinforce", *run, "--resume", "--log-every=8")
+    again = open_run(tmp_path / "run")
+    assert again.config == whole.config
+    (line,) = again.read_metrics()
+    assert line["step"] == 64
+    assert line["error"] == pytest.approx(sum(errors) / 2)
+
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", *run, "--resume", "--network.core=rnn", "--seed=3")
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in said
+
+
+def test_ctrl_c_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update = Reinforce.update
+
+    def interrupted(learner: Reinforce, progress: float) -> dict[str, float]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return update(learner, progress)
+
+    folder = tmp_path / "my run"
+    monkeypatch.setattr(Reinforce, "update", interrupted)
+    train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
+    said = capsys.readouterr().out.splitlines()[0]
+    command = f"python -m agents.train reinforce --run '{folder}' --resume"
+    assert said == f"saved after 8 images; go on with {command}"
+    monkeypatch.undo()
+    train_main(*shlex.split(command)[3:])
+    assert open_run(folder).load_checkpoint()[1]["images"] == 64
 
 
 def test_a_run_that_is_not_there_is_one_line(
@@ -166,6 +216,11 @@ def test_pairs_are_read_as_what_they_look_like(pair: str, value: object) -> None
 def test_what_is_no_pair_is_refused(pair: str) -> None:
     with pytest.raises(ValueError, match="should be KEY=VALUE"):
         parse_pairs([pair])
+
+
+def test_a_key_given_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="budget is given twice: 3 and '4'"):
+        parse_pairs(["budget=3", "look=tiles", "budget=4"])
 
 
 def test_errors_that_are_ours_are_not_hidden() -> None:

@@ -103,14 +103,16 @@ def test_the_next_scene_of_copies_is_the_groups_next_episode() -> None:
 def test_copies_are_dealt_on_the_step_after_under_next_step() -> None:
     envs = make_vector(CLUTTERED, 2, copies=2, stop=True, autoreset_mode="NextStep")
     envs.reset(seed=0)
-    stop(envs, [1])
-    observation, _, terminated, _, _ = stop(envs, [0])
+    assert stop(envs, [1])[4]["waiting"].tolist() == [False, False]
+    observation, _, terminated, _, info = stop(envs, [0])
     assert terminated.tolist() == [True, True]
+    assert info["waiting"].tolist() == [False, True]
     assert not observation["remaining"].any()
     observation, reward, terminated, _, info = stop(envs, [0, 1])
     assert terminated.tolist() == [False, False]
     assert reward.tolist() == [0.0, 0.0]
     assert (observation["remaining"] == 0.875).all()
+    assert info["waiting"].tolist() == [False, False]
     assert "target" not in info
 
 

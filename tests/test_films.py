@@ -1,16 +1,19 @@
 """Films and sheets show what a policy did; the demo leaves all that it promises."""
 
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import cv2
 import numpy as np
 import pytest
 from episodes import CENTRED, CLUTTERED, make_single
 
-from agents.demo import DemoConfig, run_demo
+from agents.demo import DemoConfig, fastest_precision, run_demo
 from agents.films import film_episodes, write_showcase
 from agents.scanners import OracleScanner, RasterScanner, ScannedPolicy
-from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.evaluation.runs import RunError, open_run
 
 
 def count_frames(film: Path) -> int:
@@ -68,6 +71,53 @@ def test_an_oracle_is_filmed_and_scenes_differ() -> None:
     assert (scanpaths[0] != scanpaths[1]).any()
     again, _ = film_episodes(policy, CLUTTERED, [1])
     np.testing.assert_array_equal(again[0][-1], films[1][-1])
+
+
+class FailedTwin:
+    """A process that has failed, and notes what was asked of it."""
+
+    exitcode = 1
+    calls: ClassVar[list[str]] = []
+
+    def __init__(self, target: object, args: object, daemon: bool) -> None:
+        assert daemon, "it must not outlive the demo"
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        return lambda: self.calls.append(name)
+
+
+@pytest.mark.parametrize(
+    ("ours_fails", "error"), [(False, "twin's training failed"), (True, "loss is nan")]
+)
+def test_a_training_that_fails_ends_the_demo(
+    ours_fails: bool, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(*_: object) -> None:
+        if ours_fails:
+            raise FloatingPointError("the answer loss is nan")
+
+    monkeypatch.setattr(FailedTwin, "calls", [])
+    monkeypatch.setattr("agents.demo.train", train)
+    context = SimpleNamespace(Process=FailedTwin)
+    monkeypatch.setattr("multiprocessing.get_context", lambda method: context)
+    with pytest.raises((RunError, FloatingPointError), match=error):
+        run_demo(DemoConfig(minutes=0.01, folder=tmp_path / "demo"))
+    assert FailedTwin.calls[0] == "start"
+    assert FailedTwin.calls[-1] == "terminate"
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "precision"),
+    [({"avx512_bf16": True}, "bfloat16"), ({"avx2": True}, "float32"), (None, "float32")],
+)
+def test_the_demo_takes_the_precision_that_the_processor_has(
+    capabilities: dict[str, bool] | None, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if capabilities is None:
+        monkeypatch.delattr("torch.cpu.get_capabilities", raising=False)
+    else:
+        monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities, raising=False)
+    assert fastest_precision() == precision
 
 
 def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,10 @@
 """Rooms import only downwards, and importing the library loads nothing heavy."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +14,9 @@ ROOT = Path(__file__).parents[1]
 
 # From the ground up. A room may import rooms of its own floor too, as long as that is acyclic.
 FLOORS = [
-    {"sources", "geometry", "randomness", "rendering", "threads"},
-    {"scenes", "sensors", "task", "actions", "dealing", "env", "single", "flat"},
+    {"sources", "geometry", "randomness", "rendering", "threads", "arguments", "files"},
+    {"scenes", "sensors", "task", "actions", "dealing", "display", "infos", "state"}
+    | {"env", "single", "flat"},
     {"tasks", "suite"},
     {"adapters"},
     {"evaluation"},
@@ -106,6 +109,20 @@ def test_a_package_never_imports_those_above_it(package: str, never: set[str]) -
         if imported.partition(".")[0] in never
     }
     assert not offenders
+
+
+def test_extras_install_what_their_rooms_import() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extra = project["optional-dependencies"]["evaluation"]
+    assert "glimpse-envs[evaluation]" in project["optional-dependencies"]["agents"]
+    wanted = {
+        imported.partition(".")[0]
+        for path in sources_of("glimpse_envs/evaluation")
+        for imported in imports_of(path)
+    }
+    listed = {re.split(r"[^\w-]", line)[0] for line in [*project["dependencies"], *extra]}
+    assert "scipy" in wanted
+    assert wanted - set(sys.stdlib_module_names) - OWN <= listed
 
 
 HEAVY = {

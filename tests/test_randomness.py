@@ -1,5 +1,9 @@
 """Every random number is a function of its key alone: not of rows, threads or order."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,9 +163,26 @@ def test_threads_change_nothing(variant: str, one_thread_after: None) -> None:
             assert_same(mine, expected)
 
 
-def test_fewer_than_one_thread_is_refused() -> None:
-    with pytest.raises(ValueError, match="threads=0 must be at least 1"):
-        set_threads(0)
+@pytest.mark.parametrize("threads", [0, 1.5, "2", True])
+def test_fewer_than_one_thread_is_refused(threads: Any) -> None:
+    with pytest.raises(ValueError, match=f"threads={threads!r} must be an integer of at least 1"):
+        set_threads(threads)
+
+
+@pytest.mark.parametrize("wanted", ["two", "0", "-1", ""])
+def test_a_bad_number_of_threads_in_the_environment_is_refused_by_name(wanted: str) -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import glimpse_envs.threads"],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "GLIMPSE_THREADS": wanted},
+        capture_output=True,
+        text=True,
+    )
+    last = loaded.stderr.strip().splitlines()[-1]
+    assert last == (
+        f"ValueError: the environment variable GLIMPSE_THREADS={wanted!r} must be an integer of at "
+        "least 1"
+    )
 
 
 def scenes_dealt(seed: int, rows: int = 40, episodes: int = 4) -> list[bytes]:

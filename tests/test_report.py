@@ -79,9 +79,27 @@ def test_the_same_run_replaces_its_record_and_another_does_not(tmp_path: Path) -
     write_record(make_record(300), tmp_path)
     write_record(make_record(290), tmp_path)
     assert [r.error_percent for r in read_records(tmp_path)[0]] == [pytest.approx(2.9)]
-    for other in ({"seed": 1}, {"env_kwargs": {"clutter": 8}}, {"split": "validation"}):
+    others: list[dict[str, Any]] = [
+        {"seed": 1},
+        {"env_kwargs": {"clutter": 8}},
+        {"split": "validation"},
+        {"config": {"batch": 128, "network": {"core": "gru"}}},
+    ]
+    for other in others:
         write_record(make_record(**other), tmp_path)
-    assert len(read_records(tmp_path)[0]) == 4
+    assert len(read_records(tmp_path)[0]) == 5
+
+
+def test_machines_and_what_is_off_make_no_other_run(tmp_path: Path) -> None:
+    networks: list[dict[str, Any]] = [{}, {"network": {"contrast": False}}]
+    machines: list[dict[str, Any]] = [{}, {"device": "cuda", "threads": 8, "log_every": 5}]
+    for network in networks:
+        for machine in machines:
+            config = {"batch": 128, "minutes": None, **network, **machine}
+            write_record(make_record(config=config), tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+    write_record(make_record(config={"batch": 128, "network": {"contrast": True}}), tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_failed_write_leaves_the_old_record_and_nothing_else(
@@ -171,6 +189,19 @@ def test_groups_hold_runs_that_differ_in_the_seed_alone() -> None:
     assert sorted(len(group.records) for group in groups) == [1, 1, 1, 3]
     three = next(group for group in groups if len(group.records) == 3)
     assert [record.seed for record in three.records] == [0, 1, 2]
+
+
+def test_other_settings_are_another_row_that_says_which() -> None:
+    settings = [
+        {"batch": 128, "network": {"core": "lstm"}},
+        {"batch": 128, "network": {"core": "gru", "contrast": True}},
+    ]
+    runs = [make_record(seed=s, config={**c, "seed": s}) for s in range(3) for c in settings]
+    groups = group_records(runs)
+    assert [[record.seed for record in group.records] for group in groups] == [[0, 1, 2]] * 2
+    table = build_table(runs)
+    row_of(table, "reinforce (network.contrast=off, network.core=lstm)", "3 runs, no claim")
+    row_of(table, "reinforce (network.contrast=True, network.core=gru)", "3 runs, no claim")
 
 
 def test_one_run_has_wilsons_interval_and_makes_no_claim() -> None:

@@ -11,12 +11,6 @@ def test_returns_to_go_by_hand() -> None:
     assert torch.equal(returns_to_go(rewards), expected)
 
 
-def test_a_discounted_return_by_hand() -> None:
-    rewards = torch.tensor([[1.0], [2.0], [4.0]])
-    expected = torch.tensor([[1.0 + 0.5 * 4.0], [2.0 + 0.5 * 4.0], [4.0]])
-    assert torch.equal(returns_to_go(rewards, discount=0.5), expected)
-
-
 def test_returns_keep_the_precision_of_the_rewards_and_leave_them_as_they_are() -> None:
     rewards = torch.tensor([[1 / 3], [1 / 3]], dtype=torch.float64)
     returns = returns_to_go(rewards)

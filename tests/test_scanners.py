@@ -2,11 +2,13 @@
 
 from itertools import pairwise
 from math import isqrt, sqrt
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, TRANSLATED, make_single, make_vector
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from agents.scanners import SCANNERS, OracleScanner, RandomScanner, RasterScanner, ScannedPolicy
@@ -147,6 +149,41 @@ def test_every_scanner_acts_in_every_look_space(name: str, look: str) -> None:
     policy = ScannedPolicy(SCANNERS[name](env))
     action, _ = policy.predict(observation, info=info)
     assert env.action_space.contains(action)
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_history_is_scanned_as_its_latest_glimpse(look: str, name: str) -> None:
+    plain, _ = played(name, CLUTTERED, 5, look=look, budget=4)
+    env = make_vector(CLUTTERED, 5, look=look, budget=4, history=True, autoreset_mode="Disabled")
+    scanner = SCANNERS[name](env, 0)
+    observation, info = env.reset(seed=0)
+    for step in range(3):
+        action = {"look": scanner.looks(observation, step, info), "answer": np.zeros(5, np.int64)}
+        observation, _, _, _, info = env.step(action)
+    np.testing.assert_array_equal(observation["location"].swapaxes(0, 1), plain)
+
+
+def test_a_scanned_policy_without_a_model_never_stops() -> None:
+    env = make_vector(CENTRED, 6, stop=True)
+    observation, info = env.reset(seed=0)
+    action, _ = ScannedPolicy(RasterScanner(env)).predict(observation, info=info)
+    assert env.action_space.contains(action)
+    assert not action["stop"].any()
+
+
+def test_a_task_that_cannot_be_scanned_is_told_so() -> None:
+    with pytest.raises(ValueError, match="looks='raster': there is no look to choose"):
+        RasterScanner(make_single(CENTRED, view="full"))
+
+    class Tape:
+        action_space = spaces.Dict(look=spaces.Discrete(3), answer=spaces.Discrete(2))
+
+    env = SimpleNamespace(unwrapped=SimpleNamespace(task=Tape()))
+    with pytest.raises(
+        ValueError, match=r"Tape does not say .* tile_locations, look_kind, max_move"
+    ):
+        RandomScanner(env)
 
 
 class Remembering:

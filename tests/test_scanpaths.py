@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose
+from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 
 E, T = 500, 8
 
@@ -112,3 +112,13 @@ def test_bad_input_is_refused() -> None:
         diagnose(_uniform(), mask.astype(float), mask)
     with pytest.raises(ValueError, match="episodes, steps, 2"):
         diagnose(_uniform()[..., 0], mask, mask)
+
+
+def test_the_latest_location_is_that_of_the_last_glimpse_taken() -> None:
+    places = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 3, 2)  # four rows, a budget of 3
+    remaining = (np.array([[2], [1], [0], [2]]) / 3).astype(np.float32)
+    latest = latest_location({"location": places, "remaining": remaining})
+    np.testing.assert_array_equal(latest, places[np.arange(4), [0, 1, 2, 0]])
+    np.testing.assert_array_equal(latest_location({"location": places[:, 1]}), places[:, 1])
+    assert latest_location({"location": np.zeros((4, 5), np.float32)}) is None, "an address's bits"
+    assert latest_location({"scene": np.zeros((4, 1, 9, 9), np.float32)}) is None

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from episodes import (
@@ -138,7 +139,8 @@ def test_scene_k_hides_image_k(split: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "scene", [-1, 10_000, 1.0, [0, 1], [[0, 1, 2]], [0, 1, 10_000], "first", [0.5, 1, 2]]
+    "scene",
+    [-1, 10_000, 1.0, [0, 1], [[0, 1, 2]], [[0], [1, 2], 3], [0, 1, 10_000], "first", [0.5, 1, 2]],
 )
 def test_a_bad_scene_is_refused_by_name(scene: Any) -> None:
     envs = make_vector(CENTRED, 3, split="test")
@@ -149,10 +151,38 @@ def test_a_bad_scene_is_refused_by_name(scene: Any) -> None:
     assert_same(envs.state_dict(), before)
 
 
+def test_a_reset_without_its_files_is_no_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+    envs, env = make_vector(CENTRED, 3), make_single(CENTRED)
+    blind = {"look": np.zeros((3, 2)), "answer": np.zeros(3, np.int64)}
+
+    def missing(source: str, split: str) -> sources.Examples:
+        raise sources.SourceError("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sources, "load", missing)
+        for either in (envs, env):
+            with pytest.raises(sources.SourceError):
+                either.reset(seed=0)
+        with pytest.raises(gym.error.ResetNeeded):
+            envs.step(blind)
+        with pytest.raises(gym.error.ResetNeeded):
+            env.step(row_of(blind, 0))
+    assert_same(envs.reset(seed=0), make_vector(CENTRED, 3).reset(seed=0))
+
+
 def test_train_scenes_cannot_be_asked_for() -> None:
     envs = make_vector(CENTRED, 3)
     with pytest.raises(ValueError, match=r"options\['scene'\] needs split='validation' or 'test'"):
         envs.reset(seed=0, options={"scene": 0})
+
+
+@pytest.mark.parametrize("scene", [1.5, [0], [[0], [1, 2]], "first"])
+def test_a_single_environment_asks_for_one_scene(scene: Any) -> None:
+    env = make_single(CENTRED, split="test")
+    with pytest.raises(ValueError, match=r"options\['scene'\] must be an integer; it is"):
+        env.reset(seed=0, options={"scene": scene})
+    with pytest.raises(ValueError, match=r"reset has the option 'scene', not .*reset_mask"):
+        env.reset(seed=0, options={"reset_mask": np.array([True])})
 
 
 def test_an_unknown_option_is_refused_by_name() -> None:

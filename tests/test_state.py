@@ -2,8 +2,10 @@
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from episodes import (
@@ -15,6 +17,7 @@ from episodes import (
     make_vector,
     random_actions,
     row_of,
+    write_images,
 )
 
 from glimpse_envs.env import GlimpseVectorEnv
@@ -131,3 +134,77 @@ def test_a_state_of_another_number_of_rows_is_refused() -> None:
         with pytest.raises(ValueError, match=r"the state is of .* rows in .* groups"):
             envs.load_state_dict(other.state_dict())
     assert_same(envs.state_dict(), before)
+
+
+OTHERS: dict[str, Any] = {
+    "source": "circle_square",
+    "split": "validation",
+    "clutter": 3,
+    "look": "tiles",
+    "reward": "dense",
+    "inside": True,
+    "glimpse_cost": 0.1,
+    "scene_size": 61,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_state_of_other_arguments_is_refused_by_name(name: str) -> None:
+    envs = make_vector(CENTRED, 4, split="test", scene_size=60, reward="final")
+    other = make_vector(CENTRED, 4, **{"split": "test", "scene_size": 60, name: OTHERS[name]})
+    envs.reset(seed=0)
+    other.reset(seed=1)
+    before = envs.state_dict()
+    with pytest.raises(ValueError, match=rf"other arguments: it has another {name}$"):
+        envs.load_state_dict(other.state_dict())
+    assert_same(envs.state_dict(), before)
+
+
+def test_a_state_of_another_source_cannot_ask_for_scenes_that_are_not_there(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    few = write_images(tmp_path, rng.integers(1, 255, (5, 28, 28), np.uint8))
+    envs = make_vector(CENTRED, 3, source=few, split="test", view="full")
+    many = make_vector(CENTRED, 3, split="test", view="full")
+    many.reset(seed=0, options={"scene": 9_000})
+    state = many.state_dict()
+    for forged in (state, state | {"arguments": envs.state_dict()["arguments"]}):
+        with pytest.raises(ValueError, match=r"another source|scene 9000, but .* only 5"):
+            envs.load_state_dict(forged)
+    with pytest.raises(gym.error.ResetNeeded):
+        envs.step({"answer": np.zeros(3, np.int64)})
+
+
+def test_how_a_value_is_written_and_how_it_is_shown_do_not_matter() -> None:
+    envs = make_vector(CENTRED, 4, budget=3, glimpse_cost=1)
+    envs.reset(seed=0)
+    other = make_vector(
+        CENTRED,
+        4,
+        budget=np.int64(3),
+        glimpse_cost=1.0,
+        look="continuous",
+        autoreset_mode="NextStep",
+        render_mode="rgb_array",
+    )
+    other.load_state_dict(envs.state_dict())
+    assert_same(other.state_dict(), envs.state_dict())
+
+
+def test_a_states_arguments_are_numbers_which_json_holds() -> None:
+    arguments = make_vector(CENTRED, 2).state_dict()["arguments"]
+    assert all(0 <= number < 2**48 for number in arguments.values())
+    assert "budget" in arguments
+    assert not {"render_mode", "autoreset_mode"} & set(arguments)
+
+
+def test_a_state_without_its_arguments_is_refused() -> None:
+    envs = make_vector(CENTRED, 2)
+    state = envs.state_dict()
+    del state["arguments"]
+    with pytest.raises(ValueError, match="does not say which arguments"):
+        envs.load_state_dict(state)
+
+
+def test_a_single_environment_refuses_the_state_of_a_batch() -> None:
+    with pytest.raises(ValueError, match="the state is of 2 rows, not of a single environment"):
+        make_single(CENTRED).load_state_dict(make_vector(CENTRED, 2).state_dict())

@@ -1,7 +1,9 @@
 """One update: what is minimised, what schedules change, what is measured."""
 
+import copy
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -48,6 +50,21 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any, signal:
     learned = {name for name, p in learner.policy.named_parameters() if p.grad is not None}
     assert any(name.startswith("heads.answer") for name in learned)
     assert any(name.startswith("heads.look") for name in learned) == (looks == "learned")
+
+
+def test_an_environment_that_stops_of_itself_is_learned_from() -> None:
+    """Its rows end at different times though no argument says so."""
+    spec = copy.deepcopy(gym.spec(CENTRED))
+    spec.id, spec.kwargs = "GlimpseTest/Stopping-v0", {**spec.kwargs, "stop": True}
+    gym.register(
+        spec.id, spec.entry_point, vector_entry_point=spec.vector_entry_point, kwargs=spec.kwargs
+    )
+    try:
+        learner = Reinforce(tiny_config(env_id=spec.id, env_kwargs={"budget": 4}))
+        glimpses = learner.update(progress=0.5)["glimpses"]
+    finally:
+        gym.registry.pop(spec.id)
+    assert 1 <= glimpses < 4
 
 
 def test_a_gradient_is_shortened_to_its_greatest_norm() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose
+from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 from glimpse_envs.evaluation.statistics import normalised_score, wilson_interval
 from glimpse_envs.suite import SUITE
 
@@ -245,9 +245,9 @@ def _play(
     state, episode_start = None, alive.copy()
     correct, locations, on_target = [], [], []  # one array a step
     while alive[:count].any():
-        place = _place(observation)
+        place = latest_location(observation)
         if place is not None:
-            locations.append(place)
+            locations.append(place.copy())  # the environment may reuse its arrays
             if "target_box" in info:
                 on_target.append(_inside(place, info["target_box"]))
         action, state = act(observation, state, episode_start, info)
@@ -277,12 +277,6 @@ def _deal(
     streams = (np.random.SeedSequence((seed, int(k))) for k in indices)
     # As Python integers below 2**63, one a row: then a scene does not depend on its batch.
     return env.reset(seed=[int(stream.generate_state(1, np.uint64)[0] >> 1) for stream in streams])
-
-
-def _place(observation: Observation) -> NDArray[np.float32] | None:
-    """(n, 2) where the glimpse was taken; a copy, for the environment may reuse its arrays."""
-    location = observation.get("location")
-    return None if location is None or location.shape[1:] != (2,) else location.copy()
 
 
 def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.bool_]:

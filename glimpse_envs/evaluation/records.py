@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+
+from glimpse_envs.files import write_atomically
+
+# Entries of a config that tell seeds and machines apart, not what was trained.
+INCIDENTAL = frozenset({"seed", "device", "threads", "log_every", "checkpoint_every"})
 
 # How far two roundings of the same percentage may lie apart (one decimal).
 ROUNDING = 0.06
@@ -81,6 +85,27 @@ def unpack_correct(text: str, scenes: int) -> NDArray[np.bool_]:
     return np.unpackbits(packed, count=scenes).astype(np.bool_)
 
 
+def settings_of(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """What a config says of what was trained, less `INCIDENTAL`; nested by path, "network.core".
+
+    What is off (False or None) is left out, so that a record written before an option existed is
+    alike to those of runs that leave it off.
+    """
+    settings: dict[str, Any] = {}
+    for name, value in config.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            settings |= settings_of(value, f"{path}.")
+        elif value is not None and value is not False and path not in INCIDENTAL:
+            settings[path] = value
+    return settings
+
+
+def digest(value: object) -> str:
+    """Eight hexadecimal digits that tell JSON-able values apart."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:8]
+
+
 def write_record(record: Record, folder: str | Path) -> Path:
     """Write `record` into `folder` (made where it is missing) and return the file's path.
 
@@ -94,10 +119,8 @@ def write_record(record: Record, folder: str | Path) -> Path:
         text = json.dumps(asdict(record), indent=1, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise RecordError(f"env_kwargs or config does not fit into JSON: {error}") from error
-    identity = json.dumps(_identity(record), sort_keys=True)
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     stem = f"{record.env_id}_{record.model}_{record.glimpses}gl_seed{record.seed}"
-    path = Path(folder) / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{digest}.json"
+    path = Path(folder) / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{_identity(record)}.json"
     write_atomically(path, text.encode())
     return path
 
@@ -122,7 +145,7 @@ def read_records(folder: str | Path) -> tuple[list[Record], list[str]]:
         except (OSError, ValueError) as error:
             problems.append(f"{path.name}: {error}")
             continue
-        identity = json.dumps(_identity(record), sort_keys=True)
+        identity = _identity(record)
         if identity in names:
             problems.append(f"{path.name}: the same run as {names[identity]}, which is kept")
             continue
@@ -186,27 +209,19 @@ def check_record(record: Record) -> None:
             )
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; its folder is made where it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _identity(record: Record) -> list[object]:
+def _identity(record: Record) -> str:
     """What tells one run's score from another's."""
-    return [
-        record.env_id,
-        record.env_kwargs,
-        record.model,
-        record.glimpses,
-        record.seed,
-        record.split,
-    ]
+    return digest(
+        [
+            record.env_id,
+            record.env_kwargs,
+            record.model,
+            record.glimpses,
+            record.seed,
+            record.split,
+            settings_of(record.config),
+        ]
+    )
 
 
 def _is_number(value: object) -> TypeGuard[float]:

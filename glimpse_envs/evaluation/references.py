@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glimpse_envs.evaluation.records import Record, unpack_correct
+from glimpse_envs.evaluation.records import Record, digest, settings_of, unpack_correct
 from glimpse_envs.evaluation.statistics import (
     bootstrap_interval,
     bootstrap_interval_from_counts,
@@ -135,10 +135,17 @@ class Group:
     """Runs that differ in nothing but their seed: one row of the table."""
 
     records: tuple[Record, ...]
+    settings: str = ""
+    """What tells it from other groups of its model, "network.core=gru"; "" where it is alone."""
 
     @property
     def first(self) -> Record:
         return self.records[0]
+
+    @property
+    def model(self) -> str:
+        """The model's name, with the settings that tell it from others of that name."""
+        return f"{self.first.model} ({self.settings})" if self.settings else self.first.model
 
     @property
     def error_percent(self) -> float:
@@ -183,17 +190,29 @@ class Group:
 
 
 def group_records(records: Iterable[Record]) -> list[Group]:
-    """Records of the test split by environment, its arguments, model, glimpses and scenes."""
-    groups: dict[tuple[str, str, str, int, int], list[Record]] = {}
+    """Records of the test split that have everything but seed and machine in common, together."""
+    alike: dict[tuple[str, str, str, int, int], dict[str, list[Record]]] = {}
     for record in records:
         if record.split != "test":
             continue
         kwargs = json.dumps(record.env_kwargs, sort_keys=True)
         key = (record.env_id, kwargs, record.model, record.glimpses, record.scenes)
-        groups.setdefault(key, []).append(record)
-    return [
-        Group(tuple(sorted(groups[key], key=lambda record: record.seed))) for key in sorted(groups)
-    ]
+        settings = digest(settings_of(record.config))
+        alike.setdefault(key, {}).setdefault(settings, []).append(record)
+    groups: list[Group] = []
+    for key in sorted(alike):
+        runs = [alike[key][settings] for settings in sorted(alike[key])]
+        for same, told in zip(runs, _differences([same[0] for same in runs]), strict=True):
+            groups.append(Group(tuple(sorted(same, key=lambda record: record.seed)), told))
+    return groups
+
+
+def _differences(records: list[Record]) -> list[str]:
+    """What each record's settings have that is not in all of the others: "look_weight=0.1"."""
+    settings = [settings_of(record.config) for record in records]
+    paths = sorted(set().union(*settings))
+    differing = [p for p in paths if any(s.get(p) != settings[0].get(p) for s in settings)]
+    return [", ".join(f"{p}={s.get(p, 'off')}" for p in differing) for s in settings]
 
 
 def compare(interval: tuple[float, float], reference: float) -> Verdict:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glimpse_envs.evaluation.records import Record, read_records, write_atomically
+from glimpse_envs.evaluation.records import Record, read_records
 from glimpse_envs.evaluation.references import (
     CLAIM_SCENES,
     CLAIM_SEEDS,
@@ -23,6 +23,7 @@ from glimpse_envs.evaluation.references import (
     compare,
     group_records,
 )
+from glimpse_envs.files import write_atomically
 
 BEGIN = "<!-- results:begin -->"
 END = "<!-- results:end -->"
@@ -141,7 +142,7 @@ def _row(group: Group, reference: Reference | None) -> list[str]:
     return [
         _environment(record),
         str(record.glimpses),
-        record.model,
+        group.model,
         str(len(group.records)),
         f"{group.error_percent:.2f}",
         f"{low:.2f} to {high:.2f}",
@@ -193,7 +194,9 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     records = [record for group in groups for record in group.records]
     if records:
         notes.append("Hardware: " + _list(record.hardware for record in records) + ".")
-    remarks = [f"{_short(r.env_id)}, {r.model}: {r.notes}" for r in records if r.notes]
+    remarks = [
+        f"{_short(r.env_id)}, {g.model}: {r.notes}" for g in groups for r in g.records if r.notes
+    ]
     if remarks:
         notes.append("Differences: " + _list(remarks) + ".")
     return [line for note in notes for line in (_flat(note), "")][:-1]
@@ -246,7 +249,7 @@ def _environment(record: Record) -> str:
 def _plot_label(group: Group) -> str:
     kwargs = _environment(group.first).removeprefix(_short(group.first.env_id))
     runs = len(group.records)
-    return f"{group.first.model}{kwargs}, {runs} seed{'s' if runs > 1 else ''}"
+    return f"{group.model}{kwargs}, {runs} seed{'s' if runs > 1 else ''}"
 
 
 def _label(reference: Reference) -> str:

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import __version__
+from glimpse_envs.files import write_atomically
 
 Number = float | np.floating | np.integer
 
@@ -89,7 +90,7 @@ class Run:
         """Drop every line later than `step`, so that a resumed run writes each step once."""
         kept = [line for line, record in self._metric_lines() if record["step"] <= step]
         if self.metrics_path.exists():
-            _replace_file(self.metrics_path, b"".join(kept))
+            write_atomically(self.metrics_path, b"".join(kept))
 
     def save_checkpoint(
         self, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
@@ -100,7 +101,7 @@ class Run:
         arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
         text = json.dumps(metadata)
         header = {"metadata": text, "sha256": _checksum(arrays, text)}
-        _replace_file(self.checkpoint_path, save(arrays, metadata=header))
+        write_atomically(self.checkpoint_path, save(arrays, metadata=header))
 
     def load_checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return (tensors, metadata) as last saved.
@@ -178,7 +179,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     }
     text = json.dumps({**provenance, **config, "format": FORMAT}, indent=2)
     folder.mkdir(parents=True, exist_ok=True)
-    _replace_file(folder / "config.json", f"{text}\n".encode())
+    write_atomically(folder / "config.json", f"{text}\n".encode())
     # Read back, so that a new run and the same run opened later hold the same config.
     return Run(folder, json.loads(text))
 
@@ -316,16 +317,3 @@ def _drop_torn_line(path: Path) -> None:
         if file.read(1) not in (b"\n", b""):
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)
-
-
-def _replace_file(path: Path, data: bytes) -> None:
-    """Write `data` to `path` in one move: whoever reads sees the old file or the new one, whole."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

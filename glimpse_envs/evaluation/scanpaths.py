@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,23 @@ class ScanpathDiagnostics:
     """Share of the chosen glimpses on the target, in [0, 1]."""
     warnings: tuple[str, ...]
     """Plain sentences; empty when nothing looks wrong."""
+
+
+def latest_location(observation: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32] | None:
+    """Where each row's latest glimpse was taken, (B, 2) as (x, y); None where it has no place.
+
+    Args:
+        observation: name -> (B, ...). With `history` its `location` is (B, T, 2) for a budget of T,
+            and `remaining` (B, 1) tells how many of these were taken.
+    """
+    location = observation.get("location")
+    if location is None or location.shape[-1] != 2 or location.ndim > 3:
+        return None
+    if location.ndim == 2:
+        return location
+    budget = location.shape[1]
+    left = np.rint(observation["remaining"][:, 0] * budget).astype(np.int64)
+    return location[np.arange(len(location)), np.maximum(budget - left, 1) - 1]
 
 
 def diagnose(

@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
+
+from glimpse_envs.files import replacing
 
 SUFFIXES = (".mp4", ".gif")
 
@@ -27,7 +28,7 @@ def write_png(image: NDArray[np.uint8], path: str | os.PathLike[str]) -> Path:
         raise ValueError(f"an image's path must end in .png; it is {target}")
     _check_image(image)
     _, encoded = cv2.imencode(".png", np.ascontiguousarray(image[..., ::-1]))
-    with _replacing(target) as temporary:
+    with replacing(target) as temporary:
         temporary.write_bytes(encoded.tobytes())
     return target
 
@@ -53,7 +54,7 @@ def write_film(
         raise ValueError(f"a film's path must end in .mp4 or .gif; it is {target}")
     if not fps > 0:
         raise ValueError(f"fps must be positive; it is {fps}")
-    with _replacing(target) as temporary:
+    with replacing(target) as temporary:
         checked = _checked(frames, even=target.suffix.lower() == ".mp4")
         # The first frame is asked for before a writer opens: bad frames are told of first.
         first = next(checked, None)
@@ -108,15 +109,3 @@ def _check_image(image: NDArray[np.uint8]) -> None:
         raise ValueError(
             f"an image must be (height, width, 3) uint8 RGB; it is {image.shape} {image.dtype}"
         )
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A temporary path beside the target, of its suffix, renamed to it once all went well."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.stem}-{uuid4().hex}{target.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)

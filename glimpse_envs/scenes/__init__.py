@@ -1,6 +1,8 @@
-"""What is hidden. A new scene is one file and one line in `make_scene`."""
+"""What is hidden. A new scene is one file and one branch of `make_scene`."""
 
 from typing import TYPE_CHECKING
+
+from glimpse_envs import sources
 
 if TYPE_CHECKING:
     from glimpse_envs.scenes.scene import Scene
@@ -18,6 +20,10 @@ def make_scene(source: str, split: str, size: int, clutter: int, clutter_size: i
         if clutter:
             raise ValueError(f"clutter={clutter} must be 0 for source='circle_square'")
         return CircleSquareScene(split, size)
+    if not sources.is_known(source):
+        raise ValueError(
+            f"source={source!r} must be one of {', '.join(sources.SOURCES)}, circle_square"
+        )
     from glimpse_envs.scenes.images import ImageScene
 
     return ImageScene(source, split, size, clutter, clutter_size)

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs.sensors.planes import plane_size, read_plane, sum_scenes
+from glimpse_envs.sensors.sensor import Sensor
 from glimpse_envs.sensors.windows import read_window, scratch_sizes, slack
 
 # Sums of bytes over squares of this side still fit into 16 bits; beyond, float32 is exact to 2**24.
@@ -26,7 +27,7 @@ _WINDOWS = 3
 
 
 @dataclass(frozen=True)
-class Retina:
+class Retina(Sensor):
     """What one glimpse shows of a scene.
 
     Args:

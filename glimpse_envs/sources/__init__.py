@@ -9,7 +9,16 @@ from typing import Protocol, cast
 
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 
-__all__ = ["SOURCES", "SPLITS", "Examples", "SourceError", "SourceInfo", "describe", "load"]
+__all__ = [
+    "SOURCES",
+    "SPLITS",
+    "Examples",
+    "SourceError",
+    "SourceInfo",
+    "describe",
+    "is_known",
+    "load",
+]
 
 SOURCES: dict[str, str] = {
     "glyphs": "glimpse_envs.sources.glyphs",
@@ -52,10 +61,19 @@ def load(source: str, split: str) -> Examples:
     return _module(source).load(source, split)
 
 
+def is_known(source: object) -> bool:
+    """Whether `source` names a source; whether its files are there is another question."""
+    return isinstance(source, str) and _key(source) in SOURCES
+
+
+def _key(source: str) -> str:
+    """Under which name a source stands in `SOURCES`."""
+    name, colon, argument = source.partition(":")
+    return f"{name}:PATH" if colon and argument else source
+
+
 def _module(source: str) -> SourceModule:
     """The module of a source, imported now, because some of them import much."""
-    name, colon, argument = source.partition(":")
-    key = f"{name}:PATH" if colon and argument else source
-    if key not in SOURCES:
+    if not is_known(source):
         raise ValueError(f"unknown source {source!r}: it must be one of {', '.join(SOURCES)}")
-    return cast(SourceModule, import_module(SOURCES[key]))
+    return cast(SourceModule, import_module(SOURCES[_key(source)]))

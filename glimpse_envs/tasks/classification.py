@@ -6,21 +6,19 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.arguments import check_choice, check_flags, check_integers, is_number
 from glimpse_envs.geometry import LookSpace
 from glimpse_envs.randomness import draw_starts
 from glimpse_envs.scenes import make_scene
 from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.scenes.stage import Stage
+from glimpse_envs.sensors import make_sensor
 from glimpse_envs.sensors.gaze import Gaze
-from glimpse_envs.sensors.retina import Retina
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
-from glimpse_envs.threads import for_chunks
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
-
-# Rows whose glimpses one call of the kernel reads.
-_READ_TOGETHER = 256
 
 
 class ImageClassification(Task):
@@ -37,7 +35,8 @@ class ImageClassification(Task):
     ## Action Space
 
     `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
-    [-1, 1], where (-1, -1) is the scene's top-left corner; with `"tiles"` the number of a tile, row
+    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
+    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
     by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
     `answer`: the class. With `stop=True` also `stop`: 1 ends the episode with this answer.
 
@@ -65,7 +64,8 @@ class ImageClassification(Task):
 
     After a step `target`, the right answer, and `target_mask`, whether the answer counted; always
     `target_box` (4,): x0, y0, x1, y1 of the evidence in look coordinates (it may stick out of
-    [-1, 1]); in a fixed split `scene`, the scene's number.
+    [-1, 1]); in a fixed split `scene`, the scene's number; with `copies` of more than 1 `waiting`,
+    whether the row stood still because its episode has ended and that of a copy has not.
 
     ## References
 
@@ -87,6 +87,7 @@ class ImageClassification(Task):
         budget: T, glimpses in an episode, the first included.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
+        sensor: "retina", the only one yet.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
@@ -101,6 +102,15 @@ class ImageClassification(Task):
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
 
+    look_kind: str
+    """What a look is: "continuous", "tiles" or "relative"."""
+    tile_locations: NDArray[np.float64]
+    """(n, 2) in [-1, 1], (x, y) of the tiles' centres, row by row, whatever `look_kind` is."""
+    max_move: float
+    """The longest relative move, in look coordinates, whatever `look_kind` is."""
+    class_names: tuple[str, ...]
+    """What the answers stand for."""
+
     def __init__(
         self,
         *,
@@ -112,6 +122,7 @@ class ImageClassification(Task):
         budget: int,
         glimpse_size: int,
         scales: int,
+        sensor: str = "retina",
         inside: bool = False,
         look: str = "continuous",
         max_move: float = 0.2,
@@ -121,45 +132,35 @@ class ImageClassification(Task):
         stop: bool = False,
         glimpse_cost: float = 0.0,
     ) -> None:
-        _check_choice("split", split, SPLITS)
-        _check_choice("look", look, ("continuous", "tiles", "relative"))
-        _check_choice("reward", reward, ("final", "dense"))
-        _check_choice("view", view, ("glimpse", "full"))
-        for name, value, least in (
-            ("scene_size", scene_size, 1),
-            ("clutter", clutter, 0),
-            ("clutter_size", clutter_size, 1),
-            ("budget", budget, 1),
-            ("glimpse_size", glimpse_size, 1),
-            ("scales", scales, 1),
-        ):
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
+        check_choice("split", split, SPLITS)
+        check_choice("look", look, ("continuous", "tiles", "relative"))
+        check_choice("reward", reward, ("final", "dense"))
+        check_choice("view", view, ("glimpse", "full"))
+        check_integers(1, scene_size=scene_size, clutter_size=clutter_size, budget=budget)
+        check_integers(1, glimpse_size=glimpse_size, scales=scales)
+        check_integers(0, clutter=clutter)
+        check_flags(inside=inside, history=history, stop=stop)
         if scales > 12:
             raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
-        if not _is_number(max_move) or not 0.0 < max_move <= 2.0:
+        if not is_number(max_move) or not 0.0 < max_move <= 2.0:
             raise ValueError(
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
-        if not _is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
+        if not is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
             raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
-        for name, flag in (("inside", inside), ("history", history), ("stop", stop)):
-            if not isinstance(flag, bool | np.bool_):
-                raise ValueError(f"{name}={flag!r} must be True or False")
         if view == "full" and (history or stop or glimpse_cost):
             raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
 
         self._scene = make_scene(source, split, scene_size, clutter, clutter_size)
-        channels, height, width = self._scene.shape
-        # The full view needs no coarser planes.
-        self._retina = Retina(
-            height, width, channels, glimpse_size, scales if view == "glimpse" else 1
-        )
-        margin = (glimpse_size << (scales - 1)) / 2 if inside else 0.0
-        self._space = LookSpace(height, width, margin)
+        seeing = make_sensor(sensor, self._scene.shape, glimpse_size, scales)
+        self._space = LookSpace(*self._scene.shape[1:], max(seeing.sides) / 2 if inside else 0.0)
         self.tile_locations = self._space.tile_centres(glimpse_size)
-        self.look_kind, self.max_move, self._dense = look, max_move, reward == "dense"
         self._full, self._with_history = view == "full", history
+        # The full view reads no glimpses: the coarser scales need not be summed for it.
+        self._sensor = (
+            make_sensor(sensor, self._scene.shape, glimpse_size, 1) if self._full else seeing
+        )
+        self.look_kind, self.max_move, self._dense = look, max_move, reward == "dense"
         self.budget = 1 if self._full else int(budget)
         self.glimpse_cost = float(glimpse_cost)
         self.answer_reward = 1.0 / self.budget if self._dense else 1.0
@@ -190,18 +191,15 @@ class ImageClassification(Task):
             return spaces.Dict(scene=box(0.0, *self._scene.shape))
         steps = (self.budget,) if self._with_history else ()
         return spaces.Dict(
-            glimpse=box(0.0, *steps, *self._retina.glimpse_shape),
+            glimpse=box(0.0, *steps, *self._sensor.glimpse_shape),
             location=box(-1.0, *steps, 2),
             remaining=box(0.0, 1),
         )
 
     def allocate(self, num_envs: int, copies: int) -> None:
-        groups = num_envs // copies
         self._copies = copies
-        self._group_of = np.repeat(np.arange(groups), copies)  # (num_envs,)
-        self._canvas, self._sums = self._retina.allocate(groups, self._scene.dtype)
-        self._labels = np.zeros(groups, np.int64)
-        self._boxes = np.zeros((groups, 4))  # x0, y0, x1, y1 in pixels
+        self._stage = Stage(self._scene, self._sensor, num_envs, copies)
+        groups = num_envs // copies
         self._target_boxes = np.zeros((groups, 4), np.float32)  # in look coordinates
         self._starts = np.zeros((groups, 2))
         self._indices = np.full(groups, -1, np.int64)
@@ -209,20 +207,16 @@ class ImageClassification(Task):
         self._gaze = Gaze(num_envs, self.budget, self._space, max_move)
         self._answers = np.full(num_envs, -1, np.int64)
         if self._with_history:
-            shape = (num_envs, self.budget, *self._retina.glimpse_shape)
+            shape = (num_envs, self.budget, *self._sensor.glimpse_shape)
             self._glimpses = np.zeros(shape, np.float32)
             self._seen_from = np.zeros((num_envs, self.budget, 2), np.float32)
 
     def deal(self, groups: Rows, keys: Keys) -> None:
-        def draw(which: Rows) -> None:
-            self._scene.draw(which, keys, self._canvas, self._labels, self._boxes)
-            self._retina.sum_scenes(self._canvas, self._sums, which)
-
-        for_chunks(draw, groups)
+        self._stage.draw(groups, keys)
         streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
         draw_starts(groups, streams, self._starts)
         self._indices[groups] = keys.indices[groups]
-        corners = self._space.to_locations(self._boxes[groups].reshape(-1, 2, 2))
+        corners = self._space.to_locations(self._stage.boxes[groups].reshape(-1, 2, 2))
         self._target_boxes[groups] = corners.reshape(-1, 4)
         rows = groups
         if self._copies > 1:
@@ -248,26 +242,11 @@ class ImageClassification(Task):
 
     def _remember(self, rows: Rows) -> None:
         latest = self._gaze.taken[rows] - 1
-        self._glimpses[rows, latest] = self._read(rows)
+        self._glimpses[rows, latest] = self._stage.read(rows, self._gaze.centres)
         self._seen_from[rows, latest] = self._gaze.locations[rows]
 
-    def _read(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the glimpses (m, K C, g, g) that `rows` (m,) have before them."""
-        glimpses = np.empty((len(rows), *self._retina.glimpse_shape), np.float32)
-        scenes, centres, order = self._group_of, self._gaze.centres, rows
-        if len(rows) < len(scenes):
-            scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
-        for_chunks(
-            lambda chunk: self._retina.read(
-                self._canvas, self._sums, scenes, centres, chunk, glimpses
-            ),
-            order,
-            size=_READ_TOGETHER,
-        )
-        return glimpses
-
     def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
-        target = self._labels[self._group_of[rows]]
+        target = self._stage.labels[self._stage.group_of[rows]]
         self._answers[rows] = actions["answer"][rows]
         right = self._answers[rows] == target
         if self._dense:
@@ -276,7 +255,7 @@ class ImageClassification(Task):
 
     def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
         if self._full:
-            return {"scene": self._scenes(self._group_of[rows])}
+            return {"scene": self._stage.whole(self._stage.group_of[rows])}
         if self._with_history:
             return {
                 "glimpse": self._glimpses[rows],
@@ -284,18 +263,13 @@ class ImageClassification(Task):
                 "remaining": remaining,
             }
         return {
-            "glimpse": self._read(rows),
+            "glimpse": self._stage.read(rows, self._gaze.centres),
             "location": self._gaze.locations[rows].astype(np.float32),
             "remaining": remaining,
         }
 
-    def _scenes(self, groups: Rows) -> NDArray[np.float32]:
-        """Return the whole scenes (m, C, H, W) in [0, 1] of `groups` (m,)."""
-        scenes = self._canvas[groups, :, 1:-1, 1:-1].astype(np.float32)
-        return scenes / np.float32(255) if self._canvas.dtype == np.uint8 else scenes
-
     def evidence(self, rows: Rows) -> Arrays:
-        groups = self._group_of[rows]
+        groups = self._stage.group_of[rows]
         evidence: Arrays = {"target_box": self._target_boxes[groups]}
         if self.num_scenes is not None:
             evidence["scene"] = self._indices[groups]
@@ -324,24 +298,17 @@ class ImageClassification(Task):
     def picture(self, row: int, caption: str) -> "Picture":
         from glimpse_envs.rendering import Picture
 
-        group, answer = int(self._group_of[row]), int(self._answers[row])
+        stage, answer = self._stage, int(self._answers[row])
+        group = int(stage.group_of[row])
+        glimpse = np.zeros((0, 1, 1), np.float32)
+        if not self._full:
+            (glimpse,) = stage.read(np.array([row]), self._gaze.centres)
         return Picture(
-            scene=self._scenes(np.array([group]))[0],
+            scene=stage.whole(np.array([group]))[0],
             path=self._gaze.path[row, : self._gaze.taken[row]],
-            sides=() if self._full else self._retina.sides,
-            glimpse=np.zeros((0, 1, 1), np.float32)
-            if self._full
-            else self._read(np.array([row]))[0],
+            sides=() if self._full else self._sensor.sides,
+            glimpse=glimpse,
             answer=None if answer < 0 else self.class_names[answer],
-            target=self.class_names[self._labels[group]],
+            target=self.class_names[stage.labels[group]],
             caption=caption,
         )
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -1,0 +1,51 @@
+"""Refusing a config's values by name, before anything is made of them."""
+
+import math
+from typing import Literal, get_args, get_origin, get_type_hints
+
+import torch
+
+
+def check_counts(config: object, *names: str) -> None:
+    """Raise a `ValueError` where a field of `names` is below 1."""
+    for name in names:
+        value = getattr(config, name)
+        if not value >= 1:
+            raise ValueError(f"{name}={value} must be at least 1")
+
+
+def check_positive(config: object, *names: str) -> None:
+    """Raise a `ValueError` where a field of `names` is neither None nor above 0 and finite."""
+    for name in names:
+        value = getattr(config, name)
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"{name}={value} must be above 0 and finite")
+
+
+def check_finite(config: object, *names: str) -> None:
+    """Raise a `ValueError` where a field of `names` is NaN or infinite."""
+    for name in names:
+        value = getattr(config, name)
+        if not math.isfinite(value):
+            raise ValueError(f"{name}={value} must be finite")
+
+
+def check_choices(config: object) -> None:
+    """Raise a `ValueError` where a field is none of the words that its `Literal` type lists."""
+    for name, kind in get_type_hints(type(config)).items():
+        value = getattr(config, name)
+        if get_origin(kind) is Literal and value not in get_args(kind):
+            choices = ", ".join(map(repr, get_args(kind)))
+            raise ValueError(f"{name}={value!r} must be one of {choices}")
+
+
+def check_device(device: str) -> None:
+    """Raise a `ValueError` where torch cannot compute on `device`."""
+    try:
+        torch.zeros(1, device=device).item()
+    # A torch built without CUDA says so by an AssertionError.
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(
+            f"device={device!r} cannot be used here ({reason}); device='cpu' always can"
+        ) from error

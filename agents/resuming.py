@@ -1,0 +1,82 @@
+"""Going on with a run: its config read back, and held against the one it is resumed with."""
+
+import shlex
+from dataclasses import asdict, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from glimpse_envs.evaluation.runs import Run, RunError
+
+Config = TypeVar("Config")
+
+FREE = frozenset({"device", "threads", "log_every", "checkpoint_every"})
+"""What a run may be resumed with another value of: it does not change what is learned."""
+
+_NOT_SET = object()
+
+
+def read_config(run: Run, kind: type[Config]) -> Config:
+    """Return the config that `run` was made with; fields newer than the run have their defaults.
+
+    Raises:
+        RunError: the run is another algorithm's, or was made with fields that `kind` lacks.
+    """
+    if run.config.get("algorithm") != kind.__name__:
+        raise RunError(
+            f"{run.folder} is a run of another algorithm: it has a {run.config.get('algorithm')}, "
+            f"not a {kind.__name__}. Resume it with its own, or give another folder."
+        )
+    return _from_json(kind, run.config["config"], run)
+
+
+def check_same(run: Run, config: Any) -> None:
+    """Refuse to resume `run` with a `config` that differs from its own in more than `FREE`.
+
+    Raises:
+        RunError: naming each field that differs by its path, such as network.core.
+    """
+    saved, given = (_leaves(asdict(c)) for c in (read_config(run, type(config)), config))
+    named = [
+        f"{path} ({_said(saved, path)}, now {_said(given, path)})"
+        for path in sorted((saved.keys() | given.keys()) - FREE)
+        if saved.get(path, _NOT_SET) != given.get(path, _NOT_SET)
+    ]
+    if named:
+        raise RunError(
+            f"{run.folder} is a run with another config: {', '.join(named)}. Resume it with its "
+            "own, or give another folder."
+        )
+
+
+def resume_command(algorithm: str, folder: Path) -> str:
+    """The command that goes on with the run in `folder`."""
+    return f"python -m agents.train {algorithm} --run {shlex.quote(str(folder))} --resume"
+
+
+def _from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:
+    unknown = sorted(values.keys() - {field.name for field in fields(kind)})
+    if unknown:
+        raise RunError(
+            f"{run.folder} was made with {', '.join(unknown)}, which {kind.__name__} lacks: go on "
+            f"with it at its own revision, {run.config.get('revision')}."
+        )
+    hints = get_type_hints(kind)
+    return kind(
+        **{
+            name: _from_json(hints[name], value, run) if is_dataclass(hints[name]) else value
+            for name, value in values.items()
+        }
+    )
+
+
+def _leaves(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested dicts as one, keyed by path: "network.core"."""
+    leaves: dict[str, Any] = {}
+    for name, value in values.items():
+        path = f"{prefix}{name}"
+        leaves |= _leaves(value, f"{path}.") if isinstance(value, dict) else {path: value}
+    return leaves
+
+
+def _said(leaves: dict[str, Any], path: str) -> str:
+    return repr(leaves[path]) if path in leaves else "not set"

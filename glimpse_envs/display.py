@@ -1,0 +1,69 @@
+"""What `render` gives of a batch: frames of its rows, or a window with the first of them."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.task import Task
+
+RENDER_MODES = ("rgb_array", "human")
+RENDER_FPS = 4
+
+
+class Display:
+    """Draws the rows of a task.
+
+    Args:
+        task: what is drawn.
+        mode: None, "rgb_array" or "human" (which shows row 0).
+
+    Raises:
+        ValueError: `mode` is not one of these.
+    """
+
+    def __init__(self, task: Task, mode: str | None) -> None:
+        if mode is not None and mode not in RENDER_MODES:
+            raise ValueError(f"render_mode={mode!r} must be None or one of {RENDER_MODES}")
+        self._task, self._mode = task, mode
+        self._window: Any = None
+
+    def frames(self, taken: NDArray[np.int64]) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return a frame (height, width, 3) uint8 RGB of every row; None but in "rgb_array" mode.
+
+        Args:
+            taken: (n,) glimpses taken by each row.
+        """
+        if self._mode is None:
+            gym.logger.warn(
+                "render() needs a render_mode, given when the environment is made, "
+                "e.g. render_mode='rgb_array'"
+            )
+            return None
+        if self._mode == "human":
+            self.refresh(taken)
+            return None
+        return tuple(self._frame(row, taken) for row in range(len(taken)))
+
+    def refresh(self, taken: NDArray[np.int64]) -> None:
+        """Show row 0 as it is now, in "human" mode."""
+        if self._mode != "human":
+            return
+        if self._window is None:
+            from glimpse_envs.rendering import Window
+
+            self._window = Window("glimpse_envs", RENDER_FPS)
+        self._window.show(self._frame(0, taken))
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _frame(self, row: int, taken: NDArray[np.int64]) -> NDArray[np.uint8]:
+        from glimpse_envs.rendering import draw_frame
+
+        caption = f"glimpse {taken[row]} of {self._task.budget}"
+        return draw_frame(self._task.picture(row, caption))

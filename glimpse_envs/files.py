@@ -1,0 +1,30 @@
+"""Writing files whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give a path to write to, which becomes `target` in one move if all went well.
+
+    It has the target's name and suffix. The target's folder is made where it is missing; after an
+    error the target is as it was and nothing is left beside it.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # In a folder of its own: a kill leaves nothing there that a pattern such as *.json would find.
+    with TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
+        temporary = Path(scratch) / target.name
+        yield temporary
+        os.replace(temporary, target)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that whoever reads, even after a power cut, sees the old or the new one."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

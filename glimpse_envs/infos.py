@@ -1,0 +1,54 @@
+"""`info` of a batch: each value beside a mask of the rows it speaks of, laid out as Gymnasium's."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.task import Arrays, Rows
+
+Info = dict[str, Any]
+
+
+def mask_of(rows: Rows, num_envs: int) -> NDArray[np.bool_]:
+    """Return where `rows` (m,) are: (num_envs,) bool."""
+    if len(rows) == num_envs:
+        return np.ones(num_envs, np.bool_)
+    mask = np.zeros(num_envs, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def merge(infos: Info, values: Arrays, rows: Rows, num_envs: int) -> Info:
+    """Add `values`, name -> (m, ...), of `rows` (m,) to `infos`, each with its mask."""
+    for name, value in values.items():
+        if len(rows) == num_envs:
+            whole = value
+        else:
+            whole = np.zeros((num_envs, *value.shape[1:]), value.dtype)
+            whole[rows] = value
+        infos[name], infos[f"_{name}"] = whole, mask_of(rows, num_envs)
+    return infos
+
+
+def final_infos(observation: Arrays, said: Arrays, rows: Rows, num_envs: int) -> Info:
+    """Return `final_obs` and `final_info` of the ended `rows` (m,), as SyncVectorEnv gives them.
+
+    Args:
+        observation: their terminal observations, name -> (m, ...).
+        said: what `info` says at their last step, name -> (m, ...).
+        rows: in rising order.
+        num_envs: rows of the batch.
+    """
+    own: list[Arrays] = [{} for _ in range(len(rows))]
+    for name, values in observation.items():
+        for row, value in zip(own, values, strict=True):
+            row[name] = value
+    final_obs = np.full(num_envs, None, dtype=object)
+    final_obs[rows] = own
+    return {
+        "final_obs": final_obs,
+        "_final_obs": mask_of(rows, num_envs),
+        "final_info": merge({}, said, rows, num_envs),
+        "_final_info": mask_of(rows, num_envs),
+    }

@@ -1,0 +1,57 @@
+"""What a sensor is: what one glimpse shows of a scene, for a batch of scenes and glimpses."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Sensor(ABC):
+    """Reads glimpses of g x g cells around places in scenes (C, H, W)."""
+
+    @property
+    @abstractmethod
+    def sides(self) -> tuple[float, ...]:
+        """The side in pixels of each window that a glimpse shows, finest first."""
+
+    @property
+    @abstractmethod
+    def glimpse_shape(self) -> tuple[int, int, int]:
+        """(K * C, g, g): K windows, one after the other, each with its channels."""
+
+    @abstractmethod
+    def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
+        """Return zeroed room for `scenes` scenes, and for what is worked out of each once.
+
+        Returns:
+            `canvas` (scenes, C, H + 2, W + 2) of `dtype`, uint8 (0 to 255) or float32 (0 to 1): the
+            pixels within a border of zeros; and `sums` (scenes, ...), of any shape and dtype.
+        """
+
+    @abstractmethod
+    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: NDArray[np.int64]) -> None:
+        """Fill `sums` of the scenes `which` (n,), whose canvas was drawn anew.
+
+        Called on several threads at once, each with scenes of its own.
+        """
+
+    @abstractmethod
+    def read(
+        self,
+        canvas: NDArray,
+        sums: NDArray,
+        scenes: NDArray[np.int64],
+        centres: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        glimpses: NDArray[np.float32],
+    ) -> None:
+        """Read a glimpse for each of `rows` (n,), on several threads at once.
+
+        Args:
+            canvas, sums: as `allocate` returned them.
+            scenes: (m,), which scene each row sees.
+            centres: (m, 2), (x, y) in pixels from the scene's corner, anywhere.
+            rows: (n,) in [0, m).
+            glimpses: (m, *glimpse_shape), whose `rows` are overwritten with values in [0, 1];
+                outside the scene there are zeros.
+        """
