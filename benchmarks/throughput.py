@@ -102,7 +102,7 @@ def measure_duel(setting: str, repeats: int) -> Duel:
     except ImportError as error:
         problem = f"ap_gym cannot be imported: {error}"
     cases = [Case("ours", batch_burst(envs)) for envs in ours]
-    cases += [Case("ap_gym", batch_burst(envs, 4_000)) for envs in theirs]
+    cases += [Case("ap_gym", batch_burst(envs, 4_000), own_threads=True) for envs in theirs]
     rates = best_rates(cases, repeats)
     for envs in (*ours, *theirs):
         envs.close()
