@@ -55,7 +55,7 @@ def _throughput(record: dict[str, Any]) -> list[str]:
     seconds = [(name, f"{value:.2f}") for name, value in record["start_seconds"].items()]
     return [
         f"## Environments\n\nThousand steps a second by rows, new scenes of every episode included "
-        f"({record['hardware']}, revision {record['revision'][:12]}).",
+        f"({record['hardware']}, revision {_revision(record)}).",
         table(heads, lines),
         "## Beside ap_gym 0.7.0\n\nThousand steps a second on one core, each at its best number of "
         "rows: 28x28 pixels, one 5x5 glimpse, 16 steps.",
@@ -81,7 +81,7 @@ def _training(record: dict[str, Any]) -> list[str]:
     ]
     return [
         f"## Training\n\nREINFORCE on `{record['env_id']}`, one thread ({record['hardware']}, "
-        f"revision {record['revision'][:12]}). Peak is that of a large matrix product in the same "
+        f"revision {_revision(record)}). Peak is that of a large matrix product in the same "
         "precision, measured in turns with the training; environment and overheads count as lost.",
         table(("core", "precision", "images/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines),
     ]
@@ -89,3 +89,9 @@ def _training(record: dict[str, Any]) -> list[str]:
 
 def _thousands(speed: float | None) -> str:
     return "" if speed is None else f"{speed / 1e3:,.0f}"
+
+
+def _revision(record: dict[str, Any]) -> str:
+    """The short revision, and whether the tree had changes that were not committed."""
+    commit, plus, state = record["revision"].partition("+")
+    return f"{commit[:12]}{plus}{state}"
