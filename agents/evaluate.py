@@ -1,6 +1,5 @@
 """Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -89,7 +88,7 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
     return Record(
         env_id=evaluation.env_id,
         env_kwargs=dict(evaluation.env_kwargs),
-        model=model_name(run),
+        model=run.config["model"],
         seed=run.config["seed"],
         glimpses=len(evaluation.accuracy_by_glimpse),
         error_percent=round(evaluation.error_percent, 4),
@@ -106,15 +105,6 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
         notes=notes,
         cores=config["threads"],
     )
-
-
-def model_name(run: Run) -> str:
-    """What a run is called in tables: its algorithm, its core, and who looks if not the model."""
-    config = run.config["config"]
-    algorithm = re.sub("Config$", "", run.config["algorithm"])
-    core = config["network"]["core"]
-    name = f"{algorithm} {core if core == 'rnn' else core.upper()}"
-    return name if config["looks"] == "learned" else f"{name}, {config['looks']} glimpses"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -134,7 +124,7 @@ def main(arguments: list[str] | None = None) -> None:
         )
         print(evaluation.summary())
         if config.record is not None:
-            if config.looks not in (None, run.config["config"]["looks"]):
+            if config.looks not in (None, run.config["config"].get("looks", "learned")):
                 raise ValueError("a record is of the looks that the run was trained with")
             path = write_record(make_record(run, evaluation, config.notes), config.record)
             print(f"recorded in {path}")

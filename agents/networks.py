@@ -48,6 +48,11 @@ class NetworkConfig:
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
 
 
+def core_name(config: NetworkConfig) -> str:
+    """What the core is called in tables."""
+    return config.core if config.core == "rnn" else config.core.upper()
+
+
 def check_network(config: NetworkConfig) -> None:
     """Refuse a network that cannot be.
 

@@ -9,24 +9,22 @@ Stop-gradients: advantages are constants. With `detach_heads` (see `NetworkConfi
 and the baseline send no gradient into core and glimpse network, which then learn from the answer.
 """
 
-from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
-import gymnasium as gym
 import torch
-from gymnasium import spaces
 from torch import Tensor
 from torch.nn import functional as F
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.checks import check_finite, check_positive
-from agents.networks import NetworkConfig
+from agents.learner import GradientLearner
+from agents.networks import NetworkConfig, core_name
 from agents.policy import Decision, GlimpsePolicy
 from agents.returns import returns_to_go
-from agents.rollout import Observation, Trajectory, play_episodes
+from agents.rollout import Observation, Trajectory, make_training_env, play_episodes
 from agents.scanners import SCANNERS
-from agents.training import TrainingConfig, cosine_decay
+from agents.training import TrainingConfig
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def episode_losses(
     }
 
 
-class Reinforce:
+class Reinforce(GradientLearner):
     """The learner: one `update` plays a batch of episodes and takes one step of Adam.
 
     Args:
@@ -117,7 +115,7 @@ class Reinforce:
         ValueError: the configuration does not fit the environment.
     """
 
-    policy_class = "agents.policy:GlimpsePolicy"
+    policy: GlimpsePolicy
 
     def __init__(self, config: ReinforceConfig) -> None:
         check_finite(config, "look_weight", "baseline_weight", "entropy_weight")
@@ -127,31 +125,17 @@ class Reinforce:
                 "final_look_std schedules what learn_look_std learns: leave one of the two"
             )
         self.config = config
-        torch.manual_seed(config.seed)
-        self.env = gym.make_vec(
-            config.env_id,
-            num_envs=config.batch_size,
-            split="train",
-            copies=config.copies,
-            autoreset_mode="SameStep" if _can_stop(config) else "Disabled",
-            **config.env_kwargs,
-        )
-        observation_space = self.env.single_observation_space
-        action_space = self.env.single_action_space
-        assert isinstance(observation_space, spaces.Dict)
-        assert isinstance(action_space, spaces.Dict)
-        self.device = torch.device(config.device)
-        self.policy = GlimpsePolicy(observation_space, action_space, config.network).to(self.device)
-        self.optimizer = torch.optim.Adam(
-            [p for p in self.policy.parameters() if p.requires_grad],
-            lr=config.learning_rate,
-            fused=True,
-        )
-        self.generator = torch.Generator().manual_seed(config.seed)
+        env = make_training_env(config)
         self.scanner = None
         if config.looks != "learned":
-            self.scanner = SCANNERS[config.looks](self.env, config.seed)
-        self.env.reset(seed=config.seed)
+            self.scanner = SCANNERS[config.looks](env, config.seed)
+        super().__init__(config, env, partial(GlimpsePolicy, config=config.network))
+
+    @property
+    def name(self) -> str:
+        name = f"Reinforce {core_name(self.config.network)}"
+        looks = self.config.looks
+        return name if looks == "learned" else f"{name}, {looks} glimpses"
 
     def choose(
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
@@ -168,16 +152,9 @@ class Reinforce:
             action["look"] = looks.to(self.device)
         return action
 
-    def update(self, progress: float) -> dict[str, float]:
-        """Learn from one batch of episodes; `progress` in [0, 1] drives the schedules.
-
-        Raises:
-            FloatingPointError: a loss or the gradient is not finite; the policy is unchanged.
-        """
+    def learn(self, progress: float) -> dict[str, float]:
+        """Play a batch of episodes and descend its losses."""
         config = self.config
-        rate = config.learning_rate * cosine_decay(progress, config.warmup)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
         if config.final_look_std is not None:
             start = config.network.look_std
             self.policy.set_look_std(start + progress * (config.final_look_std - start))
@@ -198,54 +175,15 @@ class Reinforce:
         total = total - config.entropy_weight * means["entropy"]
         if config.answer_by == "label":
             total = total + means["answer"]
-        for name, mean in means.items():
-            if not torch.isfinite(mean):
-                raise FloatingPointError(f"the {name} loss is {mean.item()}")
-        self.optimizer.zero_grad(set_to_none=True)
-        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        norm = torch.nn.utils.clip_grad_norm_(self.policy.parameters(), config.max_gradient_norm)
-        if not torch.isfinite(norm):
-            raise FloatingPointError(f"the gradient's norm is {norm.item()}")
-        self.optimizer.step()
-
+        norm = self.descend(total, **means)
         metrics = {f"loss/{name}": mean.item() for name, mean in means.items()}
-        final = torch.stack([action["answer"] for action in trajectory.actions])
-        right = (final == trajectory.targets) & trajectory.alive & ~trajectory.looked
-        metrics["error"] = 1.0 - right.any(dim=0).float().mean().item()
-        metrics["return"] = trajectory.rewards.sum(dim=0).mean().item()
-        metrics["glimpses"] = trajectory.alive.float().sum(dim=0).mean().item()
-        metrics["gradient_norm"] = norm.item()
-        metrics["learning_rate"] = rate
-        return metrics
+        return {**metrics, **trajectory.summary(), "gradient_norm": norm}
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next update depends on, nested dicts of tensors, arrays and numbers."""
-        return {
-            "policy": self.policy.state_dict(),
-            "optimizer": self.optimizer.state_dict()["state"],
-            "generator": self.generator.get_state(),
-            "env": self.env.unwrapped.state_dict(),  # type: ignore[attr-defined]
-            "scanner": {} if self.scanner is None else self.scanner.state_dict(),
-        }
+        scanner = {} if self.scanner is None else self.scanner.state_dict()
+        return {**super().state_dict(), "scanner": scanner}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
-        self.policy.load_state_dict(state["policy"])
-        groups = self.optimizer.state_dict()["param_groups"]
-        moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
-        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
-        self.generator.set_state(state["generator"])
-        self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
+        super().load_state_dict(state)
         if self.scanner is not None:
             self.scanner.load_state_dict(state["scanner"])
-
-    def close(self) -> None:
-        """Close the environment."""
-        self.env.close()
-
-
-def _can_stop(config: ReinforceConfig) -> bool:
-    """Whether rows may end at different times."""
-    with closing(gym.make(config.env_id, **config.env_kwargs)) as env:
-        assert isinstance(env.action_space, spaces.Dict)
-        return "stop" in env.action_space.spaces

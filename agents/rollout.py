@@ -1,17 +1,21 @@
 """Whole episodes played with the gradient kept, so that learning needs no second forward pass."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import torch
+from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor
 
+import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy import Decision, GlimpsePolicy
+from agents.training import TrainingConfig
 
 Observation = dict[str, Tensor]
 Choose = Callable[[Decision, Observation, dict[str, Any], int], dict[str, Tensor]]
@@ -48,6 +52,32 @@ class Trajectory:
             return torch.stack([head.entropy() for head in heads])
         pairs = zip(heads, self.actions, strict=True)
         return torch.stack([head.log_prob(action[name]) for head, action in pairs])
+
+    def summary(self) -> dict[str, float]:
+        """Means over the episodes: the last answer's error, the return, and the glimpses taken."""
+        answers = torch.stack([action["answer"] for action in self.actions])
+        right = (answers == self.targets) & self.alive & ~self.looked
+        return {
+            "error": 1.0 - right.any(dim=0).float().mean().item(),
+            "return": self.rewards.sum(dim=0).mean().item(),
+            "glimpses": self.alive.float().sum(dim=0).mean().item(),
+        }
+
+
+def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
+    """The environment of a config's batches of whole episodes, with further arguments `kwargs`."""
+    arguments = {**config.env_kwargs, **kwargs}
+    with closing(gym.make(config.env_id, **arguments)) as env:
+        assert isinstance(env.action_space, spaces.Dict)
+        ends_differ = "stop" in env.action_space.spaces
+    return gym.make_vec(
+        config.env_id,
+        num_envs=config.batch_size,
+        split="train",
+        copies=config.copies,
+        autoreset_mode="SameStep" if ends_differ else "Disabled",
+        **arguments,
+    )
 
 
 def play_episodes(

@@ -69,6 +69,8 @@ class Learner(Protocol):
 
     policy_class: str
 
+    @property
+    def name(self) -> str: ...
     def update(self, progress: float) -> dict[str, float]: ...
     def state_dict(self) -> dict[str, Any]: ...
     def load_state_dict(self, state: dict[str, Any]) -> None: ...
@@ -128,6 +130,7 @@ def train(
             folder,
             {
                 "policy": learner.policy_class,
+                "model": learner.name,
                 "command": " ".join(sys.argv),
                 "algorithm": type(config).__name__,
                 "config": asdict(config),

@@ -9,7 +9,7 @@ import torch
 from episodes import CENTRED
 from tiny import SMALL, tiny_config, tiny_network
 
-from agents.evaluate import evaluate_run, main, make_record, model_name
+from agents.evaluate import evaluate_run, main, make_record
 from agents.policy import GlimpsePolicy
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.training import train
@@ -87,7 +87,7 @@ def test_a_run_trained_with_random_looks_is_scored_with_them(tmp_path: Path) -> 
     assert gaze.coverage > 0.7
     again = evaluate_run(control, scenes=100, looks="random")
     np.testing.assert_array_equal(score.correct, again.correct)
-    assert model_name(control) == "Reinforce LSTM, random glimpses"
+    assert control.config["model"] == "Reinforce LSTM, random glimpses"
 
 
 def test_the_policy_of_a_run_is_its_last_checkpoint(run: Run) -> None:
