@@ -65,6 +65,9 @@ def evaluate_run(
         raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
     torch.set_num_threads(config.get("threads", 1))
     policy: Any = load_policy(run.folder)
+    env_kwargs = config["env_kwargs"]
+    if hasattr(policy, "env_kwargs"):
+        env_kwargs = policy.env_kwargs(env_kwargs)
     if looks != "learned":
         env = gym.make(config["env_id"], **config["env_kwargs"])
         policy = ScannedPolicy(SCANNERS[looks](env, seed), policy)
@@ -76,7 +79,7 @@ def evaluate_run(
         batch_size=batch_size,
         seed=seed,
         progress=progress,
-        **config["env_kwargs"],
+        **env_kwargs,
     )
 
 

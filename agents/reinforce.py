@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from agents.checks import check_finite, check_positive
 from agents.learner import GradientLearner
@@ -51,6 +50,30 @@ class ReinforceConfig(TrainingConfig):
     """Sizes and kinds of the networks."""
 
 
+def learning_signal(
+    trajectory: Trajectory,
+    log_likelihood: Tensor,
+    answer_by: str,
+    look_signal: str,
+    answer_reward: float,
+) -> Tensor:
+    """What decisions are rewarded with, (T, B), constant; see `look_signal` of `ReinforceConfig`.
+
+    Args:
+        trajectory: episodes as they were played.
+        log_likelihood: (T, B), of the right answers.
+        answer_by, look_signal: see `ReinforceConfig`.
+        answer_reward: what the task pays a right answer that counts.
+    """
+    if answer_by == "reward" or look_signal == "reward":
+        return trajectory.rewards
+    answers = torch.stack([action["answer"] for action in trajectory.actions])
+    right = (answers == trajectory.targets).to(log_likelihood.dtype)
+    score = log_likelihood.detach()
+    score = score.exp() if look_signal == "probability" else score
+    return trajectory.rewards + answer_reward * trajectory.counted * (score - right)
+
+
 def episode_losses(
     trajectory: Trajectory,
     answer_by: str = "label",
@@ -66,43 +89,22 @@ def episode_losses(
     over the answers that counted. `baseline`: half the mean squared error. `entropy`: summed over
     the same decisions as `policy`.
     """
-    heads = trajectory.decisions[0].heads
-    values = torch.stack([decision.value for decision in trajectory.decisions])  # (T, B)
-    alive = trajectory.alive.to(values.dtype)
-    logits = torch.stack([d.heads["answer"].logits for d in trajectory.decisions])  # type: ignore[attr-defined]
-    log_likelihood = -F.cross_entropy(
-        logits.flatten(0, 1), trajectory.targets.flatten(), reduction="none"
-    ).view_as(values)
-    counted = trajectory.counted.to(values.dtype)
-    share = counted / counted.sum(dim=0).clamp(min=1)  # (T, B)
-
-    signal = trajectory.rewards.to(values.dtype)
-    if answer_by == "label" and look_signal != "reward":
-        answers = torch.stack([action["answer"] for action in trajectory.actions])
-        right = (answers == trajectory.targets).to(values.dtype)
-        score = log_likelihood.detach()
-        score = score.exp() if look_signal == "probability" else score
-        signal = signal + answer_reward * counted * (score - right)
+    values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
+    signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal, answer_reward)
     returns = returns_to_go(signal)
     advantages = (returns - values).detach()
-
-    effective = {"stop": trajectory.stoppable}
-    if looks_learned:
-        effective["look"] = trajectory.looked
-    if answer_by == "reward":
-        effective["answer"] = trajectory.counted
-    policy, entropy = torch.zeros_like(values[0]), torch.zeros_like(values[0])
-    for name, mask in effective.items():
-        if name in heads:
-            policy = policy - (trajectory.stack(name, "log_prob") * advantages * mask).sum(dim=0)
-            entropy = entropy + (trajectory.stack(name, "entropy") * mask).sum(dim=0)
-    errors = 0.5 * (values - returns) ** 2 * alive
+    effective = trajectory.effective(looks=looks_learned, answers=answer_by == "reward")
     return {
-        "policy": policy,
-        "answer": -(log_likelihood * share).sum(dim=0),
-        "baseline": errors.sum(dim=0) / alive.sum(dim=0),
-        "entropy": entropy,
+        "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
+        "answer": -mean_where(trajectory.counted, log_likelihood),
+        "baseline": mean_where(trajectory.alive, 0.5 * (values - returns) ** 2),
+        "entropy": trajectory.joint("entropy", effective).sum(dim=0),
     }
+
+
+def mean_where(mask: Tensor, values: Tensor) -> Tensor:
+    """The mean over time of `values` (T, B) where `mask`, 0 where it is nowhere: (B,)."""
+    return (values * mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1)
 
 
 class Reinforce(GradientLearner):

@@ -48,9 +48,9 @@ def check_same(run: Run, config: Any) -> None:
         )
 
 
-def resume_command(algorithm: str, folder: Path) -> str:
+def resume_command(module: str, algorithm: str, folder: Path) -> str:
     """The command that goes on with the run in `folder`."""
-    return f"python -m agents.train {algorithm} --run {shlex.quote(str(folder))} --resume"
+    return f"python -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
 def _from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:

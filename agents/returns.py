@@ -1,14 +1,69 @@
-"""Returns from rewards."""
+"""Returns and advantages from rewards and values; all are (T, B), time first, B rows apart.
+
+An episode is whole: nothing is earned after its end, so the value there is 0 and no end needs the
+critic's word. Rows of unequal length are padded: `alive` is False after a row's end, and what stands
+there in `rewards` and `values` does not matter.
+"""
 
 import torch
 from torch import Tensor
 
 
-def returns_to_go(rewards: Tensor) -> Tensor:
-    """Return G_t = r_t + G_{t+1} for rewards (T, B); G has the same shape."""
+def returns_to_go(rewards: Tensor, discount: float = 1.0) -> Tensor:
+    """Return G_t = r_t + γ G_{t+1} for rewards (T, B); G has the same shape."""
     returns = torch.zeros_like(rewards)
     following = torch.zeros_like(rewards[0])
     for t in range(len(rewards) - 1, -1, -1):
-        following = rewards[t] + following
+        following = rewards[t] + discount * following
         returns[t] = following
     return returns
+
+
+def n_step_returns(
+    rewards: Tensor, values: Tensor, alive: Tensor, n: int, discount: float = 1.0
+) -> Tensor:
+    """Return G_t = r_t + γ r_{t+1} + … + γ^{n-1} r_{t+n-1} + γ^n V_{t+n}, 0 where not alive.
+
+    With n = 1 they are the targets of TD(0), with n >= T the Monte-Carlo returns. A3C (Mnih et al.
+    2016, algorithm S3) looks to the end of n steps that all states share; here every state looks n
+    steps ahead, as in Sutton & Barto (2018), eq. 7.1.
+
+    Args:
+        rewards: (T, B), r_t, what the decision at t earned.
+        values: (T, B), V_t, before the decision at t.
+        alive: (T, B) bool.
+        n: steps before the value is trusted, at least 1.
+        discount: γ in [0, 1].
+    """
+    rewards = torch.where(alive, rewards, 0.0)
+    returns = torch.where(alive, values, 0.0)
+    for _ in range(min(n, len(rewards))):
+        returns = rewards + discount * _next(returns)
+    return returns
+
+
+def gae(
+    rewards: Tensor, values: Tensor, alive: Tensor, discount: float = 1.0, lambda_: float = 0.95
+) -> Tensor:
+    """Return generalised advantages A_t = δ_t + γλ A_{t+1}, δ_t = r_t + γ V_{t+1} - V_t, 0 where not
+    alive (Schulman et al. 2016, eq. 16).
+
+    With λ = 1 they are the Monte-Carlo returns less the values, with λ = 0 the errors of TD(0). What
+    the values should have been, the λ-return, is A_t + V_t.
+
+    Args:
+        rewards: (T, B), r_t, what the decision at t earned.
+        values: (T, B), V_t, before the decision at t.
+        alive: (T, B) bool.
+        discount: γ in [0, 1].
+        lambda_: λ in [0, 1].
+    """
+    rewards = torch.where(alive, rewards, 0.0)
+    values = torch.where(alive, values, 0.0)
+    errors = rewards + discount * _next(values) - values
+    return returns_to_go(errors, discount * lambda_)
+
+
+def _next(quantity: Tensor) -> Tensor:
+    """`quantity` (T, B) a step later: x_{t+1} at t, and 0 at the end."""
+    return torch.cat([quantity[1:], torch.zeros_like(quantity[:1])])

@@ -1,4 +1,5 @@
-"""Whole episodes played with the gradient kept, so that learning needs no second forward pass."""
+"""Whole episodes: played with the gradient kept, so that learning needs no second forward pass, or
+without it and replayed, as often as one likes, with the policy as it is by then."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -12,6 +13,7 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy import Decision, GlimpsePolicy
@@ -26,7 +28,8 @@ class Trajectory:
     """One episode of each of B rows, T steps of the longest; what follows a row's end is not alive.
 
     Args:
-        decisions: T decisions, with their gradients.
+        decisions: T decisions, with their gradients where they were kept.
+        observations: T observations, name -> (B, ...), of which the decisions were made.
         actions: T actions, name -> (B, ...), as they were sampled.
         rewards: (T, B), 0 where not alive.
         targets: (T, B) int64, the right answers.
@@ -37,6 +40,7 @@ class Trajectory:
     """
 
     decisions: list[Decision]
+    observations: list[Observation]
     actions: list[dict[str, Tensor]]
     rewards: Tensor
     targets: Tensor
@@ -45,6 +49,30 @@ class Trajectory:
     looked: Tensor
     stoppable: Tensor
 
+    @property
+    def values(self) -> Tensor:
+        """The baseline's values, (T, B)."""
+        return torch.stack([decision.value for decision in self.decisions])
+
+    def log_likelihood(self) -> Tensor:
+        """The log-probability of the right answer at every step, (T, B)."""
+        logits = torch.stack([d.heads["answer"].logits for d in self.decisions])  # type: ignore[attr-defined]
+        missed = F.cross_entropy(logits.flatten(0, 1), self.targets.flatten(), reduction="none")
+        return -missed.view(self.targets.shape)
+
+    def effective(self, *, looks: bool, answers: bool) -> dict[str, Tensor]:
+        """Where a decision that is learned by reward had an effect: component -> (T, B) bool.
+
+        A look that was ignored, an answer that did not count and a stop when the budget was spent
+        had none. Stops are always learned by reward, `looks` and `answers` where it is said.
+        """
+        masks = {"stop": self.stoppable}
+        if looks:
+            masks["look"] = self.looked
+        if answers:
+            masks["answer"] = self.counted
+        return {name: mask for name, mask in masks.items() if name in self.decisions[0].heads}
+
     def stack(self, name: str, quantity: str) -> Tensor:
         """Stack over time the `quantity` ("log_prob" or "entropy") of component `name`: (T, B)."""
         heads = [decision.heads[name] for decision in self.decisions]
@@ -52,6 +80,14 @@ class Trajectory:
             return torch.stack([head.entropy() for head in heads])
         pairs = zip(heads, self.actions, strict=True)
         return torch.stack([head.log_prob(action[name]) for head, action in pairs])
+
+    def joint(self, quantity: str, effective: dict[str, Tensor]) -> Tensor:
+        """The `quantity` of each step's whole action: the sum over the components of `effective`,
+        where they had an effect; (T, B)."""
+        total = torch.zeros_like(self.rewards)
+        for name, mask in effective.items():
+            total = total + self.stack(name, quantity) * mask
+        return total
 
     def summary(self) -> dict[str, float]:
         """Means over the episodes: the last answer's error, the return, and the glimpses taken."""
@@ -106,9 +142,10 @@ def play_episodes(
     state = policy.initial_state(env.num_envs)
     alive = np.ones(env.num_envs, np.bool_)
     decisions: list[Decision] = []
+    observations: list[Observation] = []
     actions: list[dict[str, Tensor]] = []
     steps: list[tuple[NDArray, ...]] = []
-    with _autocast(device, precision):
+    with autocast(device, precision):
         while alive.any():
             tensors = policy.as_tensors(observation)
             decision, state = policy(tensors, state)
@@ -123,12 +160,62 @@ def play_episodes(
                 (np.where(alive, reward, 0.0), target, counted & alive, alive, going, stoppable)
             )
             decisions.append(decision)
+            observations.append(tensors)
             actions.append(action)
             alive = going
     rewards, *masks = (
         torch.as_tensor(np.stack(column)).to(device) for column in zip(*steps, strict=True)
     )
-    return Trajectory(decisions, actions, rewards.to(decisions[0].value.dtype), *masks)
+    rewards = rewards.to(decisions[0].value.dtype)
+    return Trajectory(decisions, observations, actions, rewards, *masks)
+
+
+def replay_episodes(
+    policy: GlimpsePolicy,
+    played: Trajectory,
+    rows: Tensor,
+    *,
+    precision: torch.dtype = torch.float32,
+) -> Trajectory:
+    """Decide anew, from the first glimpse on, of what was seen in `rows` (b,) of `played`.
+
+    Args:
+        policy: decides as it is now; its gradient is kept.
+        played: episodes that were played.
+        rows: (b,) int64, which episodes.
+        precision: see `play_episodes`.
+
+    Returns:
+        The episodes of `rows` with their observations and actions, and the new decisions.
+
+    Raises:
+        FloatingPointError: what the policy decides is not finite.
+    """
+    device = played.rewards.device
+    rows = rows.to(device)
+    state = policy.initial_state(len(rows))
+    decisions: list[Decision] = []
+    observations = [_rows(observation, rows) for observation in played.observations]
+    with _autocast(device, precision):
+        for observation in observations:
+            decision, state = policy(observation, state)
+            _check_finite(decision, len(decisions))
+            decisions.append(decision)
+    return Trajectory(
+        decisions,
+        observations,
+        actions=[_rows(action, rows) for action in played.actions],
+        rewards=played.rewards[:, rows],
+        targets=played.targets[:, rows],
+        counted=played.counted[:, rows],
+        alive=played.alive[:, rows],
+        looked=played.looked[:, rows],
+        stoppable=played.stoppable[:, rows],
+    )
+
+
+def _rows(named: dict[str, Tensor], rows: Tensor) -> dict[str, Tensor]:
+    return {name: values[rows] for name, values in named.items()}
 
 
 def _check_finite(decision: Decision, step: int) -> None:
@@ -158,7 +245,8 @@ def _answered(
 
 
 @contextmanager
-def _autocast(device: torch.device, precision: torch.dtype) -> Iterator[None]:
+def autocast(device: torch.device, precision: torch.dtype) -> Iterator[None]:
+    """Products in `precision`, sums in float32."""
     if precision == torch.float32:
         yield
         return

@@ -6,13 +6,14 @@ From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
+from agents.actor_critic import ActorCritic, ActorCriticConfig
 from agents.command_line import run_command
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.resuming import read_config, resume_command
@@ -31,6 +32,7 @@ class Algorithm:
 # The one list of algorithms; a new one is a file and a row.
 ALGORITHMS: dict[str, Algorithm] = {
     "reinforce": Algorithm(ReinforceConfig, Reinforce),
+    "actor_critic": Algorithm(ActorCriticConfig, ActorCritic),
 }
 
 
@@ -70,38 +72,51 @@ def train_agent(
         folder,
         resume=resume,
         progress_bar=progress_bar,
-        how_to_resume=resume_command(algorithm, Path(folder)),
+        how_to_resume=resume_command("agents.train", algorithm, Path(folder)),
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line: an algorithm's name, then its config's fields as options."""
+    run_main("agents.train", ALGORITHMS, arguments)
+
+
+def run_main(
+    module: str, algorithms: Mapping[str, Algorithm], arguments: list[str] | None = None
+) -> None:
+    """The command line `python -m module` that trains one of `algorithms`."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in ("-h", "--help"):
-        print(f"usage: python -m agents.train {{{','.join(ALGORITHMS)}}} [--help] [OPTIONS]")
+        print(f"usage: python -m {module} {{{','.join(algorithms)}}} [--help] [OPTIONS]")
         sys.exit(0)
-    if name not in ALGORITHMS:
-        print(f"error: algorithm {name!r} must be one of {', '.join(ALGORITHMS)}", file=sys.stderr)
+    if name not in algorithms:
+        print(f"error: algorithm {name!r} must be one of {', '.join(algorithms)}", file=sys.stderr)
         sys.exit(2)
 
-    run_command(lambda: _train_as_told(name, rest))
+    run_command(lambda: _train_as_told(module, name, algorithms[name], rest))
 
 
-def _train_as_told(name: str, arguments: list[str]) -> None:
-    """Train algorithm `name` by the command line's `arguments`."""
-    kind = ALGORITHMS[name].config
+def _train_as_told(module: str, name: str, algorithm: Algorithm, arguments: list[str]) -> None:
+    """Train `algorithm`, which `module` calls `name`, by the command line's `arguments`."""
+    kind = algorithm.config
     default = _config_to_resume(kind, arguments) or kind()
 
     def command(config: TrainingConfig = default, options: RunOptions = RunOptions()) -> None:
         environment = config.env_id.rpartition("/")[2]
         folder = options.run or Path("runs") / f"{environment}-{name}-{config.seed}"
-        run = train_agent(name, config, folder, resume=options.resume)
+        run = train(
+            algorithm.make,
+            config,
+            folder,
+            resume=options.resume,
+            how_to_resume=resume_command(module, name, folder),
+        )
         print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
 
     # Options are the fields themselves, --seed and not --config.seed.
     command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
     command.__annotations__["options"] = Annotated[RunOptions, tyro.conf.arg(name="")]
-    prog = f"python -m agents.train {name}"
+    prog = f"python -m {module} {name}"
     tyro.cli(command, args=arguments, prog=prog, description=kind.__doc__)
 
 

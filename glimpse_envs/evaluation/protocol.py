@@ -30,7 +30,9 @@ class Policy(Protocol):
     """What Stable-Baselines3's models and this project's agents have in common.
 
     With the attribute `privileged = True` (an oracle), `predict` is also given `info`, the
-    environment's latest, which says where the target is.
+    environment's latest, which says where the target is. A model of the full view that takes its
+    glimpses inside itself may have a method `answers(observation)`, the answers (n, T) after each of
+    them; the last must be the one that `predict` gives.
     """
 
     def predict(
@@ -148,6 +150,7 @@ def evaluate(
             over a bad action passes through.
     """
     act = _as_act(policy, deterministic)
+    inside = getattr(policy, "answers", None)
     _check_arguments(split, scenes, batch_size, env_kwargs)
     rows = batch_size if scenes is None else min(batch_size, scenes)
     env = gymnasium.make_vec(
@@ -160,7 +163,10 @@ def evaluate(
             # The last batch is filled up with the last scene; only its first deal counts.
             indices = np.minimum(np.arange(start, start + rows), total - 1)
             observation, info = _deal(env, split, seed, indices)
-            played.append(_play(env, act, observation, info, count=min(rows, total - start)))
+            episodes = _play(env, act, observation, info, count=min(rows, total - start))
+            if inside is not None:
+                episodes = _with_inner_glimpses(episodes, inside(observation))
+            played.append(episodes)
 
     episodes = _Episodes.concatenate(played)
     correct = episodes.correct[:, -1]
@@ -202,6 +208,7 @@ class _Episodes:
     returns: NDArray[np.float64]  # (n,)
     glimpses: NDArray[np.int64]  # (n,)
     correct: NDArray[np.bool_]  # (n, T), a row that has ended keeps its last answer
+    targets: NDArray[Any]  # (n,) of the last answer
     locations: NDArray[np.float32] | None  # (n, T, 2), None where glimpses have no place (x, y)
     on_target: NDArray[np.bool_] | None  # (n, T), None where the target has no place
 
@@ -221,6 +228,7 @@ class _Episodes:
             returns=np.concatenate([batch.returns for batch in batches]),
             glimpses=np.concatenate([batch.glimpses for batch in batches]),
             correct=joined("correct"),
+            targets=np.concatenate([batch.targets for batch in batches]),
             locations=joined("locations"),
             on_target=joined("on_target"),
         )
@@ -240,6 +248,7 @@ def _play(
     """Play every row's first episode to its end and return those of the first `count` rows."""
     alive = np.ones(env.num_envs, np.bool_)  # (n,) as all below
     right = np.zeros(env.num_envs, np.bool_)
+    targets = np.zeros(env.num_envs, np.int64)
     returns = np.zeros(env.num_envs)
     glimpses = np.zeros(env.num_envs, np.int64)
     state, episode_start = None, alive.copy()
@@ -253,7 +262,8 @@ def _play(
         action, state = act(observation, state, episode_start, info)
         observation, reward, terminated, truncated, info = env.step(action)
         ended = terminated | truncated
-        right = np.where(alive, np.asarray(action["answer"]) == _target(info, ended), right)
+        targets = np.where(alive, _target(info, ended), targets)
+        right = np.where(alive, np.asarray(action["answer"]) == targets, right)
         correct.append(right)
         returns += np.where(alive, reward, 0)
         glimpses += alive
@@ -263,9 +273,19 @@ def _play(
         returns=returns[:count],
         glimpses=glimpses[:count],
         correct=np.stack(correct, axis=1)[:count],
+        targets=targets[:count],
         locations=np.stack(locations, axis=1)[:count] if locations else None,
         on_target=np.stack(on_target, axis=1)[:count] if on_target else None,
     )
+
+
+def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Episodes:
+    """Full-view episodes, of one step, with `answers` (rows, T) after each inner glimpse."""
+    count, glimpses = len(episodes.correct), answers.shape[1]
+    correct = answers[:count] == episodes.targets[:, None]
+    if not np.array_equal(correct[:, -1], episodes.correct[:, -1]):
+        raise ValueError("the policy's last of `answers` differs from what `predict` answered")
+    return replace(episodes, correct=correct, glimpses=np.full(count, glimpses))
 
 
 def _deal(

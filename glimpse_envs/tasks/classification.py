@@ -106,6 +106,8 @@ class ImageClassification(Task):
     """What a look is: "continuous", "tiles" or "relative"."""
     tile_locations: NDArray[np.float64]
     """(n, 2) in [-1, 1], (x, y) of the tiles' centres, row by row, whatever `look_kind` is."""
+    window_sides: tuple[float, ...]
+    """In pixels, of each of the windows that a glimpse shows, finest first."""
     max_move: float
     """The longest relative move, in look coordinates, whatever `look_kind` is."""
     class_names: tuple[str, ...]
@@ -154,6 +156,7 @@ class ImageClassification(Task):
         self._scene = make_scene(source, split, scene_size, clutter, clutter_size)
         seeing = make_sensor(sensor, self._scene.shape, glimpse_size, scales)
         self._space = LookSpace(*self._scene.shape[1:], max(seeing.sides) / 2 if inside else 0.0)
+        self.window_sides = seeing.sides
         self.tile_locations = self._space.tile_centres(glimpse_size)
         self._full, self._with_history = view == "full", history
         # The full view reads no glimpses: the coarser scales need not be summed for it.

@@ -1,0 +1,33 @@
+"""Train a baseline: `python -m baselines.train gaussian_window --env-id Glimpse/ClutteredMNIST-v0`.
+
+Ctrl-C saves; `python -m baselines.train gaussian_window --run RUN --resume` goes on. Runs, records
+and `python -m agents.evaluate RUN` are those of the agents.
+"""
+
+from functools import partial
+
+from agents.train import Algorithm, run_main
+from baselines.full_view import FullView
+from baselines.gaussian_window import GaussianWindow
+from baselines.learner import SupervisedLearner
+from baselines.model import Baseline
+
+# The one list of baselines; a new one is a file and a row.
+MODELS: dict[str, type[Baseline]] = {
+    "gaussian_window": GaussianWindow,
+    "full_view": FullView,
+}
+
+ALGORITHMS: dict[str, Algorithm] = {
+    name: Algorithm(model.config_class, partial(SupervisedLearner, model=model))
+    for name, model in MODELS.items()
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line: a baseline's name, then its config's fields as options."""
+    run_main("baselines.train", ALGORITHMS, arguments)
+
+
+if __name__ == "__main__":
+    main()
