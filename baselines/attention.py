@@ -102,8 +102,8 @@ class GaussianScore(nn.Module):
         halves = (_wide(query)[..., None, :] - _wide(keys)).square().sum(dim=-1) / 2
         furthest = halves.detach().amax(dim=-1, keepdim=True)
         least = (furthest / LARGEST_KERNEL_SCORE).sqrt().clamp(min=LEAST_BANDWIDTH)
-        bandwidth = torch.maximum(self.log_bandwidth.to(halves.dtype).exp(), least)
-        return -halves / bandwidth / bandwidth  # twice, since its square may underflow
+        log_bandwidth = torch.maximum(self.log_bandwidth.to(halves.dtype), least.log())
+        return -halves * (-2 * log_bandwidth).exp()
 
 
 ScoreName = Literal["dot", "scaled_dot", "bilinear", "additive", "cosine", "gaussian"]
@@ -176,8 +176,9 @@ def attend(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Read everything, each value by its weight: softmax(score(query, keys) / temperature) values.
 
-    Without weights, dot products go through torch's fused kernel, which keeps no (..., N) weights
-    but on the CPU cannot be differentiated twice, and which torch's flop counter does not count.
+    Without weights, dot products go through torch's fused kernel. Where D = d that keeps no
+    (..., N) weights, and on the CPU cannot be differentiated twice, nor does torch's flop counter
+    count it.
 
     Args:
         query: (..., q) real; q = d but for the bilinear and the additive score.
@@ -204,10 +205,7 @@ def attend(
         values = values.masked_fill(~mask[..., None], 0.0)
     scale = None if need_weights else _fused_scale(query, keys, values, score, temperature)
     if scale is not None:
-        if mask is not None:
-            keys, mask = keys.masked_fill(~mask[..., None], 0.0), mask[..., None, :]
-        read = F.scaled_dot_product_attention(query[..., None, :], keys, values, mask, scale=scale)
-        return read[..., 0, :]
+        return _fused(query, keys, values, mask, scale)
     weights = _logits(query, keys, mask, score, temperature).softmax(dim=-1)
     read = (weights.to(values.dtype)[..., None, :] @ values)[..., 0, :]
     return (read, weights) if need_weights else read
@@ -241,6 +239,19 @@ def attend_hard(
     return values.take_along_dim(index[..., None, None], dim=-2)[..., 0, :], index, log_prob
 
 
+def _fused(
+    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, scale: float
+) -> Tensor:
+    if mask is not None:
+        keys, mask = keys.masked_fill(~mask[..., None], 0.0), mask[..., None, :]
+    query = query[..., None, :]
+    if query.ndim == 3:  # torch fuses only what has heads: (B, heads, 1, d)
+        query, keys, values = query[:, None], keys[:, None], values[:, None]
+        mask = None if mask is None else mask[:, None]
+        return F.scaled_dot_product_attention(query, keys, values, mask, scale=scale)[:, 0, 0]
+    return F.scaled_dot_product_attention(query, keys, values, mask, scale=scale)[..., 0, :]
+
+
 def _logits(
     query: Tensor, keys: Tensor, mask: Tensor | None, score: Score, temperature: float | Tensor
 ) -> Tensor:
@@ -257,9 +268,9 @@ def _logits(
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     divisor = torch.as_tensor(temperature, dtype=scores.dtype, device=scores.device)
-    divisor = divisor.clamp(min=torch.finfo(scores.dtype).tiny)
+    divisor = divisor.clamp(min=1e6 * torch.finfo(scores.dtype).tiny)
     below = scores - scores.detach().amax(dim=-1, keepdim=True)
-    return torch.maximum(below, -NEGLIGIBLE * divisor.detach()) / divisor
+    return torch.maximum(below, -NEGLIGIBLE * divisor) / divisor
 
 
 def _fused_scale(

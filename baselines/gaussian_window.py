@@ -82,7 +82,7 @@ class GaussianWindow(RecurrentReader):
         # or has shrunk to nothing would never learn to come back.
         place, stride, width, intensity = said.split([2, 1, 1, 1], dim=1)
         place = place.tanh()
-        stride = self._whole * (-F.softplus(stride - 2)).exp()
+        stride = self._whole * (-F.softplus(stride)).exp()
         width = 0.5 * stride * width.tanh().exp()
         glimpse = self._window(prepared, place, stride, width, unit=True)
         where = torch.cat([place, stride / self._whole, width / self._whole, intensity], dim=1)

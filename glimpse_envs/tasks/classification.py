@@ -108,6 +108,10 @@ class ImageClassification(Task):
     """(n, 2) in [-1, 1], (x, y) of the tiles' centres, row by row, whatever `look_kind` is."""
     window_sides: tuple[float, ...]
     """In pixels, of each of the windows that a glimpse shows, finest first."""
+    glimpse_size: int
+    """g, the side of each window in cells."""
+    look_margin: float
+    """Pixels along the scene's edges that looks in [-1, 1] leave out."""
     max_move: float
     """The longest relative move, in look coordinates, whatever `look_kind` is."""
     class_names: tuple[str, ...]
@@ -155,8 +159,9 @@ class ImageClassification(Task):
 
         self._scene = make_scene(source, split, scene_size, clutter, clutter_size)
         seeing = make_sensor(sensor, self._scene.shape, glimpse_size, scales)
-        self._space = LookSpace(*self._scene.shape[1:], max(seeing.sides) / 2 if inside else 0.0)
-        self.window_sides = seeing.sides
+        self.look_margin = max(seeing.sides) / 2 if inside else 0.0
+        self._space = LookSpace(*self._scene.shape[1:], self.look_margin)
+        self.window_sides, self.glimpse_size = seeing.sides, int(glimpse_size)
         self.tile_locations = self._space.tile_centres(glimpse_size)
         self._full, self._with_history = view == "full", history
         # The full view reads no glimpses: the coarser scales need not be summed for it.
