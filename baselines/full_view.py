@@ -15,12 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.checks import check_choices, check_counts
-from agents.training import TrainingConfig
-from baselines.model import Baseline, Setting
+from baselines.model import Baseline, BaselineConfig, Setting
 
 
 @dataclass(frozen=True)
-class FullViewConfig(TrainingConfig):
+class FullViewConfig(BaselineConfig):
     """Train a network that sees the whole scene."""
 
     kind: Literal["strong", "conv", "dense"] = "strong"

@@ -19,13 +19,12 @@ from torch.nn import functional as F
 
 from agents.checks import check_choices
 from agents.networks import NetworkConfig
-from agents.training import TrainingConfig
-from baselines.model import Setting
+from baselines.model import BaselineConfig, Setting
 from baselines.reader import RecurrentReader
 
 
 @dataclass(frozen=True)
-class GaussianWindowConfig(TrainingConfig):
+class GaussianWindowConfig(BaselineConfig):
     """Train soft attention through a window of Gaussian filters."""
 
     window: Literal["draw", "retina"] = "draw"

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from agents.checks import check_choices
 from agents.learner import GradientLearner
 from agents.rollout import autocast, make_training_env
-from agents.training import TrainingConfig
-from baselines.model import Baseline, Setting, full_view
+from baselines.model import Baseline, BaselineConfig, Setting, full_view
 
 
 class SupervisedLearner(GradientLearner):
@@ -26,11 +26,13 @@ class SupervisedLearner(GradientLearner):
 
     policy: Baseline
 
-    def __init__(self, config: TrainingConfig, model: type[Baseline]) -> None:
+    def __init__(self, config: BaselineConfig, model: type[Baseline]) -> None:
         setting = Setting.of(config.env_id, config.env_kwargs)
         self.policy_class = f"{model.__module__}:{model.__name__}"
         self.config = config
-        self.first_counted = 0 if setting.every_answer_counts else -1
+        check_choices(config)
+        every = config.supervise == "all" or setting.every_answer_counts
+        self.first_counted = 0 if every else -1
         env = make_training_env(config, **full_view(config.env_kwargs))
         super().__init__(config, env, lambda *_: model(setting, config))
 

@@ -4,7 +4,7 @@ themselves, where gradients flow."""
 from abc import ABC, abstractmethod
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import gymnasium as gym
 import numpy as np
@@ -20,6 +20,15 @@ from glimpse_envs.evaluation.runs import Run
 
 # What the full view, of one step, does not take.
 GLIMPSE_ONLY = frozenset({"history", "stop", "glimpse_cost"})
+
+
+@dataclass(frozen=True)
+class BaselineConfig(TrainingConfig):
+    """What all baselines have in common."""
+
+    supervise: Literal["counted", "all"] = "counted"
+    """Which answers learn from the label: those that the environment counts, as the agents', or
+    those after every glimpse."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Baseline(nn.Module, ABC):
             than an agent's glimpses.
     """
 
-    config_class: ClassVar[type[TrainingConfig]]
+    config_class: ClassVar[type[BaselineConfig]]
 
     @property
     @abstractmethod
