@@ -29,6 +29,8 @@ class GaussianWindowConfig(BaselineConfig):
 
     window: Literal["draw", "retina"] = "draw"
     """draw: its centre, stride, variance and intensity are learned; retina: its centre alone."""
+    max_gradient_norm: float = 0.1
+    """Gradients are shortened to this norm; through window after window they grow."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """Sizes and kinds of the networks, as the agents'."""
 
@@ -71,6 +73,8 @@ class GaussianWindow(RecurrentReader):
     grid: Tensor  # (g,), from the window's middle, in strides
 
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
+        if self.network.detach_heads:
+            core = core.detach()
         said = self.look(core).float()  # (B, 5) or (B, 2)
         if not self.draw:
             place = said.tanh()
@@ -82,7 +86,7 @@ class GaussianWindow(RecurrentReader):
         place, stride, width, intensity = said.split([2, 1, 1, 1], dim=1)
         place = place.tanh()
         stride = self._whole * (-F.softplus(stride)).exp()
-        width = 0.5 * stride * width.tanh().exp()
+        width = 0.5 + 0.5 * stride * width.tanh().exp()
         glimpse = self._window(prepared, place, stride, width, unit=True)
         where = torch.cat([place, stride / self._whole, width / self._whole, intensity], dim=1)
         return {"glimpse": intensity.tanh().exp()[..., None, None] * glimpse, "location": where}
