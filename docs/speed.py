@@ -13,15 +13,16 @@ _HEAD = """# Speed
 
 <!-- Drawn by `python -m docs.generate` from results/benchmarks; do not edit. -->
 
-Measured by `python -m benchmarks.throughput` and `python -m benchmarks.training`. One-thread
-figures are steps a second of processor time, the best of several repeats in which competitors take
-turns; two threads are timed by the clock."""
+Measured by `python -m benchmarks.throughput`, `benchmarks.adapter` and `benchmarks.training`.
+One-thread figures are steps a second of processor time, the best of several repeats in which
+competitors take turns; two threads are timed by the clock."""
 
 
 def make_speed_page(folder: Path = RECORDS) -> str:
     """Return the Markdown page of the records in `folder`; it says which is missing."""
     blocks = [_HEAD]
-    for name, draw in (("throughput", _throughput), ("training", _training)):
+    sections = (("throughput", _throughput), ("adapter", _adapter), ("training", _training))
+    for name, draw in sections:
         path = folder / f"{name}.json"
         if path.exists():
             blocks += draw(json.loads(path.read_text(encoding="utf-8")))
@@ -64,6 +65,27 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         f"A glimpse (3 scales of 12x12) takes {few:.0f} ns in a scene of {small} pixels a side and "
         f"{many:.0f} ns in one of {big}: {many / few:.2f} times.",
         table(("fresh process", "processor seconds"), seconds),
+    ]
+
+
+def _adapter(record: dict[str, Any]) -> list[str]:
+    lines = [
+        (
+            f"`{s['env_id']}`",
+            f"{s['rows']:,}",
+            _thousands(s["bare"]),
+            _thousands(s["adapter"]),
+            f"{s['ratio']:.2f}",
+            _thousands(s["monitored"]),
+        )
+        for s in record["speeds"]
+    ]
+    heads = ("environment", "rows", "bare", "adapter", "share", "with VecMonitor")
+    return [
+        f"## Stable-Baselines3\n\nThousand steps a second on one core, of the batched environment "
+        "and of Stable-Baselines3's `VecEnv` over it, with flat actions "
+        f"({record['hardware']}, revision {_revision(record)}).",
+        table(heads, lines),
     ]
 
 

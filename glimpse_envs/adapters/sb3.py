@@ -1,0 +1,267 @@
+"""Stable-Baselines3: a `VecEnv` over one batched environment, with flat actions.
+
+from stable_baselines3 import PPO
+from glimpse_envs.adapters.sb3 import make_sb3_env
+
+PPO("MultiInputPolicy", make_sb3_env("Glimpse/ClutteredGlyphs-v0", 64, history=True)).learn(10**6)
+"""
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any, NoReturn
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.arguments import check_integers
+from glimpse_envs.env import GlimpseVectorEnv, load_task
+from glimpse_envs.flat import FlatActions
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+except ImportError as error:
+    raise ImportError(
+        'Stable-Baselines3 is not installed: pip install "glimpse-envs[sb3]"'
+    ) from error
+
+Arrays = dict[str, NDArray]
+StepReturn = tuple[Arrays, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
+"""Observations, rewards, dones and infos of n rows."""
+
+
+def make_sb3_env(
+    env_id: str, n_envs: int, *, seed: int | None = None, **kwargs: Any
+) -> "GlimpseVecEnv":
+    """Make `n_envs` rows of an environment for Stable-Baselines3.
+
+    Args:
+        env_id: such as "Glimpse/ClutteredGlyphs-v0".
+        n_envs: rows.
+        seed: of the first `reset`; a model that is given a seed of its own sets that instead.
+        **kwargs: the environment's arguments, such as `history=True`; `render_mode` too.
+
+    Raises:
+        ValueError: `n_envs` or an argument cannot be, by name.
+        gymnasium.error.Error: there is no such id.
+    """
+    check_integers(1, n_envs=n_envs)
+    ours = {"num_envs", "autoreset_mode", "copies", "task"} & kwargs.keys()
+    if ours:
+        raise ValueError(f"{', '.join(sorted(ours))}: make_sb3_env sets this itself; leave it out")
+    known = task_arguments(env_id)
+    unknown = sorted(kwargs.keys() - known - {"render_mode"})
+    if unknown:
+        raise ValueError(
+            f"{env_id} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}"
+        )
+    batch = gym.make_vec(env_id, num_envs=n_envs, autoreset_mode="SameStep", **kwargs)
+    assert isinstance(batch, GlimpseVectorEnv)
+    venv = GlimpseVecEnv(batch)
+    if seed is not None:
+        venv.seed(seed)
+    return venv
+
+
+def task_arguments(env_id: str) -> frozenset[str]:
+    """The names of the arguments that an environment takes.
+
+    Raises:
+        ValueError: it is no environment of glimpses.
+        gymnasium.error.Error: there is no such id.
+    """
+    task = gym.spec(env_id).kwargs.get("task")
+    if task is None:
+        raise ValueError(f"{env_id!r} is no environment of glimpses")
+    return frozenset(inspect.signature(load_task(task)).parameters)
+
+
+class GlimpseVecEnv(VecEnv):
+    """Stable-Baselines3's `VecEnv` over one batched environment.
+
+    `step` takes flat actions (see `glimpse_envs.flat.FlatActions`), of which `action_space` is, or
+    Dict actions, name -> (n, ...), so that agents of this project pass through `evaluate_policy`
+    and the wrappers. Observations are float32, name -> (n, ...); rewards (n,) float32; dones (n,).
+
+    A row that ends has in its info the environment's `final_info`, `terminal_observation`,
+    `TimeLimit.truncated` (always False) and `is_success`, whether its last answer was right. A row
+    that goes on has `target` and `target_mask`; such infos are shared and refuse to be written to,
+    because making hundreds of dicts takes as long as the step itself: take a `copy()`.
+
+    Args:
+        batch: the rows, under `SameStep`, without `copies`.
+    """
+
+    def __init__(self, batch: GlimpseVectorEnv) -> None:
+        self.batch = batch
+        self.flat = FlatActions(batch.single_action_space)
+        self._actions: Arrays = {}
+        self._dealt: Arrays = {}  # name -> (n, ...), what was said as each row's episode began
+        self._going = _GoingInfos()
+        super().__init__(batch.num_envs, batch.single_observation_space, self.flat.space)
+
+    @property
+    def spec(self) -> Any:
+        """Gymnasium's specification of the environment."""
+        return self.batch.spec
+
+    @property
+    def reset_infos(self) -> list[dict[str, Any]]:
+        """What the environment said of each row as its episode began, made when it is asked for."""
+        return _dicts(self._dealt, self.num_envs)
+
+    @reset_infos.setter
+    def reset_infos(self, infos: list[dict[str, Any]]) -> None:
+        """`VecEnv` sets it to as many empty dicts, before the first reset."""
+
+    # --- episodes ----------------------------------------------------------------------------
+
+    def reset(self) -> Arrays:
+        """Deal new episodes to all rows, with the seed and options that were set before."""
+        names = {name for options in self._options for name in options}
+        options = {name: [one.get(name) for one in self._options] for name in names}
+        observation, info = self.batch.reset(seed=self._seeds[0], options=options)
+        self._dealt = {name: value.copy() for name, value in info.items() if name[0] != "_"}
+        self._reset_seeds()
+        self._reset_options()
+        return observation
+
+    def step(self, actions: NDArray | Mapping[str, NDArray]) -> StepReturn:
+        """`step_async` and `step_wait`."""
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: NDArray | Mapping[str, NDArray]) -> None:
+        """Take the actions of the next `step_wait`, flat (n, d) or a Dict, name -> (n, ...)."""
+        self._actions = dict(actions) if isinstance(actions, Mapping) else self.flat.decode(actions)
+
+    def step_wait(self) -> StepReturn:
+        """Step all rows; rows that end begin a new episode in the same step."""
+        observation, rewards, terminated, truncated, info = self.batch.step(self._actions)
+        dones = terminated | truncated
+        infos = self._step_infos(info, dones, truncated)
+        return observation, rewards.astype(np.float32), dones, infos
+
+    def _step_infos(
+        self, info: dict[str, Any], dones: NDArray[np.bool_], truncated: NDArray[np.bool_]
+    ) -> list[dict]:
+        if "target" in info:
+            infos = self._going.of(info["target"], info["target_mask"])
+        else:
+            infos = [{}] * self.num_envs  # all rows end
+        ended = np.flatnonzero(dones)
+        if not len(ended):
+            return infos
+        for name, value in self._dealt.items():
+            value[ended] = info[name][ended]
+        final = {name: v[ended] for name, v in info["final_info"].items() if name[0] != "_"}
+        if "answer" in self._actions:
+            final["is_success"] = np.asarray(self._actions["answer"])[ended] == final["target"]
+        final["terminal_observation"] = info["final_obs"][ended]
+        final["TimeLimit.truncated"] = truncated[ended]
+        for row, own in zip(ended.tolist(), _dicts(final, len(ended)), strict=True):
+            infos[row] = own
+        return infos
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Key row i by (seed, i) at the next reset, as the batched environment does: rows of runs
+        with neighbouring seeds share nothing. None draws a seed from the system."""
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        self._seeds = [seed] * self.num_envs
+        return self._seeds
+
+    def close(self) -> None:
+        """Close the environment's window."""
+        self.batch.close()
+
+    # --- attributes and methods --------------------------------------------------------------
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """The batched environment's attribute, once a row."""
+        return [getattr(self.batch, attr_name)] * len(self._rows(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Set the batched environment's attribute, which is that of all rows.
+
+        Raises:
+            ValueError: `indices` are not all rows.
+        """
+        self._refuse_some(f"set_attr({attr_name!r})", indices)
+        setattr(self.batch, attr_name, value)
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
+        """Call the batched environment's method once, for all rows; its result, once a row.
+
+        Raises:
+            ValueError: `indices` are not all rows.
+        """
+        self._refuse_some(f"env_method({method_name!r})", indices)
+        return [getattr(self.batch, method_name)(*method_args, **method_kwargs)] * self.num_envs
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """False once a row: the rows are no single environments that could be wrapped."""
+        return [False] * len(self._rows(indices))
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """A frame (height, width, 3) RGB of each row; None without `render_mode="rgb_array"`."""
+        frames = self.batch.render() if self.render_mode == "rgb_array" else None
+        return [None] * self.num_envs if frames is None else frames
+
+    def _rows(self, indices: VecEnvIndices) -> list[int]:
+        given: Iterable[int] = self._get_indices(indices)
+        return list(given)
+
+    def _refuse_some(self, what: str, indices: VecEnvIndices) -> None:
+        if sorted(self._rows(indices)) != list(range(self.num_envs)):
+            raise ValueError(
+                f"{what} is of all rows, which share one environment; indices={indices!r} must be "
+                "None"
+            )
+
+
+class _SharedInfo(dict[str, Any]):
+    """An info that several rows share, and so refuses to be changed."""
+
+    def _refuse(self, *arguments: Any, **named: Any) -> NoReturn:
+        raise TypeError(
+            "the infos of rows that go on are shared and cannot be changed: change a copy()"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return dict, (dict(self),)  # copied deeply or unpickled it is nobody else's
+
+
+class _GoingInfos(dict[int, dict]):
+    """The infos of rows that go on, one for each target and whether it counted."""
+
+    def of(self, targets: NDArray[np.int64], counted: NDArray[np.bool_]) -> list[dict]:
+        """The infos of rows with `targets` (n,) that `counted` (n,)."""
+        return list(map(self.__getitem__, (2 * targets + counted).tolist()))
+
+    def __missing__(self, key: int) -> dict:
+        said = {"target": key // 2, "target_mask": key % 2 == 1, "TimeLimit.truncated": False}
+        return self.setdefault(key, _SharedInfo(said))
+
+
+def _dicts(values: Arrays, rows: int) -> list[dict[str, Any]]:
+    """`values`, name -> (rows, ...), as a dict a row; numbers become Python's."""
+    if not values:
+        return [{} for _ in range(rows)]
+    columns = [value.tolist() if value.ndim == 1 else list(value) for value in values.values()]
+    # In C from end to end: a comprehension takes half as long again.
+    return list(map(dict, map(zip, repeat(tuple(values)), zip(*columns, strict=True))))

@@ -1,0 +1,218 @@
+"""The codec between flat actions, which most learners want, and the Dict actions of a task."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.actions import ActionChecker
+
+
+class _Part(ABC):
+    """One component of the Dict action and its columns in the flat one.
+
+    Args:
+        space: of the component.
+        columns: of the flat action.
+    """
+
+    def __init__(self, space: spaces.Space, columns: slice) -> None:
+        self.space, self.columns = space, columns
+
+    @abstractmethod
+    def decode(self, flat: NDArray) -> NDArray:
+        """The component (n, ...) out of flat actions (n, d)."""
+
+    @abstractmethod
+    def encode(self, values: NDArray, flat: NDArray) -> None:
+        """Write the component's `values` (n, ...) into its columns of `flat` (n, d)."""
+
+
+class _Numbers(_Part):
+    """Numbers that stay what they are: a look, in the Box."""
+
+    def decode(self, flat: NDArray) -> NDArray:
+        return flat[:, self.columns].reshape(len(flat), *_shape(self.space))
+
+    def encode(self, values: NDArray, flat: NDArray) -> None:
+        flat[:, self.columns] = values.reshape(len(flat), -1)
+
+
+class _Choices(_Part):
+    """Choices that are counted from 0: columns of the MultiDiscrete."""
+
+    def __init__(self, space: spaces.Space, columns: slice) -> None:
+        super().__init__(space, columns)
+        self.start = _choices(space)[1]
+
+    def decode(self, flat: NDArray) -> NDArray:
+        chosen = flat[:, self.columns] + self.start
+        return chosen.reshape(len(flat), *_shape(self.space))
+
+    def encode(self, values: NDArray, flat: NDArray) -> None:
+        flat[:, self.columns] = values.reshape(len(flat), -1) - self.start
+
+
+class _Scores(_Part):
+    """Choices in the Box: the greatest of n scores wins, the first of those that tie."""
+
+    def __init__(self, space: spaces.Space, columns: slice) -> None:
+        super().__init__(space, columns)
+        counts, self.start = _choices(space)
+        ends = columns.start + np.cumsum(counts)
+        self.scores = [slice(end - n, end) for end, n in zip(ends, counts, strict=True)]
+
+    def decode(self, flat: NDArray) -> NDArray:
+        chosen = np.empty((len(flat), len(self.scores)), np.int64)
+        for i, scores in enumerate(self.scores):
+            flat[:, scores].argmax(axis=1, out=chosen[:, i])
+        return (chosen + self.start).reshape(len(flat), *_shape(self.space))
+
+    def encode(self, values: NDArray, flat: NDArray) -> None:
+        flat[:, self.columns] = -1.0
+        chosen = values.reshape(len(flat), -1) - self.start  # (n, choices to make)
+        first = [scores.start for scores in self.scores]
+        np.put_along_axis(flat, chosen + first, 1.0, axis=1)
+
+
+class FlatActions:
+    """One array in place of a Dict action.
+
+    Without a Box every choice is a column of one `MultiDiscrete`: a Discrete has one, a
+    MultiDiscrete as many as it holds, a MultiBinary one of 2 choices a bit. With a Box (a look that
+    is a place or a move) all is one `Box(-1, 1, (d + n_1 + n_2 + ...,))`: first the look's d
+    numbers, then for each choice a score for each of its n_i possibilities, of which the greatest
+    wins. That is a handicap: a learner gives the scores a Gaussian, not a softmax, and what it is
+    told of a score that lost says nothing.
+
+    Args:
+        space: the Dict of Box, Discrete, MultiDiscrete and MultiBinary of a single row.
+
+    Attributes:
+        space: of a flat action.
+
+    Raises:
+        ValueError: `space` is no Dict, or has a component that cannot be flattened.
+    """
+
+    space: spaces.Box | spaces.MultiDiscrete
+
+    def __init__(self, space: spaces.Space) -> None:
+        if not isinstance(space, spaces.Dict) or not space.spaces:
+            raise ValueError(f"only a Dict of actions can be flattened, not {space}")
+        for name, leaf in space.spaces.items():
+            _check_component(name, leaf)
+        self._dict_space = space
+        looks = {name: s for name, s in space.spaces.items() if isinstance(s, spaces.Box)}
+        choices = {name: s for name, s in space.spaces.items() if name not in looks}
+        parts: dict[str, _Part] = {}
+        end = 0
+        for name, look in looks.items():
+            columns = slice(end, end := end + int(np.prod(look.shape)))
+            parts[name] = _Numbers(look, columns)
+        for name, choice in choices.items():
+            counts, _ = _choices(choice)
+            width = int(counts.sum()) if looks else len(counts)
+            columns = slice(end, end := end + width)
+            parts[name] = (_Scores if looks else _Choices)(choice, columns)
+        self._parts = {name: parts[name] for name in space.spaces}  # in the order of the Dict
+        if looks:
+            self.space = spaces.Box(-1.0, 1.0, (end,), np.float32)
+        else:
+            counted = [_choices(choice)[0] for choice in choices.values()]
+            self.space = spaces.MultiDiscrete(np.concatenate(counted))
+
+    def decode(self, flat: Any) -> dict[str, NDArray]:
+        """Return the Dict actions, name -> (n, ...), of flat ones (n, d).
+
+        Raises:
+            ValueError: the shape or dtype is wrong, or a number is NaN or out of range.
+        """
+        checked = self._checked(np.asarray(flat))
+        return {name: part.decode(checked) for name, part in self._parts.items()}
+
+    def encode(self, actions: Mapping[str, Any]) -> NDArray:
+        """Return flat actions (n, d), in `space`, that decode to `actions`, name -> (n, ...).
+
+        Raises:
+            ValueError: `actions` are not in the Dict space; the message names what is wrong.
+        """
+        rows = len(next(iter(actions.values()))) if isinstance(actions, Mapping) and actions else 0
+        values = ActionChecker(self._dict_space, rows)(actions)
+        flat = np.zeros((rows, *_shape(self.space)), self.space.dtype)
+        for name, part in self._parts.items():
+            part.encode(values[name], flat)
+        return flat
+
+    def _checked(self, flat: NDArray) -> NDArray:
+        (width,) = _shape(self.space)
+        if flat.ndim != 2 or flat.shape[1] != width:
+            raise ValueError(
+                f"flat actions have shape {flat.shape}; they must have shape (n, {width})"
+            )
+        if isinstance(self.space, spaces.Box):
+            # Both comparisons fail where there is a NaN.
+            if flat.size and not (flat.min() >= -1.0 and flat.max() <= 1.0):
+                right = (flat >= -1.0) & (flat <= 1.0)
+                raise _out_of_range(flat, right, "numbers between -1 and 1")
+            return flat
+        if flat.dtype.kind not in "iu":
+            raise ValueError(f"flat actions have dtype {flat.dtype}; they must hold integers")
+        right = (flat >= 0) & (flat < self.space.nvec)
+        if not right.all():
+            most = (self.space.nvec - 1).tolist()
+            raise _out_of_range(flat, right, f"integers from 0 to {most}")
+        return flat
+
+
+class FlatGlimpseEnv(gym.ActionWrapper, gym.utils.RecordConstructorArgs):
+    """A single environment with flat actions (`FlatActions`), for learners without Dict actions.
+
+    Raises:
+        ValueError: the actions of `env` are no Dict.
+    """
+
+    def __init__(self, env: gym.Env) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        self.flat = FlatActions(env.action_space)
+        self.action_space = self.flat.space
+
+    def action(self, action: Any) -> dict[str, Any]:
+        """Return the Dict action of a flat one (d,)."""
+        decoded = self.flat.decode(np.asarray(action)[None])
+        return {name: value[0] for name, value in decoded.items()}
+
+
+def _shape(space: spaces.Space) -> tuple[int, ...]:
+    assert space.shape is not None
+    return space.shape
+
+
+def _choices(space: spaces.Space) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many possibilities each choice of a component has, and what the first is called."""
+    if isinstance(space, spaces.Discrete):
+        return np.array([space.n]), np.array([space.start])
+    if isinstance(space, spaces.MultiDiscrete):
+        return space.nvec.ravel(), space.start.ravel()
+    bits = int(np.prod(_shape(space)))
+    return np.full(bits, 2), np.zeros(bits, np.int64)
+
+
+def _check_component(name: str, space: spaces.Space) -> None:
+    if isinstance(space, spaces.Box):
+        if (space.low != -1.0).any() or (space.high != 1.0).any():
+            raise ValueError(f"action[{name!r}] is {space}; a flat one must lie between -1 and 1")
+    elif not isinstance(space, spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
+        raise ValueError(f"action[{name!r}] is {space}, which cannot be flattened")
+
+
+def _out_of_range(flat: NDArray, right: NDArray[np.bool_], wanted: str) -> ValueError:
+    row = int(np.argmin(right.all(axis=1)))
+    return ValueError(
+        f"the flat action of row {row} is {flat[row].tolist()}; it must hold {wanted}"
+    )

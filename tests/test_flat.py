@@ -1,0 +1,192 @@
+"""Flat actions say what Dict actions say, and Stable-Baselines3's checker accepts them."""
+
+import re
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from episodes import CIRCLE_SQUARE, CLUTTERED, assert_same, leaves, make_single
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.env_checker import check_env
+
+from glimpse_envs.flat import FlatActions, FlatGlimpseEnv
+from glimpse_envs.suite import SUITE
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "tiles": {"look": "tiles"},
+    "stop": {"stop": True},
+    "history": {"history": True},
+    "full": {"view": "full"},
+}
+SPACES: dict[str, spaces.Dict] = {
+    "address": spaces.Dict(look=spaces.Discrete(7), answer=spaces.Discrete(4)),
+    "bits": spaces.Dict(look=spaces.MultiBinary(5), answer=spaces.Discrete(4)),
+    "heads": spaces.Dict(look=spaces.MultiDiscrete([3, 3]), write=spaces.Discrete(6)),
+    "from 1": spaces.Dict(look=spaces.Discrete(3, start=1), answer=spaces.Discrete(2)),
+    "heads and a place": spaces.Dict(
+        move=spaces.MultiDiscrete([3, 4], start=[1, 2]),
+        look=spaces.Box(-1.0, 1.0, (2,), np.float32),
+        bits=spaces.MultiBinary((2, 2)),
+    ),
+    "a place alone": spaces.Dict(look=spaces.Box(-1.0, 1.0, (2,), np.float32)),
+}
+
+
+def sampled(space: spaces.Dict, rows: int) -> dict[str, NDArray]:
+    """Actions of `rows` rows, name -> (rows, ...)."""
+    space.seed(0)
+    samples = [space.sample() for _ in range(rows)]
+    return {name: np.stack([sample[name] for sample in samples]) for name in space.spaces}
+
+
+def assert_round_trips(space: spaces.Dict) -> None:
+    flat, actions = FlatActions(space), sampled(space, 50)
+    encoded = flat.encode(actions)
+    assert encoded.shape == (50, *(flat.space.shape or ()))
+    assert all(row in flat.space for row in encoded)
+    decoded = flat.decode(encoded)
+    assert list(decoded) == list(space.spaces)
+    for name, values in actions.items():
+        np.testing.assert_array_equal(decoded[name], values)
+    flat.space.seed(1)
+    drawn = flat.decode(np.stack([flat.space.sample() for _ in range(50)]))
+    for row in range(50):
+        for name, leaf in space.spaces.items():
+            value = drawn[name][row]
+            assert leaf.contains(value.astype(leaf.dtype)), (name, value)
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("env_id", SUITE)
+def test_every_action_of_the_suite_round_trips(env_id: str, changes: dict[str, Any]) -> None:
+    space = make_single(env_id, **changes).action_space
+    assert isinstance(space, spaces.Dict)
+    assert_round_trips(space)
+
+
+@pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
+def test_every_kind_of_action_round_trips(space: spaces.Dict) -> None:
+    assert_round_trips(space)
+
+
+def test_choices_alone_are_columns() -> None:
+    flat = FlatActions(
+        spaces.Dict(
+            look=spaces.MultiDiscrete([3, 4]),
+            answer=spaces.Discrete(5, start=1),
+            write=spaces.MultiBinary(2),
+        )
+    )
+    assert flat.space == spaces.MultiDiscrete([3, 4, 5, 2, 2])
+    decoded = flat.decode(np.array([[2, 3, 4, 1, 0], [0, 1, 0, 0, 1]]))
+    assert_same(
+        decoded,
+        {
+            "look": np.array([[2, 3], [0, 1]]),
+            "answer": np.array([5, 1]),
+            "write": np.array([[1, 0], [0, 1]]),
+        },
+    )
+
+
+def test_beside_a_place_the_greatest_score_is_chosen_and_of_ties_the_first() -> None:
+    flat = FlatActions(
+        spaces.Dict(
+            look=spaces.Box(-1.0, 1.0, (2,), np.float32),
+            answer=spaces.Discrete(3),
+            stop=spaces.Discrete(2),
+        )
+    )
+    assert flat.space == spaces.Box(-1.0, 1.0, (7,), np.float32)
+    rows = [[0.5, -0.25, -1, 0.2, 0.1, 0, 1], [-1, 1, 0.3, 0.3, -0.3, 0, 0]]
+    decoded = flat.decode(np.array(rows, np.float32))
+    np.testing.assert_array_equal(decoded["look"], np.array([[0.5, -0.25], [-1, 1]], np.float32))
+    np.testing.assert_array_equal(decoded["answer"], [1, 0])
+    np.testing.assert_array_equal(decoded["stop"], [1, 0])
+
+
+PLACE = SPACES["heads and a place"]
+BAD: dict[str, tuple[spaces.Dict, Any, str]] = {
+    "one row": (PLACE, np.zeros(17), "shape (17,); they must have shape (n, 17)"),
+    "too short": (PLACE, np.zeros((3, 16)), "shape (3, 16); they must have shape (n, 17)"),
+    "too far": (
+        SPACES["a place alone"],
+        np.array([[0, 0], [0, 1.5]]),
+        "of row 1 is [0.0, 1.5]; it must hold numbers between -1 and 1",
+    ),
+    "NaN": (SPACES["a place alone"], np.array([[np.nan, 0]]), "row 0 is [nan, 0.0]; it must hold"),
+    "no such choice": (
+        SPACES["address"],
+        np.array([[0, 0], [6, 3], [1, 4]]),
+        "of row 2 is [1, 4]; it must hold integers from 0 to [6, 3]",
+    ),
+    "halves": (SPACES["address"], np.zeros((1, 2)), "dtype float64; they must hold integers"),
+}
+
+
+@pytest.mark.parametrize(("space", "value", "says"), BAD.values(), ids=BAD)
+def test_a_bad_flat_action_is_refused(space: spaces.Dict, value: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        FlatActions(space).decode(value)
+
+
+def test_a_bad_dict_action_is_not_encoded() -> None:
+    flat = FlatActions(SPACES["address"])
+    with pytest.raises(ValueError, match=r"action\['answer'\] of row 1 is 4; it must lie between"):
+        flat.encode({"look": np.array([0, 1]), "answer": np.array([0, 4])})
+    with pytest.raises(ValueError, match=r"must be a dict with the keys \['look', 'answer'\]"):
+        flat.encode({"look": np.array([0, 1])})
+
+
+def test_spaces_that_have_no_flat_form_are_refused() -> None:
+    with pytest.raises(ValueError, match="only a Dict of actions can be flattened"):
+        FlatActions(spaces.Discrete(3))
+    with pytest.raises(ValueError, match=r"action\['say'\] is Text.* cannot be flattened"):
+        FlatActions(spaces.Dict(say=spaces.Text(3)))
+    with pytest.raises(ValueError, match=r"action\['look'\] .* must lie between -1 and 1"):
+        FlatActions(spaces.Dict(look=spaces.Box(0.0, 1.0, (2,), np.float32)))
+
+
+@pytest.mark.parametrize("env_id", [CLUTTERED, CIRCLE_SQUARE])
+def test_a_flat_environment_plays_what_the_dict_environment_plays(env_id: str) -> None:
+    plain, flat = make_single(env_id, stop=True), FlatGlimpseEnv(make_single(env_id, stop=True))
+    space = plain.action_space
+    assert isinstance(space, spaces.Dict)
+    assert flat.action_space == FlatActions(space).space
+    assert_same(flat.reset(seed=3), plain.reset(seed=3))
+    actions = sampled(space, 20)
+    ended = False
+    for row in range(20):
+        if ended:
+            assert_same(flat.reset(), plain.reset())
+        action = {name: values[row] for name, values in actions.items()}
+        encoded = flat.flat.encode({name: value[None] for name, value in action.items()})[0]
+        told = plain.step(action)
+        assert_same(flat.step(encoded), told)
+        ended = told[2]
+
+
+WITHOUT_FILES = [
+    i for i, row in SUITE.items() if row.kwargs["source"] in ("glyphs", "circle_square")
+]
+
+
+# The checker takes a float box of three axes for an image of bytes and wants four axes flattened.
+# Float boxes pass through Stable-Baselines3 unchanged, and the project's own features read them.
+@pytest.mark.filterwarnings(
+    "ignore:It seems that your observation (space )?(glimpse|scene) is an i"
+)
+@pytest.mark.filterwarnings("ignore:The minimal resolution for an image is 36x36")
+@pytest.mark.filterwarnings("ignore:Your observation (glimpse|location) has an unconventional shap")
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("env_id", WITHOUT_FILES)
+def test_stable_baselines3s_checker_passes(env_id: str, changes: dict[str, Any]) -> None:
+    check_env(FlatGlimpseEnv(gym.make(env_id, **changes)))
+
+
+def test_the_leaves_of_observations_stay_float_boxes() -> None:
+    env = FlatGlimpseEnv(gym.make(CLUTTERED, history=True))
+    assert all(leaf.dtype == np.float32 for leaf in leaves(env.observation_space).values())
