@@ -3,13 +3,13 @@
 A batch of whole episodes is played; a learned critic, which reads the same memory, turns what they
 earned into advantages (n-step, or generalised: Schulman et al. 2016); the policy climbs PPO's
 clipped objective. With one epoch of one minibatch the policy has not moved yet, nothing is clipped
-and that is A2C (Huang et al. 2022, "A2C is a special case of PPO"): the gradient that was kept while
-playing is used. Otherwise the episodes are played without it and replayed for each minibatch from
-their first glimpse on, so that the memory is what the policy makes of them by then.
+and that is A2C (Huang et al. 2022, "A2C is a special case of PPO"): the gradient kept while playing
+is used. Otherwise episodes are played without it and replayed for each minibatch from their first
+glimpse on, so that the memory is what the policy makes of them by then.
 
 What to answer is learned from the label by cross-entropy or from the reward alone, and what looks
-are rewarded with is chosen, both as in `agents/reinforce.py`. Like there a loss is summed over an
-episode's decisions, not averaged: its gradient is that of the expected return.
+are rewarded with is chosen, both as in `agents/reinforce.py`. As there, the policy's loss is summed
+over an episode's decisions, not averaged: its gradient is that of the expected return.
 """
 
 from collections.abc import Iterator
@@ -25,9 +25,14 @@ from agents.learner import GradientLearner
 from agents.networks import NetworkConfig, core_name
 from agents.policy import Decision, GlimpsePolicy
 from agents.reinforce import learning_signal, mean_where
-from agents.returns import gae, n_step_returns, returns_to_go
-from agents.rollout import Observation, Trajectory, make_training_env
-from agents.rollout import play_episodes, replay_episodes
+from agents.returns import explained_variance, gae, n_step_returns, returns_to_go, standardise
+from agents.rollout import (
+    Observation,
+    Trajectory,
+    make_training_env,
+    play_episodes,
+    replay_episodes,
+)
 from agents.training import TrainingConfig
 
 
@@ -99,8 +104,7 @@ class Estimates:
 def estimate(
     played: Trajectory, config: ActorCriticConfig, answer_reward: float = 1.0
 ) -> Estimates:
-    """Judge the decisions of episodes by what followed; `answer_reward` is what the task pays a
-    right answer that counts."""
+    """Judge decisions by what followed; `answer_reward` is what a right answer that counts pays."""
     effective = _effective(played, config)
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
@@ -114,7 +118,7 @@ def estimate(
             returns = n_step_returns(signal, values, played.alive, config.n_steps, config.discount)
             advantages = (returns - values) * played.alive
         if config.normalise_advantages:
-            advantages = _normalised(advantages, _decided(effective, advantages))
+            advantages = standardise(advantages, _decided(effective, advantages))
         earned = returns_to_go(signal, config.discount)
     return Estimates(log_prob, advantages, values, returns, earned)
 
@@ -160,14 +164,6 @@ def episode_losses(
     }
 
 
-def explained_variance(estimates: Estimates, alive: Tensor) -> float:
-    """1 - Var(G - V) / Var(G) over the steps that are alive: 1 where the critic foresees the whole
-    return G, 0 where it knows no more than a constant, or where G does not vary."""
-    earned, values = estimates.earned[alive], estimates.values[alive]
-    spread = earned.var(correction=0)
-    return (1 - (earned - values).var(correction=0) / spread).item() if spread > 0 else 0.0
-
-
 def _effective(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
     return trajectory.effective(looks=True, answers=config.answer_by == "reward")
 
@@ -176,15 +172,6 @@ def _decided(effective: dict[str, Tensor], like: Tensor) -> Tensor:
     """Where any decision had an effect, (T, B) bool."""
     nowhere = torch.zeros_like(like, dtype=torch.bool)
     return torch.stack([nowhere, *effective.values()]).any(dim=0)
-
-
-def _normalised(advantages: Tensor, where: Tensor) -> Tensor:
-    """Less their mean, over their standard deviation, both taken `where` (T, B) something was
-    decided; as they are where nothing was."""
-    chosen = advantages[where]
-    if not len(chosen):
-        return advantages
-    return (advantages - chosen.mean()) / (chosen.std(correction=0) + 1e-8)
 
 
 class ActorCritic(GradientLearner):
@@ -254,7 +241,9 @@ class ActorCritic(GradientLearner):
         return {
             **{name: sum(step[name] for step in steps) / len(steps) for name in steps[0]},
             "gradient_steps": float(len(steps)),
-            "explained_variance": explained_variance(estimates, played.alive),
+            "explained_variance": explained_variance(
+                estimates.values, estimates.earned, played.alive
+            ),
             **played.summary(),
         }
 
@@ -293,7 +282,9 @@ def _check(config: ActorCriticConfig) -> None:
             raise ValueError(f"{name}={getattr(config, name)} must be from 0 to 1")
     check_counts(config, "n_steps", "epochs", "minibatches")
     if config.final_look_std is not None and config.network.learn_look_std:
-        raise ValueError("final_look_std schedules what learn_look_std learns: leave one of the two")
+        raise ValueError(
+            "learn_look_std learns what final_look_std schedules: leave one of the two"
+        )
     groups = config.batch_size // config.copies
     if groups % config.minibatches:
         raise ValueError(

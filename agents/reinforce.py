@@ -1,7 +1,8 @@
 """REINFORCE (Williams 1992) for hard attention, as Recurrent Models of Visual Attention uses it.
 
 Where to look is sampled, so its gradient is the score function's: the log-probability of each look
-times its advantage, the return less a learned baseline that reads the same memory (RAM, eq. 2).
+times its advantage, the return less a baseline: by default a learned one that reads the same memory
+(RAM, eq. 2); simpler ones, and none, are there to be compared (`docs/gradient_variance.md`).
 What to answer is learned from the label by cross-entropy (`answer_by="label"`, RAM's hybrid), or
 from the reward alone (`answer_by="reward"`).
 
@@ -9,6 +10,7 @@ Stop-gradients: advantages are constants. With `detach_heads` (see `NetworkConfi
 and the baseline send no gradient into core and glimpse network, which then learn from the answer.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -40,14 +42,22 @@ class ReinforceConfig(TrainingConfig):
     """Who looks: the model, or, for controls, a scanner, with the answers trained alike."""
     look_weight: float = 0.1
     """Weight of REINFORCE's loss (1 where the answer is learned by reward)."""
+    baseline: Literal["learned", "none", "moving_average", "leave_one_out"] = "learned"
+    """What is subtracted from returns: what the policy's own baseline foresees; nothing; a moving
+    average of the batches' mean returns (Xu et al. 2015); or the mean return of the scene's other
+    copies (Kool et al. 2019), of which there are to be at least 2."""
     baseline_weight: float = 0.5
-    """Weight of the baseline's squared error."""
+    """Weight of the learned baseline's squared error."""
     entropy_weight: float = 0.0
     """Bonus for the policy's entropy, in nats."""
     final_look_std: float | None = None
     """A continuous look's standard deviation goes linearly to this; None keeps it."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """Sizes and kinds of the networks."""
+
+
+Baseline = Callable[[Tensor], Tensor]
+"""From the returns-to-go (T, B) to what is subtracted from them, which broadcasts to (T, B)."""
 
 
 def learning_signal(
@@ -80,19 +90,21 @@ def episode_losses(
     look_signal: str = "reward",
     looks_learned: bool = True,
     answer_reward: float = 1.0,
+    baseline: Baseline | None = None,
 ) -> dict[str, Tensor]:
     """The losses of each episode, name -> (B,); their weighted sum is what is minimised.
 
     `policy`: minus the log-probabilities times their advantages, summed over the decisions that had
     an effect (a look that was ignored, an answer that did not count and a stop when the budget was
     spent had none), less the looks where a scanner chose them. `answer`: the cross-entropy, a mean
-    over the answers that counted. `baseline`: half the mean squared error. `entropy`: summed over
-    the same decisions as `policy`.
+    over the answers that counted. `baseline`: half the mean squared error of the learned one.
+    `entropy`: summed over the same decisions as `policy`. `baseline`, the argument, says what to
+    subtract from the returns in place of the learned values.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
     signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal, answer_reward)
     returns = returns_to_go(signal)
-    advantages = (returns - values).detach()
+    advantages = (returns - (values if baseline is None else baseline(returns))).detach()
     effective = trajectory.effective(looks=looks_learned, answers=answer_by == "reward")
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
@@ -102,9 +114,55 @@ def episode_losses(
     }
 
 
+def leave_one_out(returns: Tensor, copies: int) -> Tensor:
+    """The mean return of a scene's other copies, step by step (Kool, van Hoof & Welling 2019, "Buy
+    4 REINFORCE samples, get a baseline for free!"): they know the scene and not this copy's looks,
+    so that the gradient stays unbiased.
+
+    Args:
+        returns: (T, B); the rows iM ... iM + M - 1 are copies of a scene.
+        copies: M, at least 2.
+
+    Returns:
+        (T, B).
+    """
+    groups = returns.view(len(returns), -1, copies)  # (T, B / M, M)
+    others = groups.sum(dim=2, keepdim=True) - groups
+    return (others / (copies - 1)).flatten(1)
+
+
+class MovingAverage:
+    """One number for all scenes and steps: b <- 0.9 b + 0.1 (mean return) after every batch (Xu et
+    al. 2015, "Show, attend and tell", section 4.1). It starts at 0, and a batch is judged by those
+    before it alone.
+
+    Attributes:
+        value: b.
+    """
+
+    DECAY = 0.9
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def __call__(self, returns: Tensor) -> Tensor:
+        """What is subtracted from the returns (T, B) of one more batch; a scalar."""
+        before = returns.new_tensor(self.value)
+        mean = returns[0].mean().item()
+        self.value = self.DECAY * self.value + (1 - self.DECAY) * mean
+        return before
+
+
 def mean_where(mask: Tensor, values: Tensor) -> Tensor:
     """The mean over time of `values` (T, B) where `mask`, 0 where it is nowhere: (B,)."""
     return (values * mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1)
+
+
+BASELINE_NAMES = {
+    "none": "no baseline",
+    "moving_average": "moving-average baseline",
+    "leave_one_out": "leave-one-out baseline",
+}
 
 
 class Reinforce(GradientLearner):
@@ -126,7 +184,13 @@ class Reinforce(GradientLearner):
             raise ValueError(
                 "final_look_std schedules what learn_look_std learns: leave one of the two"
             )
+        if config.baseline == "leave_one_out" and config.copies < 2:
+            raise ValueError(
+                f"baseline='leave_one_out' needs copies of at least 2, not {config.copies}: it "
+                "compares the looks at a scene with those of its other copies"
+            )
         self.config = config
+        self.average = MovingAverage()
         env = make_training_env(config)
         self.scanner = None
         if config.looks != "learned":
@@ -136,8 +200,22 @@ class Reinforce(GradientLearner):
     @property
     def name(self) -> str:
         name = f"Reinforce {core_name(self.config.network)}"
+        if self.config.baseline != "learned":
+            name = f"{name}, {BASELINE_NAMES[self.config.baseline]}"
         looks = self.config.looks
         return name if looks == "learned" else f"{name}, {looks} glimpses"
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """What is subtracted from returns; None where the policy's own is."""
+        if self.config.baseline == "learned":
+            return None
+        baselines: dict[str, Baseline] = {
+            "none": torch.zeros_like,
+            "moving_average": self.average,
+            "leave_one_out": partial(leave_one_out, copies=self.config.copies),
+        }
+        return baselines[self.config.baseline]
 
     def choose(
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
@@ -170,10 +248,14 @@ class Reinforce(GradientLearner):
             config.look_signal,
             looks_learned=self.scanner is None,
             answer_reward=self.env.unwrapped.task.answer_reward,  # type: ignore[attr-defined]
+            baseline=self.baseline,
         )
+        if config.baseline != "learned":
+            del losses["baseline"]  # nobody asks what the policy's own foresees
         means = {name: loss.mean() for name, loss in losses.items()}
-        total = config.baseline_weight * means["baseline"]
-        total = total + config.look_weight * means["policy"]
+        total = config.look_weight * means["policy"]
+        if config.baseline == "learned":
+            total = total + config.baseline_weight * means["baseline"]
         total = total - config.entropy_weight * means["entropy"]
         if config.answer_by == "label":
             total = total + means["answer"]
@@ -183,9 +265,12 @@ class Reinforce(GradientLearner):
 
     def state_dict(self) -> dict[str, Any]:
         scanner = {} if self.scanner is None else self.scanner.state_dict()
-        return {**super().state_dict(), "scanner": scanner}
+        average = {"value": self.average.value} if self.config.baseline == "moving_average" else {}
+        return {**super().state_dict(), "scanner": scanner, "moving_average": average}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         super().load_state_dict(state)
         if self.scanner is not None:
             self.scanner.load_state_dict(state["scanner"])
+        if self.config.baseline == "moving_average":
+            self.average.value = state["moving_average"]["value"]

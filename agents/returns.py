@@ -1,8 +1,8 @@
 """Returns and advantages from rewards and values; all are (T, B), time first, B rows apart.
 
-An episode is whole: nothing is earned after its end, so the value there is 0 and no end needs the
-critic's word. Rows of unequal length are padded: `alive` is False after a row's end, and what stands
-there in `rewards` and `values` does not matter.
+Episodes are whole: nothing is earned after the end, so the value there is 0, and no end needs the
+critic's word. Rows of unequal length are padded: `alive` is False after a row's end, and what
+`rewards` and `values` hold there does not matter.
 """
 
 import torch
@@ -45,11 +45,11 @@ def n_step_returns(
 def gae(
     rewards: Tensor, values: Tensor, alive: Tensor, discount: float = 1.0, lambda_: float = 0.95
 ) -> Tensor:
-    """Return generalised advantages A_t = δ_t + γλ A_{t+1}, δ_t = r_t + γ V_{t+1} - V_t, 0 where not
-    alive (Schulman et al. 2016, eq. 16).
+    """Return generalised advantages A_t = δ_t + γλ A_{t+1}, where δ_t = r_t + γ V_{t+1} - V_t
+    (Schulman et al. 2016, eq. 16); 0 where not alive.
 
-    With λ = 1 they are the Monte-Carlo returns less the values, with λ = 0 the errors of TD(0). What
-    the values should have been, the λ-return, is A_t + V_t.
+    With λ = 1 they are the Monte-Carlo returns less the values, with λ = 0 the errors of TD(0).
+    What the values should have been, the λ-return, is A_t + V_t.
 
     Args:
         rewards: (T, B), r_t, what the decision at t earned.
@@ -62,6 +62,23 @@ def gae(
     values = torch.where(alive, values, 0.0)
     errors = rewards + discount * _next(values) - values
     return returns_to_go(errors, discount * lambda_)
+
+
+def standardise(advantages: Tensor, where: Tensor) -> Tensor:
+    """Return the advantages (T, B) less their mean, over their standard deviation, both taken where
+    `where` (T, B) bool; as they are where that is nowhere."""
+    chosen = advantages[where]
+    if not len(chosen):
+        return advantages
+    return (advantages - chosen.mean()) / (chosen.std(correction=0) + 1e-8)
+
+
+def explained_variance(values: Tensor, returns: Tensor, alive: Tensor) -> float:
+    """Return 1 - Var(G - V) / Var(G) over the steps that are alive: 1 where the values V (T, B)
+    foresee the returns G (T, B), 0 where they know no more than a constant, or G does not vary."""
+    returns, values = returns[alive], values[alive]
+    spread = returns.var(correction=0)
+    return (1 - (returns - values).var(correction=0) / spread).item() if spread > 0 else 0.0
 
 
 def _next(quantity: Tensor) -> Tensor:

@@ -196,7 +196,7 @@ def replay_episodes(
     state = policy.initial_state(len(rows))
     decisions: list[Decision] = []
     observations = [_rows(observation, rows) for observation in played.observations]
-    with _autocast(device, precision):
+    with autocast(device, precision):
         for observation in observations:
             decision, state = policy(observation, state)
             _check_finite(decision, len(decisions))

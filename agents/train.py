@@ -9,16 +9,28 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import tyro
 
 from agents.actor_critic import ActorCritic, ActorCriticConfig
 from agents.command_line import run_command
+from agents.exact import Exact, ExactConfig
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.resuming import read_config, resume_command
+from agents.straight_through import StraightThrough, StraightThroughConfig
 from agents.training import Learner, TrainingConfig, train
 from glimpse_envs.evaluation.runs import Run, open_run
+
+
+class Trainable(Protocol):
+    """What the command line needs of an algorithm: its config's class, and how to train it."""
+
+    @property
+    def config(self) -> type[Any]: ...
+    def train(
+        self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
+    ) -> Run: ...
 
 
 @dataclass(frozen=True)
@@ -28,11 +40,26 @@ class Algorithm:
     config: type[TrainingConfig]
     make: Callable[[Any], Learner]
 
+    def train(
+        self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
+    ) -> Run:
+        """Train it in the run's `folder`; see `agents.training.train`."""
+        return train(
+            self.make,
+            config,
+            folder,
+            resume=resume,
+            progress_bar=progress_bar,
+            how_to_resume=how_to_resume,
+        )
+
 
 # The one list of algorithms; a new one is a file and a row.
 ALGORITHMS: dict[str, Algorithm] = {
     "reinforce": Algorithm(ReinforceConfig, Reinforce),
     "actor_critic": Algorithm(ActorCriticConfig, ActorCritic),
+    "exact": Algorithm(ExactConfig, Exact),
+    "straight_through": Algorithm(StraightThroughConfig, StraightThrough),
 }
 
 
@@ -66,10 +93,9 @@ def train_agent(
     row = ALGORITHMS[algorithm]
     if not isinstance(config, row.config):
         raise ValueError(f"{algorithm} takes a {row.config.__name__}, not {type(config).__name__}")
-    return train(
-        row.make,
+    return row.train(
         config,
-        folder,
+        Path(folder),
         resume=resume,
         progress_bar=progress_bar,
         how_to_resume=resume_command("agents.train", algorithm, Path(folder)),
@@ -82,9 +108,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run_main(
-    module: str, algorithms: Mapping[str, Algorithm], arguments: list[str] | None = None
+    module: str,
+    algorithms: Mapping[str, Trainable],
+    arguments: list[str] | None = None,
+    prefix: str = "",
 ) -> None:
-    """The command line `python -m module` that trains one of `algorithms`."""
+    """The command line `python -m module` that trains one of `algorithms`; without --run, a run's
+    folder is called by `prefix` and the algorithm's name."""
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in ("-h", "--help"):
         print(f"usage: python -m {module} {{{','.join(algorithms)}}} [--help] [OPTIONS]")
@@ -93,22 +123,24 @@ def run_main(
         print(f"error: algorithm {name!r} must be one of {', '.join(algorithms)}", file=sys.stderr)
         sys.exit(2)
 
-    run_command(lambda: _train_as_told(module, name, algorithms[name], rest))
+    run_command(lambda: _train_as_told(module, name, prefix, algorithms[name], rest))
 
 
-def _train_as_told(module: str, name: str, algorithm: Algorithm, arguments: list[str]) -> None:
+def _train_as_told(
+    module: str, name: str, prefix: str, algorithm: Trainable, arguments: list[str]
+) -> None:
     """Train `algorithm`, which `module` calls `name`, by the command line's `arguments`."""
     kind = algorithm.config
     default = _config_to_resume(kind, arguments) or kind()
 
-    def command(config: TrainingConfig = default, options: RunOptions = RunOptions()) -> None:
+    def command(config: Any = default, options: RunOptions = RunOptions()) -> None:
         environment = config.env_id.rpartition("/")[2]
-        folder = options.run or Path("runs") / f"{environment}-{name}-{config.seed}"
-        run = train(
-            algorithm.make,
+        folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
+        run = algorithm.train(
             config,
             folder,
             resume=options.resume,
+            progress_bar=True,
             how_to_resume=resume_command(module, name, folder),
         )
         print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
@@ -120,7 +152,7 @@ def _train_as_told(module: str, name: str, algorithm: Algorithm, arguments: list
     tyro.cli(command, args=arguments, prog=prog, description=kind.__doc__)
 
 
-def _config_to_resume(kind: type[TrainingConfig], arguments: list[str]) -> TrainingConfig | None:
+def _config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
     """The config of the run that `arguments` resume; None where they resume none.
 
     Raises:

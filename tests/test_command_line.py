@@ -166,7 +166,7 @@ def test_help_names_the_algorithms(
     with pytest.raises(SystemExit) as ended:
         train.main(arguments)
     assert ended.value.code == 0
-    assert "{reinforce}" in capsys.readouterr().out
+    assert "{reinforce,actor_critic," in capsys.readouterr().out
 
 
 def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[str]) -> None:
