@@ -23,12 +23,20 @@ from baselines.model import BaselineConfig, Setting
 from baselines.reader import RecurrentReader
 
 
+# How much of what its head says the window follows. Adam moves every weight at the same pace; at its
+# full pace the window leaves the scene before the controller has learned to read what it shows.
+WINDOW_PACE = 0.1
+
+
 @dataclass(frozen=True)
 class GaussianWindowConfig(BaselineConfig):
     """Train soft attention through a window of Gaussian filters."""
 
     window: Literal["draw", "retina"] = "draw"
     """draw: its centre, stride, variance and intensity are learned; retina: its centre alone."""
+    supervise: Literal["counted", "all"] = "all"
+    """Which answers learn from the label: those that the environment counts, as the agents', or
+    those after every glimpse, without which some runs lose the digit for good."""
     max_gradient_norm: float = 0.1
     """Gradients are shortened to this norm; through window after window they grow."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -75,7 +83,7 @@ class GaussianWindow(RecurrentReader):
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
         if self.network.detach_heads:
             core = core.detach()
-        said = self.look(core).float()  # (B, 5) or (B, 2)
+        said = WINDOW_PACE * self.look(core).float()  # (B, 5) or (B, 2)
         if not self.draw:
             place = said.tanh()
             stride = self.strides.expand(len(said), -1)  # (B, K)
