@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install fresh-kernels demo test docs report benchmark clean
+.PHONY: install fresh-kernels demo test compare docs report benchmark clean
 
 install: $(INSTALLED) fresh-kernels
 
@@ -34,6 +34,9 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+compare: install
+	$(BIN)/python -m baselines.compare
 
 docs: install
 	$(BIN)/python -m docs.generate

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium as gym
 import tyro
 
 from glimpse_envs.evaluation.runs import RunError
@@ -41,12 +42,14 @@ KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
 """How tyro reads the arguments of an environment."""
 
 
+USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, gym.error.Error)
+"""Errors that a user can mend by what they say."""
+
+
 def run_command(command: Callable[[], object]) -> None:
     """Run `command`; an error that a user can mend is one line on stderr and exit status 2."""
-    import gymnasium as gym
-
     try:
         command()
-    except (RunError, SourceError, ValueError, FloatingPointError, gym.error.Error) as error:
+    except USER_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

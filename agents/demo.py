@@ -11,12 +11,12 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import torch
 import tyro
 
 from agents.command_line import run_command
 from agents.evaluate import evaluate_run
 from agents.films import write_showcase
+from agents.precision import fastest_precision
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.training import train
 from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
@@ -39,13 +39,6 @@ class DemoConfig:
     """Of the training."""
 
 
-def fastest_precision() -> str:
-    """bfloat16 where the processor multiplies it natively, else float32."""
-    # Older versions of torch do not tell.
-    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return "bfloat16" if capabilities.get("avx512_bf16") else "float32"
-
-
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     """Train the two models, print the table, write film and contact sheet; return the scores."""
     demo.folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +46,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
         env_id=demo.env_id,
         minutes=demo.minutes,
         seed=demo.seed,
-        precision=fastest_precision(),  # type: ignore[arg-type]
+        precision=fastest_precision(),
     )
     control = replace(learned, looks="random")
     folders = {"learned": demo.folder / "run-learned", "random": demo.folder / "run-random"}

@@ -10,6 +10,7 @@ import tyro
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.command_line import run_command
+from agents.costs import measure_costs
 from agents.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.records import Record, pack_correct, write_record
@@ -83,9 +84,39 @@ def evaluate_run(
     )
 
 
+def validate_run(run: Run, scenes: int = 2_000) -> dict[str, float]:
+    """The score of a run on the first `scenes` of the validation split, as a line of metrics.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+    """
+    evaluation = evaluate_run(run, split="validation", scenes=scenes)
+    return {"validation_error": 1.0 - evaluation.accuracy, "validation_scenes": scenes}
+
+
+def learning_curve(run: Run) -> list[list[float]]:
+    """The scores of `validate_run` among a run's metrics, as `Record.curve` has them."""
+    cores = run.config["config"]["threads"]
+    return [
+        [
+            round(line["seconds"] * cores, 2),
+            line["step"],
+            round(100 * line["validation_error"], 4),
+            line["validation_scenes"],
+        ]
+        for line in run.read_metrics()
+        if "validation_error" in line
+    ]
+
+
 def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
-    """The record of a run and its evaluation, from which published numbers are drawn."""
+    """The record of a run and its evaluation, from which published numbers are drawn.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+    """
     config = run.config["config"]
+    costs = measure_costs(load_policy(run.folder), evaluation)
     _, metadata = run.load_checkpoint()
     low, high = evaluation.error_interval_percent
     return Record(
@@ -107,6 +138,9 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
         correct_hex=pack_correct(evaluation.correct),
         notes=notes,
         cores=config["threads"],
+        costs=costs.per_scene,
+        costs_by_glimpse=costs.by_glimpse,
+        curve=learning_curve(run),
     )
 
 

@@ -2,23 +2,23 @@
 
 import inspect
 import math
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Protocol
 
 import gymnasium as gym
 import torch
 from torch.utils.tensorboard import SummaryWriter
-from tqdm import tqdm
 
 from agents.checkpoints import flatten, unflatten
 from agents.checks import check_choices, check_counts, check_device, check_positive
 from agents.command_line import KEY_VALUE_PAIRS
+from agents.interrupts import finish_on_interrupt
+from agents.precision import Precision
+from agents.progress_bar import ProgressBar
 from agents.resuming import check_same
 from glimpse_envs.env import load_task
 from glimpse_envs.evaluation.runs import Run, create_run, open_run
@@ -48,7 +48,7 @@ class TrainingConfig:
     """Share of the training over which the learning rate rises."""
     max_gradient_norm: float = 5.0
     """Gradients are shortened to this norm."""
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
     """Of matrix products; bfloat16 is faster where the processor has it."""
     device: str = "cpu"
     """Where the model runs: cpu, cuda, cuda:1, ..."""
@@ -62,6 +62,13 @@ class TrainingConfig:
     @property
     def torch_precision(self) -> torch.dtype:
         return torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+
+
+VALIDATE_AT = tuple(0.5**k for k in range(7, -1, -1))
+"""Shares of a training at which its run is scored, where `train` is told how: at each doubling."""
+
+Validate = Callable[[Run], Mapping[str, float]]
+"""From a run that has just been saved to its score, "validation_error" (a fraction) and more."""
 
 
 class Learner(Protocol):
@@ -94,6 +101,7 @@ def train(
     progress_bar: bool = True,
     stop_after: int | None = None,
     how_to_resume: str = "resume=True",
+    validate: Validate | None = None,
 ) -> Run:
     """Train until the configured number of images, or minutes, in the run's `folder`.
 
@@ -109,13 +117,15 @@ def train(
         progress_bar: show error, glimpses a second and the time left.
         stop_after: return, saved, after so many updates in all, for tests.
         how_to_resume: what Ctrl-C's message says to go on with.
+        validate: called at the shares `VALIDATE_AT` of the training, whose clock stands still; what
+            it returns is a line of metrics of its own.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config.
         ValueError: the config has a value that cannot be; no run is made.
         FloatingPointError: a loss is not finite; what is saved is the last checkpoint.
     """
-    _check(config)
+    check_config(config)
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     folder = Path(folder)
@@ -137,7 +147,7 @@ def train(
                 "seed": config.seed,
             },
         )
-    loop = _Loop(learner, config, run)
+    loop = _Loop(learner, config, run, validate)
     try:
         interrupted = loop.go(progress_bar, stop_after)
     finally:
@@ -147,11 +157,20 @@ def train(
     return run
 
 
+def share_done(config: TrainingConfig, images: float, seconds: float) -> float:
+    """How much of a training is done, in [0, 1], after so many images and seconds of updates."""
+    if config.minutes is not None:
+        return min(1.0, seconds / (60 * config.minutes))
+    return min(1.0, images / config.images)
+
+
 class _Loop:
     """Updates, and what is written down of them."""
 
-    def __init__(self, learner: Learner, config: TrainingConfig, run: Run) -> None:
-        self.learner, self.config, self.run = learner, config, run
+    def __init__(
+        self, learner: Learner, config: TrainingConfig, run: Run, validate: Validate | None
+    ) -> None:
+        self.learner, self.config, self.run, self.validate = learner, config, run, validate
         self.updates, self.seconds = 0, 0.0
         self.window: dict[str, float] = {}  # sums of metrics since the last line
         self.window_updates = 0
@@ -164,22 +183,33 @@ class _Loop:
             since = self.updates % run.config["config"]["log_every"]
             self.window_updates = metadata.get("window_updates", since)
         run.cut_metrics(self.updates * config.batch_size)
+        self.validated = max(
+            (
+                share_done(config, line["step"], line["seconds"])
+                for line in (run.read_metrics() if validate else [])
+                if "validation_error" in line
+            ),
+            default=0.0,
+        )
 
     @property
     def images(self) -> int:
         return self.updates * self.config.batch_size
 
     def progress(self) -> float:
-        if self.config.minutes is not None:
-            return min(1.0, self.seconds / (60 * self.config.minutes))
-        return min(1.0, self.images / self.config.images)
+        return share_done(self.config, self.images, self.seconds)
 
     def go(self, progress_bar: bool, stop_after: int | None) -> bool:
         """Update until all is done, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
         config = self.config
         writer = SummaryWriter(str(self.run.folder / "tensorboard"), purge_step=self.images)
-        bar = _Bar(config, self.images, self.seconds, progress_bar)
-        with _finish_on_interrupt() as interrupted:
+        timed = config.minutes is not None
+        total = config.images if config.minutes is None else 60 * config.minutes
+        bar = ProgressBar(
+            total, timed, config.batch_size, self.images, self.seconds, shown=progress_bar
+        )
+        with finish_on_interrupt() as interrupted:
+            self._validate_if_due()  # where it was killed between saving and scoring
             while self.progress() < 1.0 and not interrupted:
                 if stop_after is not None and self.updates >= stop_after:
                     break
@@ -202,6 +232,7 @@ class _Loop:
                 if self.updates % config.checkpoint_every == 0:
                     self._save()
                 bar.show(self.images, self.seconds, metrics)
+                self._validate_if_due()
         bar.close()
         self._save()
         writer.close()
@@ -213,6 +244,16 @@ class _Loop:
         for name, value in means.items():
             writer.add_scalar(name, value, self.images)
         self.window, self.window_updates = {}, 0
+
+    def _validate_if_due(self) -> None:
+        progress = self.progress()
+        due = any(self.validated < share <= progress for share in VALIDATE_AT)
+        if self.validate is None or not due:
+            return
+        self._save()
+        scores = self.validate(self.run)
+        self.run.append_metrics(self.images, {**scores, "seconds": self.seconds})
+        self.validated = progress
 
     def _save(self) -> None:
         tensors, numbers = flatten(self.learner.state_dict())
@@ -227,59 +268,13 @@ class _Loop:
         self.run.save_checkpoint(tensors, metadata)
 
 
-class _Bar:
-    """The progress bar: error, glimpses a second, time left."""
+def check_config(config: TrainingConfig) -> None:
+    """Refuse what all learners refuse.
 
-    def __init__(self, config: TrainingConfig, images: int, seconds: float, shown: bool) -> None:
-        self.timed = config.minutes is not None
-        total = 60 * config.minutes if config.minutes is not None else config.images
-        form = "{l_bar}{bar}| {elapsed} < {remaining}{postfix}"
-        self.bar = tqdm(
-            total=total, initial=seconds if self.timed else images, disable=not shown,
-            bar_format=form, mininterval=0.5,
-        )  # fmt: skip
-        self.batch, self.error = config.batch_size, 1.0
-        self.images, self.seconds = images, seconds
-
-    def show(self, images: int, seconds: float, metrics: dict[str, float]) -> None:
-        if self.bar.disable:
-            return
-        self.error += 0.02 * (metrics["error"] - self.error)
-        rate = self.batch * metrics["glimpses"] / max(seconds - self.seconds, 1e-9)
-        self.bar.set_postfix_str(
-            f"error {100 * self.error:.1f} %, {rate:,.0f} glimpses/s", refresh=False
-        )
-        self.bar.update(min(seconds - self.seconds if self.timed else images - self.images,
-                            self.bar.total - self.bar.n))  # fmt: skip
-        self.images, self.seconds = images, seconds
-
-    def close(self) -> None:
-        self.bar.close()
-
-
-@contextmanager
-def _finish_on_interrupt() -> Iterator[list[bool]]:
-    """Give a list that stays empty until Ctrl-C, so that an update is never cut in two; a second
-    Ctrl-C interrupts as usual."""
-    pressed: list[bool] = []
-
-    def note(number: int, frame: Any) -> None:
-        if pressed:
-            raise KeyboardInterrupt
-        pressed.append(True)
-
-    try:
-        previous = signal.signal(signal.SIGINT, note)
-    except ValueError:  # not in the main thread, where signals do not arrive anyway
-        yield pressed
-        return
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, previous)
-
-
-def _check(config: TrainingConfig) -> None:
+    Raises:
+        ValueError: naming the field, its value and what would be right.
+        gymnasium.error.Error: there is no environment `env_id`.
+    """
     check_choices(config)
     check_counts(
         config, "images", "batch_size", "copies", "threads", "log_every", "checkpoint_every"

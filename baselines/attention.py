@@ -5,141 +5,20 @@ and heads (`Tensor.expand` adds an axis at no cost); N keys; d a key's size; D a
 """
 
 import math
-from typing import Literal, Protocol, get_args, overload
+from typing import Literal, overload
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from agents.distributions import Categorical
+from baselines.scores import Score, check_alike, dot_score, scaled_dot_score, shape_of, wide
 
 # What lies further below the best score weighs exp(-1000), which is 0 exactly in float64 too.
 NEGLIGIBLE = 1000.0
 # Torch's kernel multiplies by 1 / temperature before it takes the best score off, so that at a
 # lower temperature than this it could overflow.
 LEAST_FUSED_TEMPERATURE = 1e-6
-# Kernel scores are kept within this, so that float32 can tell the nearest key at any bandwidth.
-LARGEST_KERNEL_SCORE = 1e30
-LEAST_BANDWIDTH = 1e-18
-
-
-class Score(Protocol):
-    """How well each key answers the query; a function or a module."""
-
-    def __call__(self, query: Tensor, keys: Tensor, /) -> Tensor:
-        """Score keys (..., N, d) against a query (..., q): (..., N), finite, greater is better."""
-
-
-def dot_score(query: Tensor, keys: Tensor) -> Tensor:
-    """q . k."""
-    _check_alike(query, keys)
-    return (_wide(keys) @ _wide(query)[..., None])[..., 0]
-
-
-def scaled_dot_score(query: Tensor, keys: Tensor) -> Tensor:
-    """q . k / sqrt(d) (Vaswani et al. 2017, eq. 1)."""
-    return dot_score(query, keys) / math.sqrt(keys.shape[-1])
-
-
-def cosine_score(query: Tensor, keys: Tensor) -> Tensor:
-    """The cosine of the angle between q and k (NTM, Graves et al. 2014, eq. 6).
-
-    Their key strength beta (eq. 5) is 1 / temperature. A key of length 0 scores 0.
-    """
-    return dot_score(F.normalize(_wide(query), dim=-1), F.normalize(_wide(keys), dim=-1))
-
-
-class BilinearScore(nn.Module):
-    """q . W k, W learned (Luong et al. 2015, eq. 8, "general")."""
-
-    def __init__(self, query_size: int, key_size: int) -> None:
-        super().__init__()
-        # W stands on the query's side: one product a row instead of N.
-        self.project = nn.Linear(query_size, key_size, bias=False)
-
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        _check_sizes(query, keys, self.project.in_features, self.project.out_features)
-        return dot_score(self.project(query), keys)
-
-
-class AdditiveScore(nn.Module):
-    """v . tanh(W q + U k + b), all learned (Bahdanau et al. 2015, appendix A.1.2)."""
-
-    def __init__(self, query_size: int, key_size: int, units: int = 128) -> None:
-        super().__init__()
-        if units < 1:
-            raise ValueError(f"units={units} must be at least 1")
-        self.query = nn.Linear(query_size, units)
-        self.key = nn.Linear(key_size, units, bias=False)
-        self.read = nn.Linear(units, 1, bias=False)
-
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        _check_sizes(query, keys, self.query.in_features, self.key.in_features)
-        return self.read((self.query(query)[..., None, :] + self.key(keys)).tanh())[..., 0]
-
-
-class GaussianScore(nn.Module):
-    """-||q - k||^2 / (2 bandwidth^2): the read-out is then the kernel regression of Nadaraya
-    (1964) and Watson (1964), attention without parameters.
-
-    The bandwidth goes to 0: the nearest key's value; to infinity: the mean of all. One so small
-    that the scores would leave float32 counts as the least that keeps them in it.
-
-    Args:
-        bandwidth: the kernel's standard deviation, in the keys' own units; above 0.
-        learn_bandwidth: whether its logarithm is a parameter.
-    """
-
-    def __init__(self, bandwidth: float = 1.0, learn_bandwidth: bool = False) -> None:
-        super().__init__()
-        if not 0 < bandwidth < math.inf:
-            raise ValueError(f"bandwidth={bandwidth} must be above 0 and finite")
-        log_bandwidth = torch.tensor(math.log(bandwidth))
-        self.log_bandwidth = nn.Parameter(log_bandwidth, requires_grad=learn_bandwidth)
-
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        _check_alike(query, keys)
-        halves = (_wide(query)[..., None, :] - _wide(keys)).square().sum(dim=-1) / 2
-        furthest = halves.detach().amax(dim=-1, keepdim=True)
-        least = (furthest / LARGEST_KERNEL_SCORE).sqrt().clamp(min=LEAST_BANDWIDTH)
-        log_bandwidth = torch.maximum(self.log_bandwidth.to(halves.dtype), least.log())
-        return -halves * (-2 * log_bandwidth).exp()
-
-
-ScoreName = Literal["dot", "scaled_dot", "bilinear", "additive", "cosine", "gaussian"]
-
-
-def make_score(
-    name: ScoreName,
-    query_size: int,
-    key_size: int,
-    *,
-    units: int = 128,
-    bandwidth: float = 1.0,
-    learn_bandwidth: bool = False,
-) -> Score:
-    """Return the score called `name` for queries (..., query_size) and keys (..., N, key_size).
-
-    `units` is for "additive" alone, `bandwidth` and `learn_bandwidth` for "gaussian".
-
-    Raises:
-        ValueError: no such score, or the score is not for such sizes or options.
-    """
-    if name not in get_args(ScoreName):
-        names = ", ".join(map(repr, get_args(ScoreName)))
-        raise ValueError(f"score {name!r} must be one of {names}")
-    if name == "bilinear":
-        return BilinearScore(query_size, key_size)
-    if name == "additive":
-        return AdditiveScore(query_size, key_size, units)
-    if query_size != key_size:
-        raise ValueError(
-            f"score {name!r} compares a query with a key entry by entry, but {query_size=} and "
-            f"{key_size=}; 'bilinear' and 'additive' take sizes that differ"
-        )
-    if name == "gaussian":
-        return GaussianScore(bandwidth, learn_bandwidth)
-    return {"dot": dot_score, "scaled_dot": scaled_dot_score, "cosine": cosine_score}[name]
 
 
 @overload
@@ -259,11 +138,11 @@ def _logits(
     the temperature, less the best of each row, which changes no weight."""
     if mask is not None:
         keys = keys.masked_fill(~mask[..., None], 0.0)
-    scores = _wide(score(query, keys))
+    scores = wide(score(query, keys))
     if scores.shape != keys.shape[:-1]:
         raise ValueError(
-            f"the score gave {_shape(scores)} for keys {_shape(keys)}; it must give "
-            f"{_shape(keys[..., 0])}"
+            f"the score gave {shape_of(scores)} for keys {shape_of(keys)}; it must give "
+            f"{shape_of(keys[..., 0])}"
         )
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
@@ -281,29 +160,8 @@ def _fused_scale(
         return None
     if score not in (dot_score, scaled_dot_score) or not query.dtype == keys.dtype == values.dtype:
         return None
-    _check_alike(query, keys)
+    check_alike(query, keys)
     return 1 / temperature / (math.sqrt(keys.shape[-1]) if score is scaled_dot_score else 1.0)
-
-
-def _wide(tensor: Tensor) -> Tensor:
-    """`tensor` in float32 at least: half precision ends at 65,504 and has 3 digits."""
-    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
-
-
-def _shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(tensor.shape)
-
-
-def _check_sizes(query: Tensor, keys: Tensor, query_size: int, key_size: int) -> None:
-    if query.shape[-1] != query_size or keys.shape[-1] != key_size:
-        raise ValueError(
-            f"query {_shape(query)} and keys {_shape(keys)} do not fit: this score needs "
-            f"(..., {query_size}) and (..., N, {key_size})"
-        )
-
-
-def _check_alike(query: Tensor, keys: Tensor) -> None:
-    _check_sizes(query, keys, keys.shape[-1], keys.shape[-1])
 
 
 def _check(
@@ -312,20 +170,21 @@ def _check(
     leading = query.shape[:-1]
     if not leading or keys.shape[:-2] != leading or values.shape[:-2] != leading:
         raise ValueError(
-            f"query {_shape(query)}, keys {_shape(keys)} and values {_shape(values)} do not fit: "
-            "they are (..., q), (..., N, d) and (..., N, D) with the same leading axes, one or more"
+            f"query {shape_of(query)}, keys {shape_of(keys)} and values {shape_of(values)} do not "
+            "fit: they are (..., q), (..., N, d) and (..., N, D) with the same leading axes, one "
+            "or more"
         )
     if keys.shape[-2] != values.shape[-2] or keys.shape[-2] == 0:
         raise ValueError(
-            f"keys {_shape(keys)} and values {_shape(values)} do not fit: each key has one value, "
-            "and there is at least one"
+            f"keys {shape_of(keys)} and values {shape_of(values)} do not fit: each key has one "
+            "value, and there is at least one"
         )
     for name, tensor in (("query", query), ("keys", keys), ("values", values)):
         if not tensor.is_floating_point():
             raise ValueError(f"{name}: {tensor.dtype} must be floating, to be weighed")
     if isinstance(temperature, Tensor):
         if temperature.ndim and temperature.shape != (*leading, 1):
-            raise ValueError(f"temperature {_shape(temperature)} must be () or {(*leading, 1)}")
+            raise ValueError(f"temperature {shape_of(temperature)} must be () or {(*leading, 1)}")
         positive = bool(((temperature > 0) & temperature.isfinite()).all())
     else:
         positive = 0 < temperature < math.inf
@@ -335,7 +194,7 @@ def _check(
         return
     if mask.dtype != torch.bool or mask.shape != keys.shape[:-1]:
         raise ValueError(
-            f"the mask is {_shape(mask)} of {mask.dtype}; it must be {_shape(keys[..., 0])} of "
+            f"the mask is {shape_of(mask)} of {mask.dtype}; it must be {shape_of(keys[..., 0])} of "
             "torch.bool, True where a key may be read"
         )
     blind = (~mask.any(dim=-1)).nonzero().tolist()

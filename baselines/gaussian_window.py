@@ -22,9 +22,8 @@ from agents.networks import NetworkConfig
 from baselines.model import BaselineConfig, Setting
 from baselines.reader import RecurrentReader
 
-
-# How much of what its head says the window follows. Adam moves every weight at the same pace; at its
-# full pace the window leaves the scene before the controller has learned to read what it shows.
+# How much of what its head says the window follows. Adam moves all weights at one pace; at its full
+# pace the window leaves the scene before the controller has learned to read what it shows.
 WINDOW_PACE = 0.1
 
 

@@ -1,5 +1,6 @@
 """Supervised learning of baselines: cross-entropy on the label, in the runs that agents have."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -33,7 +34,7 @@ class SupervisedLearner(GradientLearner):
         check_choices(config)
         every = config.supervise == "all" or setting.every_answer_counts
         self.first_counted = 0 if every else -1
-        env = make_training_env(config, **full_view(config.env_kwargs))
+        env = make_training_env(replace(config, env_kwargs=full_view(config.env_kwargs)))
         super().__init__(config, env, lambda *_: model(setting, config))
 
     @property

@@ -42,6 +42,7 @@ class Setting:
         budget: T, an agent's glimpses.
         tile_locations: (n, 2) in [-1, 1], the middles of the tiles.
         window_sides: in pixels, of each of a glimpse's K windows, finest first.
+        look_margin: pixels along the scene's edges that looks in [-1, 1] leave out.
         every_answer_counts: the environment pays every answer, not the last alone.
     """
 
@@ -51,6 +52,7 @@ class Setting:
     budget: int
     tile_locations: NDArray[np.float64]
     window_sides: tuple[float, ...]
+    look_margin: float
     every_answer_counts: bool
 
     @property
@@ -86,6 +88,7 @@ class Setting:
             budget=task.budget,
             tile_locations=task.tile_locations,
             window_sides=task.window_sides,
+            look_margin=task.look_margin,
             every_answer_counts=task.answer_reward < 1.0,
         )
 

@@ -11,10 +11,14 @@ from baselines.full_view import FullView
 from baselines.gaussian_window import GaussianWindow
 from baselines.learner import SupervisedLearner
 from baselines.model import Baseline
+from baselines.soft_tiles import SoftTiles
+from baselines.spatial_transformer import SpatialTransformer
 
 # The one list of baselines; a new one is a file and a row.
 MODELS: dict[str, type[Baseline]] = {
+    "soft_tiles": SoftTiles,
     "gaussian_window": GaussianWindow,
+    "spatial_transformer": SpatialTransformer,
     "full_view": FullView,
 }
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from episodes import CENTRED, CLUTTERED, make_single
 
-from agents.demo import DemoConfig, fastest_precision, run_demo
+from agents.demo import DemoConfig, run_demo
 from agents.films import film_episodes, write_showcase
+from agents.precision import fastest_precision
 from agents.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from glimpse_envs.evaluation.runs import RunError, open_run
 
@@ -110,7 +111,7 @@ def test_a_training_that_fails_ends_the_demo(
     ("capabilities", "precision"),
     [({"avx512_bf16": True}, "bfloat16"), ({"avx2": True}, "float32"), (None, "float32")],
 )
-def test_the_demo_takes_the_precision_that_the_processor_has(
+def test_the_fastest_precision_is_one_that_the_processor_has(
     capabilities: dict[str, bool] | None, precision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if capabilities is None:

@@ -7,7 +7,7 @@ that policies are compared on the very same episodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -31,8 +31,8 @@ class Policy(Protocol):
 
     With the attribute `privileged = True` (an oracle), `predict` is also given `info`, the
     environment's latest, which says where the target is. A model of the full view that takes its
-    glimpses inside itself may have a method `answers(observation)`, the answers (n, T) after each of
-    them; the last must be the one that `predict` gives.
+    glimpses inside itself may have a method `answers(observation)`, the answers (n, T) after each
+    of them; the last must be the one that `predict` gives.
     """
 
     def predict(
@@ -72,6 +72,11 @@ class Evaluation:
     """Where it looked; None where observations have no place (x, y), as in the full view."""
     correct: NDArray[np.bool_] = field(repr=False, compare=False)
     """(scenes,) whether the last answer was right, in scene order."""
+    glimpses: NDArray[np.int64] = field(repr=False, compare=False)
+    """(scenes,) how many were taken."""
+    locations: NDArray[np.float32] | None = field(repr=False, compare=False)
+    """(scenes, T, 2) where each glimpse was taken, (x, y) in [-1, 1], those not taken with any
+    value; None where observations have no place."""
 
     @property
     def error_percent(self) -> float:
@@ -186,18 +191,24 @@ def evaluate(
         mean_glimpses=float(episodes.glimpses.mean()),
         scanpaths=episodes.diagnose(),
         correct=correct,
+        glimpses=episodes.glimpses,
+        locations=episodes.locations,
     )
 
 
 def compare_table(evaluations: Mapping[str, Evaluation]) -> str:
     """An aligned table of the named evaluations, one a line, in the order given."""
     heads = ("", "error %", "95 % interval", "return", "glimpses", "% on target")
-    table = [heads, *((name, *row._cells()) for name, row in evaluations.items())]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return aligned([heads, *((name, *row._cells()) for name, row in evaluations.items())])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """The rows of cells as lines of text: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for name, *cells in table:
-        aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        lines.append("  ".join([name.ljust(widths[0]), *aligned]))
+    for name, *cells in rows:
+        justified = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        lines.append("  ".join([name.ljust(widths[0]), *justified]))
     return "\n".join(lines)
 
 

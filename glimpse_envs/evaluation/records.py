@@ -6,14 +6,15 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.evaluation.record_kinds import KINDS
 from glimpse_envs.files import write_atomically
 
 # Entries of a config that tell seeds and machines apart, not what was trained.
@@ -61,6 +62,16 @@ class Record:
     """What differs from the reference's setting, for the reader of the table."""
     cores: int = 1
     """Cores that the training kept busy, so that its cost is `seconds * cores`."""
+    costs: dict[str, float] = field(default_factory=dict)
+    """Of one episode of the evaluation, a mean over the scenes (`agents.costs` measures them):
+    `values_delivered` (numbers that reading handed to the model), `pixels_covered` (of the scene,
+    distinct, that were under a window), `multiply_adds` (in all), `multiply_adds_reading` (of
+    these, spent on reading). Empty where they were not measured."""
+    costs_by_glimpse: dict[str, list[float]] = field(default_factory=dict)
+    """The same, name -> (glimpses,), after 1, 2, ... glimpses."""
+    curve: list[list[float]] = field(default_factory=list)
+    """Error while it was trained: [core-seconds, images, error in percent, scenes], in order, on
+    scenes of the validation split; empty where it was not measured."""
 
 
 def pack_correct(correct: NDArray[np.bool_]) -> str:
@@ -162,7 +173,9 @@ def parse_record(data: object) -> Record:
     """
     if not isinstance(data, dict):
         raise RecordError(f"holds a JSON {type(data).__name__}; a record is an object")
-    required = [f.name for f in fields(Record) if f.default is MISSING]
+    required = [
+        f.name for f in fields(Record) if f.default is MISSING and f.default_factory is MISSING
+    ]
     missing = [name for name in required if name not in data]
     if missing:
         raise RecordError(f"lacks {', '.join(missing)}")
@@ -181,7 +194,7 @@ def check_record(record: Record) -> None:
     Raises:
         RecordError: naming the key, its value and what would be right.
     """
-    for name, (holds, right) in _KINDS.items():
+    for name, (holds, right) in KINDS.items():
         value = getattr(record, name)
         if not holds(value):
             raise RecordError(f"{name} is {value!r}; it must be {right}")
@@ -201,6 +214,18 @@ def check_record(record: Record) -> None:
             f"error_by_glimpse ends in {record.error_by_glimpse[-1]}; it is in percent and must "
             f"end in error_percent, {record.error_percent}"
         )
+    for name, values in record.costs_by_glimpse.items():
+        if len(values) != record.glimpses:
+            raise RecordError(
+                f"costs_by_glimpse has {len(values)} values of {name}; "
+                f"it must have one for each of the {record.glimpses} glimpses"
+            )
+        total = record.costs.get(name, values[-1])
+        if not math.isclose(values[-1], total, rel_tol=1e-3, abs_tol=ROUNDING):
+            raise RecordError(
+                f"costs_by_glimpse of {name} ends in {values[-1]}; it must end in what costs "
+                f"says, {total}"
+            )
     if record.correct_hex:
         wrong = 100 * float(np.mean(~unpack_correct(record.correct_hex, record.scenes)))
         if abs(wrong - record.error_percent) > ROUNDING:
@@ -222,48 +247,3 @@ def _identity(record: Record) -> str:
             settings_of(record.config),
         ]
     )
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_percent(value: object) -> bool:
-    return _is_number(value) and 0 <= value <= 100
-
-
-def _is_count(least: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and value >= least
-
-
-def _are_percents(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_percent, value))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "env_id": (lambda value: _is_text(value) and value != "", "the id of an environment"),
-    "env_kwargs": (lambda value: isinstance(value, dict), "an object of flat scalars"),
-    "model": (lambda value: _is_text(value) and value != "", "the name of a model"),
-    "seed": (_is_count(0), "a whole number of at least 0"),
-    "glimpses": (_is_count(1), "a whole number of at least 1"),
-    "error_percent": (_is_percent, "a number in [0, 100]"),
-    "interval_percent": (
-        lambda value: _are_percents(value) and len(value) == 2,
-        "two numbers in [0, 100]",
-    ),
-    "error_by_glimpse": (_are_percents, "a list of numbers in [0, 100]"),
-    "images_seen": (_is_count(0), "a whole number of at least 0"),
-    "seconds": (lambda value: _is_number(value) and value >= 0, "a number of at least 0"),
-    "hardware": (_is_text, "text"),
-    "revision": (_is_text, "text"),
-    "config": (lambda value: isinstance(value, dict), "an object"),
-    "split": (_is_text, "text"),
-    "scenes": (_is_count(1), "a whole number of at least 1"),
-    "correct_hex": (_is_text, "hexadecimal text"),
-    "notes": (_is_text, "text"),
-    "cores": (_is_count(1), "a whole number of at least 1"),
-}

@@ -102,6 +102,8 @@ class ImageClassification(Task):
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
 
+    scene_shape: tuple[int, int, int]
+    """(C, H, W) of what is hidden, in pixels."""
     look_kind: str
     """What a look is: "continuous", "tiles" or "relative"."""
     tile_locations: NDArray[np.float64]
@@ -159,6 +161,7 @@ class ImageClassification(Task):
 
         self._scene = make_scene(source, split, scene_size, clutter, clutter_size)
         seeing = make_sensor(sensor, self._scene.shape, glimpse_size, scales)
+        self.scene_shape = self._scene.shape
         self.look_margin = max(seeing.sides) / 2 if inside else 0.0
         self._space = LookSpace(*self._scene.shape[1:], self.look_margin)
         self.window_sides, self.glimpse_size = seeing.sides, int(glimpse_size)

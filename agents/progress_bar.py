@@ -1,0 +1,45 @@
+"""The progress bar of a training."""
+
+from collections.abc import Mapping
+
+from tqdm import tqdm
+
+
+class ProgressBar:
+    """Shows error, glimpses a second and the time left.
+
+    Args:
+        total: images to train on or, where the training is `timed`, seconds.
+        timed: whether the clock says how far the training is.
+        batch: episodes an update.
+        images, seconds: done before.
+        shown: whether there is a bar at all.
+    """
+
+    def __init__(
+        self, total: float, timed: bool, batch: int, images: int, seconds: float, shown: bool
+    ) -> None:
+        form = "{l_bar}{bar}| {elapsed} < {remaining}{postfix}"
+        self.bar = tqdm(
+            total=total, initial=seconds if timed else images, disable=not shown,
+            bar_format=form, mininterval=0.5,
+        )  # fmt: skip
+        self.timed, self.batch, self.error = timed, batch, 1.0
+        self.images, self.seconds = images, seconds
+
+    def show(self, images: int, seconds: float, metrics: Mapping[str, float]) -> None:
+        """Move on to so many images and seconds in all, after an update with `metrics`."""
+        if self.bar.disable:
+            return
+        self.error += 0.02 * (metrics["error"] - self.error)
+        rate = self.batch * metrics["glimpses"] / max(seconds - self.seconds, 1e-9)
+        self.bar.set_postfix_str(
+            f"error {100 * self.error:.1f} %, {rate:,.0f} glimpses/s", refresh=False
+        )
+        self.bar.update(min(seconds - self.seconds if self.timed else images - self.images,
+                            self.bar.total - self.bar.n))  # fmt: skip
+        self.images, self.seconds = images, seconds
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        self.bar.close()

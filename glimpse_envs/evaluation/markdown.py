@@ -1,0 +1,69 @@
+"""Words and tables of the published pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+class ReportError(ValueError):
+    """The report cannot be written where it should go; the message says what is missing."""
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; line breaks and bars in a cell are made harmless."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(_cell(text) for text in line) + " |" for line in lines)
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """A list of the distinct texts, in order, a line each."""
+    return "\n".join(f"- {flat(text)}" for text in dict.fromkeys(texts))
+
+
+def flat(text: str) -> str:
+    """`text` in one line."""
+    return " ".join(text.split())
+
+
+def listed(texts: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def short(env_id: str) -> str:
+    """An environment's id without its namespace."""
+    return env_id.removeprefix("Glimpse/")
+
+
+def environment(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
+    """An environment with what differs from its defaults; a model's name tells its view."""
+    told = ", ".join(f"{k}={v}" for k, v in sorted(env_kwargs.items()) if k != "view")
+    return f"{short(env_id)} ({told})" if told else short(env_id)
+
+
+def count(number: float) -> str:
+    """A count to three digits: 640, 62 k, 4.0 M."""
+    for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
+        if number >= size:
+            scaled = number / size
+            return f"{scaled:.1f}{unit}" if scaled < 10 and unit != " k" else f"{scaled:.0f}{unit}"
+    return f"{number:.0f}"
+
+
+def replace_block(text: str, block: str, name: str = "results") -> str:
+    """`text` with what stands between the markers of `name` replaced by `block`.
+
+    Raises:
+        ReportError: the markers are missing, doubled or in the wrong order.
+    """
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise ReportError(f"needs one line {begin} and, after it, one line {end}")
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{block}\n{end}{rest.split(end)[1]}"
+
+
+def _cell(text: str) -> str:
+    return flat(text).replace("|", "\\|")
