@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glimpse_envs.evaluation import results_plot
+from glimpse_envs.evaluation.groups import compare, group_records
+from glimpse_envs.evaluation.markdown import ReportError, replace_block
 from glimpse_envs.evaluation.records import (
     Record,
     RecordError,
@@ -19,17 +22,14 @@ from glimpse_envs.evaluation.records import (
     unpack_correct,
     write_record,
 )
-from glimpse_envs.evaluation.references import REFERENCES, compare, gaze_of, group_records
-from glimpse_envs.evaluation.report import (
-    BEGIN,
-    END,
-    ReportError,
-    build_table,
-    main,
-    replace_block,
-)
+from glimpse_envs.evaluation.references import REFERENCES, gaze_of
+from glimpse_envs.evaluation.report import main
+from glimpse_envs.evaluation.results_table import build_table
 from glimpse_envs.evaluation.statistics import bootstrap_interval, wilson_interval
 
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+COMPARISON = "<!-- comparison:begin -->\n<!-- comparison:end -->\n"
 SCENES = 10_000
 
 
@@ -261,9 +261,9 @@ def test_references_without_a_run_say_so() -> None:
         ("reinforce", "learned"),
         ("reinforce softmax", "learned"),
         ("random-glimpses", "random"),
-        ("soft attention", None),
+        ("Soft DRAW window LSTM", "soft"),
+        ("full-view CNN", "full"),
         ("oracle", None),
-        ("full-view CNN", None),
     ],
 )
 def test_the_gaze_is_read_from_the_models_name(model: str, gaze: str | None) -> None:
@@ -288,11 +288,65 @@ def test_the_table_stays_a_table() -> None:
     table = build_table([make_record(model="a|b", notes="first\nsecond")])
     rows = [line for line in table.splitlines() if line.startswith("|")]
     assert {row.replace("\\|", "").count("|") for row in rows} == {12}
-    assert "ClutteredMNIST-v0, a|b: first second" in table
+    assert "\n- a|b on ClutteredMNIST-v0: first second" in table
 
 
 def test_cores_count_in_the_cost() -> None:
     assert row_of(build_table([make_record(cores=2)]), "reinforce")[7] == "60"
+
+
+@pytest.mark.parametrize(
+    ("changes", "row"),
+    [
+        (
+            {"env_id": "Glimpse/ClutteredMNISTLarge-v0", "model": "Soft DRAW window LSTM"},
+            ["8", "3.36 (under)", "—"],
+        ),
+        (
+            {"env_id": "Glimpse/ClutteredMNISTLarge-v0", "model": "Soft tiles LSTM"},
+            ["8", "—", "—"],
+        ),
+        (
+            {"env_id": "Glimpse/ClutteredMNISTLarge-v0", "model": "Full view strong"},
+            ["whole", "—", "0.92 (above)"],
+        ),
+        ({"model": "Full view conv"}, ["whole", "8.09 (under)", "—"]),
+        ({"model": "Full view dense"}, ["whole", "11.96 (under)", "—"]),
+        ({"model": "Full view strong"}, ["whole", "—", "—"]),
+        ({"model": "Soft DRAW window LSTM"}, ["8", "—", "—"]),
+    ],
+)
+def test_soft_and_full_views_stand_beside_their_own_references(
+    changes: dict[str, Any], row: list[str]
+) -> None:
+    if row[0] == "whole":
+        changes = {**changes, "glimpses": 1, "error_by_glimpse": (3.0,)}
+    cells = row_of(build_table([make_record(env_kwargs={"view": "full"}, **changes)]),
+                   f"| {changes['model']} |")  # fmt: skip
+    assert [cells[1], *cells[8:10]] == row
+    assert "view" not in cells[0]
+
+
+def test_what_has_no_reference_stands_with_its_environment() -> None:
+    table = build_table([make_record(), make_record(model="Soft tiles LSTM")])
+    rows = [line for line in table.splitlines() if line.startswith("| ClutteredMNIST-v0 ")]
+    assert "Soft tiles LSTM" in rows[-1]
+    assert table.index("Soft tiles LSTM") < table.index("CircleSquare-v0")
+
+
+def test_footnotes_are_lists_that_say_each_thing_once() -> None:
+    runs = [
+        make_record(notes="by the label"),
+        make_record(seed=1, notes="by the label"),
+        make_record(env_id="Glimpse/CIFAR10-v0", notes="by the label"),
+        make_record(model="Soft tiles LSTM", notes="by back-propagation"),
+    ]
+    lines = build_table(runs).splitlines()
+    assert lines.count("- reinforce on CIFAR10-v0 and ClutteredMNIST-v0: by the label") == 1
+    assert "- Soft tiles LSTM on ClutteredMNIST-v0: by back-propagation" in lines
+    sources = [line for line in lines if line.startswith("- ") and " with " in line]
+    assert len(sources) == len({reference.source for reference in REFERENCES})
+    assert any(line.endswith("ClutteredMNIST-v0 with 8, 6 and 4 glimpses") for line in sources)
 
 
 # The README and the command line
@@ -315,11 +369,13 @@ def place(tmp_path: Path) -> list[str]:
     for seed in range(2):
         write_record(make_record(seed=seed), tmp_path / "results")
     write_record(make_record(0, env_id="Glimpse/CIFAR10-v0"), tmp_path / "results")
-    (tmp_path / "README.md").write_bytes(f"# Title\r\n{BEGIN}\n{END}\nend\n".encode())
+    readme = f"# Title\r\n{BEGIN}\n{END}\n{COMPARISON}end\n"
+    (tmp_path / "README.md").write_bytes(readme.encode())
     return [
         *("--results", str(tmp_path / "results")),
         *("--readme", str(tmp_path / "README.md")),
         *("--plot", str(tmp_path / "docs" / "plot.png")),
+        *("--page", str(tmp_path / "docs" / "comparison.md")),
     ]
 
 
@@ -329,7 +385,7 @@ def test_the_report_is_written_and_then_fresh(place: list[str], tmp_path: Path) 
     assert main(place) == 0
     written = (tmp_path / "README.md").read_bytes()
     assert written.startswith(b"# Title\r\n")
-    assert written.endswith(f"{END}\nend\n".encode())
+    assert written.endswith(b"<!-- comparison:end -->\nend\n")
     assert b"2 runs, no claim" in written
     assert main([*place, "--check"]) == 0
     assert main(place) == 0
@@ -377,3 +433,62 @@ def test_errors_are_told_and_change_nothing(
     assert "README.md" in capsys.readouterr().err
     assert main(["--results", str(tmp_path / "nowhere")]) == 2
     assert "no folder" in capsys.readouterr().err
+
+
+def test_the_comparison_is_drawn_and_its_damage_told(
+    place: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "results" / "comparison"
+    write_record(make_record(env_id="Glimpse/ClutteredGlyphs-v0", model="hard one"), folder)
+    write_record(make_record(env_id="Glimpse/CIFAR10-v0", model="other one"), folder)
+    (folder / "torn.json").write_text("{")
+    (folder / "scaling.json").write_text('{"points": []}')
+    assert main(place) == 0
+    told = capsys.readouterr().err
+    assert "left out: torn.json" in told
+    assert "left out: scaling.json: a Scaling lacks env_id" in told
+    docs = tmp_path / "docs"
+    assert {path.name for path in docs.iterdir()} == {
+        "plot.png", "comparison.md", "comparison.png", "comparison-CIFAR10-v0.png"
+    }  # fmt: skip
+    readme, page = (tmp_path / "README.md").read_text(), (docs / "comparison.md").read_text()
+    assert "hard one" in readme
+    assert "(docs/comparison.png)" in readme
+    assert "other one" not in readme
+    assert "hard one" in page
+    assert "other one" in page
+    assert main([*place, "--check"]) == 0
+    (docs / "comparison.png").unlink()
+    assert main([*place, "--check"]) == 1
+    assert "comparison.png is stale" in capsys.readouterr().err
+
+
+def test_without_a_comparison_the_report_says_how_to_make_one(
+    place: list[str], tmp_path: Path
+) -> None:
+    assert main(place) == 0
+    readme = (tmp_path / "README.md").read_text()
+    assert readme.count("Not measured yet: `python -m baselines.compare") == 1
+    page = (tmp_path / "docs" / "comparison.md").read_text()
+    assert "Not measured yet: `python -m baselines.scaling" in page
+
+
+def test_full_views_are_level_lines_in_the_plot(
+    place: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(results_plot, "save_figure", lambda figure, path: drawn.append(figure))
+    whole = make_record(model="Full view conv", glimpses=1, error_by_glimpse=(3.0,))
+    results_plot.draw_plot([make_record(), whole], tmp_path / "plot.png")
+    (panel,) = drawn[0].axes
+    lines = {line.get_label(): line for line in panel.get_lines()}
+    assert list(lines["Full view conv, 1 seed"].get_ydata()) == [3.0, 3.0]
+    assert list(lines["paper, full view conv"].get_ydata()) == [8.09, 8.09]
+    assert "paper, full view dense" not in lines  # nothing here is held against it
+
+
+def test_what_is_published_is_what_the_records_say(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["--check"]) == 0, capsys.readouterr().err

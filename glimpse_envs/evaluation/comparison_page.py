@@ -69,7 +69,7 @@ _SCALING = (
     "How the cost of a scene grows with its side, in milliseconds of one core: dealing it "
     "(*building*), *reading* (the sensor, or filters and their products with the scene), and all "
     "that is left of an episode or of a training update (*choosing and answering*). Models take "
-    "turns in one run, and the best burst of each counts. The retina has one scale more for each "
+    "turns in one run; the best of several bursts counts. The retina has one scale more for each "
     "doubling of the side, so that its coarsest window shows the like share of the scene, and the "
     "pieces of clutter grow with the side. Beside each cost stands the error after the same time "
     "of training."
