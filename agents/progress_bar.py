@@ -21,7 +21,7 @@ class ProgressBar:
     ) -> None:
         form = "{l_bar}{bar}| {elapsed} < {remaining}{postfix}"
         self.bar = tqdm(
-            total=total, initial=seconds if timed else images, disable=not shown,
+            total=total, initial=min(seconds if timed else images, total), disable=not shown,
             bar_format=form, mininterval=0.5,
         )  # fmt: skip
         self.timed, self.batch, self.error = timed, batch, 1.0
