@@ -24,6 +24,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
+from agents.interrupts import finish_on_interrupt
 from agents.resuming import check_same
 from agents.sb3_models import (
     Model,
@@ -105,16 +106,17 @@ def _learn(model: Model, config: SB3Config, keeper: "_Keeper", how_to_resume: st
     model.set_logger(logger)
     left = max(0, config.timesteps - done)
     try:
-        if left:
-            model.learn(
-                left, callback=keeper, log_interval=config.log_every, reset_num_timesteps=False
-            )
-    except KeyboardInterrupt:
-        print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
+        with finish_on_interrupt() as keeper.interrupted:
+            if left:
+                model.learn(
+                    left, callback=keeper, log_interval=config.log_every, reset_num_timesteps=False
+                )
     finally:
         keeper.bar.close()
         logger.close()
     save_model(run, model, keeper.images, keeper.seconds)
+    if keeper.interrupted:
+        print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
 
 
 class _Keeper(BaseCallback):
@@ -122,6 +124,7 @@ class _Keeper(BaseCallback):
 
     Attributes:
         images: episodes that ended, this and earlier trainings of the run together.
+        interrupted: empty until Ctrl-C, which ends the training between two updates.
     """
 
     def __init__(
@@ -130,6 +133,7 @@ class _Keeper(BaseCallback):
         super().__init__()
         self.run, self.config, self.images = run, config, images
         self.updates, self._earlier, self._started = 0, seconds, time.perf_counter()
+        self.interrupted: list[bool] = []
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
         self.bar = tqdm(total=config.timesteps, unit="step", disable=not progress_bar)
 
@@ -145,7 +149,7 @@ class _Keeper(BaseCallback):
     def _on_step(self) -> bool:
         infos = self.locals["infos"]
         self._ended += [infos[row] for row in np.flatnonzero(self.locals["dones"])]
-        return True
+        return not self.interrupted
 
     def _on_rollout_end(self) -> None:
         self.updates += 1
