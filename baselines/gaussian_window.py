@@ -25,6 +25,8 @@ from baselines.reader import RecurrentReader
 # How much of what its head says the window follows. Adam moves all weights at one pace; at its full
 # pace the window leaves the scene before the controller has learned to read what it shows.
 WINDOW_PACE = 0.1
+# In pixels, at the start: narrow enough to read a digit that happens to lie in the middle.
+START_STRIDE = 2.5
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class GaussianWindowConfig(BaselineConfig):
 
     window: Literal["draw", "retina"] = "draw"
     """draw: its centre, stride, variance and intensity are learned; retina: its centre alone."""
+    place_noise: float = 0.3
+    """Standard deviation of noise on the window's place while training, which falls linearly to 0:
+    without it, in large scenes, no gradient ever finds the digit."""
     supervise: Literal["counted", "all"] = "all"
     """Which answers learn from the label: those that the environment counts, as the agents', or
     those after every glimpse, without which some runs lose the digit for good."""
@@ -53,9 +58,14 @@ class GaussianWindow(RecurrentReader):
 
     def __init__(self, setting: Setting, config: GaussianWindowConfig) -> None:
         check_choices(config)
+        if not 0 <= config.place_noise < math.inf:
+            raise ValueError(f"place_noise={config.place_noise} must be at least 0 and finite")
         channels, self.height, self.width = setting.scene_shape
         g = setting.glimpse_size
+        self._place_noise, self._noise_now = config.place_noise, 0.0
         self._whole = (max(self.height, self.width) - 1) / max(g - 1, 1)
+        # As softplus takes it: what shortens the widest stride to the one at the start.
+        self._narrowing = math.log(max(self._whole / START_STRIDE - 1, 1e-3))
         self.draw = config.window == "draw"
         scales = 1 if self.draw else len(setting.window_sides)
         self.parameters_of_window = 5 if self.draw else 2
@@ -84,19 +94,28 @@ class GaussianWindow(RecurrentReader):
             core = core.detach()
         said = WINDOW_PACE * self.look(core).float()  # (B, 5) or (B, 2)
         if not self.draw:
-            place = said.tanh()
+            place = self._jittered(said.tanh())
             stride = self.strides.expand(len(said), -1)  # (B, K)
             glimpse = self._window(prepared, place, stride, stride / 2, unit=False)
             return {"glimpse": glimpse, "location": place}
         # DRAW, equations 21 to 24, each kept within bounds: a window that has drifted off the scene
         # or has shrunk to nothing would never learn to come back.
         place, stride, width, intensity = said.split([2, 1, 1, 1], dim=1)
-        place = place.tanh()
-        stride = self._whole * (-F.softplus(stride)).exp()
+        place = self._jittered(place.tanh())
+        stride = self._whole * (-F.softplus(stride + self._narrowing)).exp()
         width = 0.5 + 0.5 * stride * width.tanh().exp()
         glimpse = self._window(prepared, place, stride, width, unit=True)
         where = torch.cat([place, stride / self._whole, width / self._whole, intensity], dim=1)
         return {"glimpse": intensity.tanh().exp()[..., None, None] * glimpse, "location": where}
+
+    def set_progress(self, progress: float, generator: torch.Generator) -> None:
+        self._noise_now, self._generator = (1 - progress) * self._place_noise, generator
+
+    def _jittered(self, place: Tensor) -> Tensor:
+        if not self.training or self._noise_now == 0.0:
+            return place
+        noise = torch.randn(place.shape, generator=self._generator)
+        return place + self._noise_now * noise.to(place)
 
     def _window(
         self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor, *, unit: bool

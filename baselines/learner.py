@@ -44,6 +44,7 @@ class SupervisedLearner(GradientLearner):
     def learn(self, progress: float) -> dict[str, float]:
         scene, target = self.deal()
         self.policy.train()
+        self.policy.set_progress(progress, self.generator)
         with autocast(self.device, self.config.torch_precision):
             logits = self.policy(scene)  # (T, B, n)
         counted = logits[self.first_counted :].float()

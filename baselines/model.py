@@ -118,6 +118,10 @@ class Baseline(nn.Module, ABC):
     def forward(self, scene: Tensor) -> Tensor:
         """Logits (T, B, n) of the answers after 1 ... T glimpses at `scene` (B, C, H, W)."""
 
+    def set_progress(self, progress: float, generator: torch.Generator) -> None:
+        """Called before each batch of training, for what changes with `progress` in [0, 1] and for
+        noise, which is to be drawn from `generator` alone."""
+
     # --- Stable-Baselines3's way of asking, in the environment's full view ------------------------
 
     def env_kwargs(self, env_kwargs: dict[str, Any]) -> dict[str, Any]:
