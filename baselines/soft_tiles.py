@@ -93,6 +93,8 @@ class SoftTiles(RecurrentReader):
 
     def read(self, prepared: Tiles, core: Tensor) -> dict[str, Tensor]:
         values, keys = prepared
+        if self.network.detach_heads:
+            core = core.detach()
         if keys is None:
             weights = self.look(core).logits.softmax(dim=-1)  # (B, n)
             seen = (weights[:, None] @ values)[:, 0]

@@ -12,14 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.checks import check_choices, check_counts
+from agents.checks import check_choices, check_counts, check_positive
 from baselines.model import Baseline, BaselineConfig, Setting
 
-IDENTITY = {"affine": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0], "attention": [1.0, 0.0, 0.0]}
-"""The parameters of each transform that take in the whole scene."""
-DEPARTURE = 0.1
-"""What the localisation network says is scaled by this, so that where to look is learned more
-slowly than what is seen: Adam alone would move the window across the scene in a few steps."""
+# How much of what the localisation network says the window follows. Adam moves all weights at one
+# pace; at its full pace the window leaves the digit before the classifier can read it.
+WINDOW_PACE = 0.1
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,9 @@ class SpatialTransformerConfig(BaselineConfig):
     transform: Literal["affine", "attention"] = "affine"
     """affine: any of six parameters (equation 1 of the paper); attention: one scale for both axes
     and a place (equation 2)."""
+    first_scale: float = 0.6
+    """Side of the window at first, as a share of the scene's; from 1, the identity, it learns far
+    more slowly to move and to close in."""
     size: int = 28
     """Side in cells of what is cut out."""
     channels: int = 16
@@ -36,10 +37,12 @@ class SpatialTransformerConfig(BaselineConfig):
     classifier's first, and that one's later ones four times."""
     units: int = 128
     """Of each fully connected layer."""
+    learning_rate: float = 3e-3
+    """Adam's, at its highest; it decays along a cosine to 0."""
 
 
 class SpatialTransformer(Baseline):
-    """Localises, cuts out and classifies; at first it takes in the whole scene.
+    """Localises, cuts out and classifies; at first its window is in the middle of every scene.
 
     Raises:
         ValueError: a size or kind in `config` cannot be.
@@ -51,14 +54,17 @@ class SpatialTransformer(Baseline):
         super().__init__()
         check_choices(config)
         check_counts(config, "size", "channels", "units")
+        check_positive(config, "first_scale")
         self.config = config
         channels = setting.scene_shape[0]
-        identity = torch.tensor(IDENTITY[config.transform])
-        self.register_buffer("identity", identity, persistent=False)
-        self.localise = _localisation_network(setting.scene_shape, len(identity), config)
+        scale = config.first_scale
+        affine = config.transform == "affine"
+        start = torch.tensor([scale, 0.0, 0.0, 0.0, scale, 0.0] if affine else [scale, 0.0, 0.0])
+        self.register_buffer("start", start, persistent=False)
+        self.localise = _localisation_network(setting.scene_shape, len(start), config)
         self.classify = _classifier((channels, config.size, config.size), setting.answers, config)
 
-    identity: Tensor  # (6,) or (3,)
+    start: Tensor  # (6,) or (3,), what is said of the window before anything is learned
 
     @property
     def title(self) -> str:
@@ -71,8 +77,8 @@ class SpatialTransformer(Baseline):
     def locate(self, scene: Tensor) -> Tensor:
         """Where to look in `scene` (B, C, H, W): theta (B, 2, 3), which maps (x, y, 1) of what is
         cut out to (x, y) of the scene, both in [-1, 1] from edge to edge."""
-        departure = self.localise(scene.contiguous(memory_format=torch.channels_last)).float()
-        said = self.identity + DEPARTURE * departure
+        said = self.localise(scene.contiguous(memory_format=torch.channels_last)).float()
+        said = self.start + WINDOW_PACE * said  # (B, 6) or (B, 3)
         if self.config.transform == "affine":
             return said.view(-1, 2, 3)
         scale, x, y = said.unbind(dim=1)
