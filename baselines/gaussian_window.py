@@ -29,7 +29,7 @@ WINDOW_PACE = 0.1
 START_STRIDE = 2.5
 
 
-# What one scene's loss may ask of one window. A gradient doubles at each window that it goes through;
+# What one scene's loss may ask of one window. A gradient doubles at each window on its way back;
 # without a bound a few scenes, a hundred times above the median, speak for all.
 LONGEST_GRADIENT = 0.3
 

@@ -1,4 +1,6 @@
-"""Generate the environments' pages and that of speeds: `python -m docs.generate`, from the root.
+"""Generate the environments' pages, that of speeds and that of gradient variance.
+
+python -m docs.generate, from the root.
 
 Pages of `docs/environments` are written anew, those of environments that are gone are deleted. A
 picture is drawn where there is none yet, and data for it; `--redraw` draws all of them.
@@ -8,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from docs import gradient_variance
 from docs.pages import make_pages, page_name
 from docs.pictures import draw_picture
 from docs.speed import PAGE, make_speed_page
@@ -65,11 +68,14 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.check:
         stale = stale_pages() + [PAGE.name] * speed_is_stale()
+        stale += [gradient_variance.PAGE.name] * gradient_variance.is_stale()
         if stale:
             print(f"stale: {', '.join(stale)}. Run python -m docs.generate", file=sys.stderr)
         return 1 if stale else 0
     if speed_is_stale():
         write_atomically(PAGE, make_speed_page().encode())
+    if gradient_variance.is_stale() or chosen.redraw:
+        gradient_variance.main()
     changed = write_pages() + draw_pictures(redraw=chosen.redraw)
     print(f"{FOLDER}: {', '.join(changed) if changed else 'up to date'}")
     return 0
