@@ -14,7 +14,7 @@ from agents.costs import measure_costs
 from agents.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.records import Record, pack_correct, write_record
-from glimpse_envs.evaluation.runs import Run, git_revision, load_policy, open_run
+from glimpse_envs.evaluation.runs import Run, RunError, git_revision, load_policy, open_run
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
     return Record(
         env_id=evaluation.env_id,
         env_kwargs=dict(evaluation.env_kwargs),
-        model=run.config["model"],
+        model=_model_name(run),
         seed=run.config["seed"],
         glimpses=len(evaluation.accuracy_by_glimpse),
         error_percent=round(evaluation.error_percent, 4),
@@ -142,6 +142,20 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
         costs_by_glimpse=costs.by_glimpse,
         curve=learning_curve(run),
     )
+
+
+def _model_name(run: Run) -> str:
+    """What tables call the run's model.
+
+    Raises:
+        RunError: the run is older than such names.
+    """
+    if "model" not in run.config:
+        raise RunError(
+            f"{run.folder}/config.json lacks 'model', which newer runs have: add the name that "
+            'tables are to give it, such as "Reinforce LSTM", or train again'
+        )
+    return str(run.config["model"])
 
 
 def main(arguments: list[str] | None = None) -> None:

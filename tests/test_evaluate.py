@@ -182,3 +182,11 @@ def test_a_run_without_a_checkpoint_cannot_be_scored(tmp_path: Path) -> None:
     run.checkpoint_path.unlink()
     with pytest.raises(RunError, match="no checkpoint"):
         evaluate_run(run)
+
+
+def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run) -> None:
+    config = {name: value for name, value in run.config.items() if name != "model"}
+    nameless = Run(run.folder, config)
+    evaluation = evaluate_run(nameless, scenes=20)
+    with pytest.raises(RunError, match="lacks 'model'"):
+        make_record(nameless, evaluation)
