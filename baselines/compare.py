@@ -28,8 +28,6 @@ from glimpse_envs.evaluation.records import Record, read_records, write_record
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.files import write_atomically
 
-NOTES = "no tuning trials: trained with the defaults, for the same core-minutes as all others"
-
 # Arguments in which the contenders of one comparison may differ: how a scene is looked at.
 MANNER = GLIMPSE_ONLY | {"look", "view"}
 
@@ -164,7 +162,9 @@ def train_and_score(task: Task) -> Record:
     _, metadata = run.load_checkpoint()
     if share_done(config, metadata["images"], metadata["seconds"]) < 1.0:
         raise RunError("interrupted; the same command goes on with it")
-    record = make_record(run, evaluate_run(run, scenes=compare.scenes), NOTES)
+    record = make_record(
+        run, evaluate_run(run, scenes=compare.scenes), CONTENDERS[task.contender].notes
+    )
     write_record(record, compare.records)
     return record
 
