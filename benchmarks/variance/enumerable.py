@@ -1,0 +1,198 @@
+"""All estimators on a task so small that the gradient is known: 4 tiles of a digit, 3 glimpses.
+
+Here the whole gradient of the expected reward is estimated, by all parameters that it reaches: the
+reward is the probability that the model gives the right answer after its last glimpse, so that the
+looks' gradient is the score function's and the answers' is that of back-propagation, alike for all.
+`exact` follows the 16 paths of looks, which makes it the truth; `exact, next` samples the history;
+`straight_through` goes through relaxed samples of Gumbel noise.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import VectorEnv
+from torch import Tensor
+
+from agents import straight_through
+from agents.exact import OBJECTIVES, Exact, ExactConfig, all_paths_losses, next_tile_losses
+from agents.networks import NetworkConfig
+from agents.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.rollout import Trajectory, make_training_env, play_episodes
+from agents.tile_learner import TileEpisodes
+from benchmarks.variance.estimators import Judge, fit_baselines, look_loss
+from benchmarks.variance.frozen import Episodes
+from benchmarks.variance.noise import Estimate, squared_mean, total_variance
+
+ENV_ID = "Glimpse/CenteredGlyphs-v0"
+TILES, GLIMPSES = 4, 3
+KWARGS: dict[str, Any] = {"glimpse_size": 14, "look": "tiles", "budget": GLIMPSES}
+SCENES, COPIES = 8, 8
+BATCH = SCENES * COPIES
+"""Episodes an update, of all estimators but `exact`, which follows every path of each scene."""
+TEMPERATURES = (1.0, 0.5)
+
+PASSES = {
+    "exact": sum(TILES**look for look in range(GLIMPSES)),
+    "exact_next": 1 + TILES * (GLIMPSES - 1) + (GLIMPSES - 2),
+}
+"""Passes through glimpse network and core an episode; of the other estimators one a glimpse."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One estimator's gradient of one update, the scenes fixed.
+
+    Args:
+        variance: tr Cov.
+        squared_bias: |E g - truth|^2 / |truth|^2, unbiased, so that it can be below 0.
+    """
+
+    variance: Estimate
+    squared_bias: Estimate
+
+
+class Enumerable:
+    """A policy after a short training, and `SCENES` scenes that stay.
+
+    Args:
+        updates: of training, before the policy is frozen.
+        units: of the core; the other layers have as many or half.
+        seed: of the training and of all samples.
+    """
+
+    def __init__(self, updates: int = 200, units: int = 32, seed: int = 0) -> None:
+        network = NetworkConfig(
+            what_units=units,
+            where_units=units // 2,
+            glimpse_units=units,
+            core_units=units,
+            head_units=units // 2,
+        )
+        config = ReinforceConfig(
+            env_id=ENV_ID,
+            env_kwargs=KWARGS,
+            seed=seed,
+            batch_size=BATCH,
+            learning_rate=3e-3,
+            network=network,
+        )
+        self.learner = Reinforce(config)
+        self.policy = self.learner.policy
+        for update in range(updates):
+            self.learner.update(update / updates)
+        many = make_training_env(replace(config, batch_size=32 * BATCH))
+        many.reset(seed=seed + 1)
+        with torch.no_grad():
+            fitted = _with_signal(play_episodes(many, self.policy, self.learner.choose))
+        self.judge = Judge(fit_baselines(self.policy, fitted), COPIES)
+        self.env = _fixed_scenes("glimpse")
+        self.tiles = self._tile_episodes(ExactConfig(env_id=ENV_ID, env_kwargs=KWARGS))
+        self.generator = torch.Generator().manual_seed(seed + 1)
+        named = [(n, p) for n, p in self.policy.named_parameters() if not n.startswith("baseline")]
+        self.parameters = [p for _, p in named]
+        self.of_the_look = torch.cat(
+            [torch.full((p.numel(),), name.startswith("heads.look")) for name, p in named]
+        )
+
+    def truth(self) -> Tensor:
+        """The gradient itself, (P,)."""
+        return self._gradient(self._exact(self._scenes_once()).mean())
+
+    def of_scenes(self) -> Tensor:
+        """The gradients (S, P) of the scenes, each alone."""
+        return torch.stack([self._gradient(one) for one in self._exact(self._scenes_once())])
+
+    def estimates(self, updates: int) -> dict[str, Tensor]:
+        """Estimator -> its gradients (U, P) of so many independent updates."""
+        found: dict[str, list[Tensor]] = {}
+        for _ in range(updates):
+            for name, objective in {**self._by_score(), **self._by_tiles()}.items():
+                found.setdefault(name, []).append(self._gradient(objective))
+        return {name: torch.stack(gradients) for name, gradients in found.items()}
+
+    def _by_score(self) -> dict[str, Tensor]:
+        """What one update of each estimator of REINFORCE's family climbs, a scalar; they share
+        their episodes."""
+        options = {"scene": np.repeat(np.arange(SCENES), COPIES)}
+        played = play_episodes(self.env, self.policy, self.learner.choose, options=options)
+        right = played.log_likelihood()[-1].exp().mean()
+        advantages = self.judge.advantages(_with_signal(played))
+        return {name: right + look_loss(played, a) for name, a in advantages.items()}
+
+    def _by_tiles(self) -> dict[str, Tensor]:
+        """The same of the estimators that see all tiles."""
+        policy, generator, reward = self.policy, self.generator, OBJECTIVES["expected_reward"]
+        ahead = next_tile_losses(policy, self.tiles, reward, generator).losses["objective"]
+        climbed = {
+            "exact": self._exact(self._scenes_once()).mean(),
+            "exact_next": -ahead.mean(),
+        }
+        for temperature in TEMPERATURES:
+            losses = straight_through.episode_losses(
+                policy, self.tiles, temperature, True, generator
+            ).losses
+            climbed[f"straight_through_{temperature:g}"] = (-losses["answer"]).exp().mean()
+        return climbed
+
+    def _exact(self, episodes: TileEpisodes) -> Tensor:
+        """The expected reward in each of B scenes, (B,)."""
+        losses = all_paths_losses(self.policy, episodes, OBJECTIVES["expected_reward"]).losses
+        return -losses["objective"]
+
+    def _gradient(self, of: Tensor) -> Tensor:
+        parts = torch.autograd.grad(
+            of, self.parameters, retain_graph=True, allow_unused=True, materialize_grads=True
+        )
+        return torch.cat([part.flatten() for part in parts])
+
+    def _scenes_once(self) -> TileEpisodes:
+        tiles = self.tiles
+        return replace(
+            tiles,
+            glimpses=tiles.glimpses[::COPIES],
+            targets=tiles.targets[::COPIES],
+            first=tiles.first[::COPIES],
+        )
+
+    def _tile_episodes(self, config: ExactConfig) -> TileEpisodes:
+        """The episodes of `env`, with all that their tiles show."""
+        options = {"scene": np.repeat(np.arange(SCENES), COPIES)}
+        seen, _ = self.env.reset(options=options)
+        full = _fixed_scenes("full")
+        whole, _ = full.reset(options=options)
+        *_, info = full.step({"answer": np.zeros(BATCH, np.int64)})
+        learner = Exact(replace(config, batch_size=BATCH))
+        away = torch.as_tensor(seen["location"])[:, None] - learner.reader.locations  # (B, n, 2)
+        return TileEpisodes(
+            glimpses=learner.reader(torch.as_tensor(whole["scene"])),
+            locations=learner.reader.locations,
+            targets=torch.as_tensor(info["target"]),
+            first=away.square().sum(dim=-1).argmin(dim=1),
+            pays=learner.pays,
+        )
+
+
+def assess(estimates: Tensor, truth: Tensor) -> Measured:
+    """The variance and bias of independent `estimates` (U, P) of `truth` (P,)."""
+    errors = (estimates - truth).double()
+    gram = (errors @ errors.T).numpy()
+    signal = truth.double().square().sum().item()
+    bias = squared_mean(gram)
+    return Measured(total_variance(gram), Estimate(bias.value / signal, bias.error / signal))
+
+
+def _with_signal(played: Trajectory) -> Episodes:
+    with torch.no_grad():
+        log_likelihood = played.log_likelihood()
+    return Episodes(played, learning_signal(played, log_likelihood, "label", "probability", 1.0))
+
+
+def _fixed_scenes(view: str) -> VectorEnv:
+    env = gym.make_vec(
+        ENV_ID, num_envs=BATCH, split="test", view=view, autoreset_mode="Disabled", **KWARGS
+    )
+    env.reset(seed=0)
+    return env

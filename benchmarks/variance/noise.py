@@ -1,0 +1,145 @@
+"""What the noise of gradient estimates is, from the inner products of the estimates alone.
+
+Covariances of whole networks are never formed: trace, signal and bias are sums of inner products,
+so the Gram matrix (N, N) of N estimates says all. Means of squares are corrected for what noise
+adds to them, and standard errors are those of the jackknife.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and its standard error."""
+
+    value: float
+    error: float
+
+
+def jackknife(statistic: Callable[[NDArray[np.int64]], float], count: int) -> Estimate:
+    """`statistic` of all of `count` things, given by their numbers, and its standard error from
+    leaving out each in turn (Efron & Tibshirani 1993, eq. 11.5)."""
+    every = np.arange(count)
+    without = np.array([statistic(np.delete(every, i)) for i in every])
+    error = np.sqrt((count - 1) / count * np.square(without - without.mean()).sum())
+    return Estimate(statistic(every), float(error))
+
+
+def total_variance(gram: Array) -> Estimate:
+    """tr Cov of independent estimates, unbiased, from their Gram matrix (N, N)."""
+    return _of_sums(gram, lambda trace, total, count: (trace - total / count) / (count - 1))
+
+
+def squared_mean(gram: Array) -> Estimate:
+    """|E g|^2 of independent estimates, unbiased (so that it can be below 0), from their Gram
+    matrix (N, N): the mean inner product of two different ones."""
+    return _of_sums(gram, lambda trace, total, count: (total - trace) / (count * (count - 1)))
+
+
+def _of_sums(gram: Array, statistic: Callable[[Any, Any, int], Any]) -> Estimate:
+    """A `statistic` of the trace, the sum and the size of a Gram matrix, and its jackknife error:
+    `jackknife` at once for all that are left out."""
+    count, trace, total = len(gram), np.trace(gram), gram.sum()
+    own, shared = gram.diagonal(), gram.sum(axis=1)
+    without = statistic(trace - own, total - 2 * shared + own, count - 1)
+    error = np.sqrt((count - 1) / count * np.square(without - without.mean()).sum())
+    return Estimate(float(statistic(trace, total, count)), float(error))
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Where the variance of an estimate comes from, for one unit of episodes.
+
+    Args:
+        actions: tr of the covariance with the scene fixed, from sampling looks alone.
+        scenes: what different scenes add to it.
+        total: the sum.
+    """
+
+    actions: Estimate
+    scenes: Estimate
+    total: Estimate
+
+
+def separate_noise(gram: Array, scenes: int, episodes: int = 1) -> Noise:
+    """Tell the noise of sampling from that of scenes: a one-way analysis of variance.
+
+    Args:
+        gram: (N, N) inner products of the gradients of N episodes, those of a scene together, as
+            many of each.
+        scenes: S of them.
+        episodes: m of a scene that make one unit, whose estimate is their mean. Units are
+            independent but for their scene; at least two a scene.
+
+    Returns:
+        Of one unit; a mean over n units, each of another scene, has 1 / n of it.
+    """
+    count = len(gram) // episodes
+    units = gram.reshape(count, episodes, count, episodes).mean(axis=(1, 3))
+    of_scene = count // scenes
+    blocks = units.reshape(scenes, of_scene, scenes, of_scene)
+    sums = blocks.sum(axis=(1, 3))  # (S, S)
+    traces = np.einsum("sksk->s", blocks)
+    within = sums.diagonal()
+    pairs = of_scene * (of_scene - 1)
+
+    def actions(chosen: NDArray[np.int64]) -> float:
+        return float((traces - within / of_scene)[chosen].mean() / (of_scene - 1))
+
+    def between(chosen: NDArray[np.int64]) -> float:
+        alike = ((within - traces)[chosen] / pairs).mean()
+        return float(alike - squared_mean(sums[np.ix_(chosen, chosen)]).value / of_scene**2)
+
+    return Noise(
+        jackknife(actions, scenes),
+        jackknife(between, scenes),
+        jackknife(lambda chosen: actions(chosen) + between(chosen), scenes),
+    )
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The exponent of a power law, y ~ x^value, and its 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def fit_slope(
+    x: Sequence[float], y: Sequence[float], resamples: int = 2000, seed: int = 0
+) -> Slope:
+    """Fit log y on log x by least squares; the bootstrap draws anew among the points of each x,
+    which are its repeats with other seeds.
+
+    Raises:
+        ValueError: a value is not above 0, or there are fewer than two x.
+    """
+    if not min(*x, *y) > 0:
+        raise ValueError(f"a power law needs values above 0; the least is {min(*x, *y)}")
+    log_x, log_y = np.log(np.asarray(x, np.float64)), np.log(np.asarray(y, np.float64))
+    groups = [np.flatnonzero(log_x == value) for value in np.unique(log_x)]
+    if len(groups) < 2:
+        raise ValueError(f"a slope needs at least two x; there is {np.unique(x).tolist()}")
+    generator = np.random.default_rng(seed)
+    drawn = [
+        group[generator.integers(len(group), size=(resamples, len(group)))] for group in groups
+    ]
+    slopes = _slopes(log_x, log_y, np.concatenate(drawn, axis=1))
+    low, high = np.quantile(slopes, [0.025, 0.975])
+    every = np.arange(len(log_x))[None]
+    return Slope(float(_slopes(log_x, log_y, every)[0]), float(low), float(high))
+
+
+def _slopes(log_x: Array, log_y: Array, drawn: NDArray[np.int64]) -> Array:
+    """Least-squares slopes (R,) of the points `drawn` (R, N)."""
+    x, y = log_x[drawn], log_y[drawn]
+    x = x - x.mean(axis=1, keepdims=True)
+    return np.asarray((x * y).sum(axis=1) / np.square(x).sum(axis=1))
