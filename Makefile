@@ -47,6 +47,8 @@ report: install
 benchmark: install
 	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.adapter
+	$(BIN)/python -m benchmarks.gradient_variance
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache
