@@ -177,7 +177,7 @@ def _with_training(record: VarianceRecord) -> str:
     earned = record.curve("training", setting, "learned", "reward")
     first, last = min(ratios), max(ratios)
     return (
-        f": with the width as it is, noise-to-signal goes from {ratios[first]:.2g} after "
+        f": at one width, 64, noise-to-signal goes from {ratios[first]:.2g} after "
         f"{first:g} updates (earning {earned[first]:.2g}) to {ratios[last]:.2g} after {last:g} "
         f"(earning {earned[last]:.2g})"
     )

@@ -1,6 +1,7 @@
 """The record of `benchmarks.gradient_variance`, as its page and its figure read it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,8 +79,9 @@ class VarianceRecord:
         self, experiment: str, setting: str, estimator: str, measure: str, part: str = "all"
     ) -> dict[float, float]:
         """The geometric mean over the seeds at each x of "variance", "noise_to_signal" or "reward",
-        without the places where it is not known."""
+        without the places where it is not known for half of them."""
         values: dict[float, list[float]] = {}
+        unknown: Counter[float] = Counter()
         (series,) = self._series(
             experiment=experiment, setting=setting, estimator=estimator, part=part
         )
@@ -88,10 +90,12 @@ class VarianceRecord:
             value = point["reward" if measure == "reward" else "variance"]
             if measure == "noise_to_signal":
                 if point["signal"] <= 2 * (point["signal_error"] or 0.0):
+                    unknown[point["x"]] += 1
                     continue
                 value /= point["signal"]
             values.setdefault(point["x"], []).append(value)
-        return {x: geometric_mean(at_x) for x, at_x in sorted(values.items())}
+        known = sorted(x for x, at_x in values.items() if len(at_x) >= unknown[x])
+        return {x: geometric_mean(values[x]) for x in known}
 
     def enumerable(self, estimator: str, part: str) -> list[dict[str, Any]]:
         """The results of an estimator where the gradient is known, by seed."""
