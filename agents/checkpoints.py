@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
+
+from glimpse_envs.evaluation.runs import Run, RunError
 
 
 def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:
@@ -38,6 +41,29 @@ def unflatten(arrays: dict[str, NDArray], numbers: dict[str, Any]) -> dict[str, 
         is_tensor = isinstance(value, np.ndarray) and path[:1] != ["env"]
         place[leaf] = torch.as_tensor(np.array(value)) if is_tensor else value
     return state
+
+
+def load_weights(model: nn.Module, run: Run) -> None:
+    """Load what a run's last checkpoint holds under "policy/" into `model`.
+
+    Raises:
+        RunError: the checkpoint is missing or damaged, or is of another model than this one.
+    """
+    tensors, _ = run.load_checkpoint()
+    prefix = "policy/"
+    weights = {
+        name.removeprefix(prefix): torch.as_tensor(np.array(value))
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise RunError(
+            f"{run.checkpoint_path} does not fit {type(model).__name__} as it is now: "
+            f"{' '.join(str(error).split())}. Use the revision that trained it, "
+            f"{run.config.get('revision')}, or train again."
+        ) from error
 
 
 def _leaves(state: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:

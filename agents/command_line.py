@@ -42,7 +42,7 @@ KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
 """How tyro reads the arguments of an environment."""
 
 
-USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, gym.error.Error)
+USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, OSError, gym.error.Error)
 """Errors that a user can mend by what they say."""
 
 

@@ -69,6 +69,8 @@ def evaluate_run(
     env_kwargs = config["env_kwargs"]
     if hasattr(policy, "env_kwargs"):
         env_kwargs = policy.env_kwargs(env_kwargs)
+        if looks != "learned":
+            raise ValueError(f"looks={looks!r}: a model of the full view looks at nothing in turn")
     if looks != "learned":
         env = gym.make(config["env_id"], **config["env_kwargs"])
         policy = ScannedPolicy(SCANNERS[looks](env, seed), policy)

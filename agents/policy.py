@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from agents.checkpoints import load_weights
 from agents.distributions import Distribution
 from agents.networks import (
     GaussianHead,
@@ -19,6 +20,7 @@ from agents.networks import (
     make_core,
     make_head,
 )
+from agents.resuming import config_from_json
 
 if TYPE_CHECKING:
     from glimpse_envs.evaluation.runs import Run
@@ -143,17 +145,10 @@ class GlimpsePolicy(nn.Module):
         import glimpse_envs  # noqa: F401  (registers the environments)
 
         config = run.config["config"]
+        network = config_from_json(NetworkConfig, config["network"], run)
         env = gym.make(config["env_id"], **config["env_kwargs"])
         assert isinstance(env.observation_space, spaces.Dict)
         assert isinstance(env.action_space, spaces.Dict)
-        policy = cls(env.observation_space, env.action_space, NetworkConfig(**config["network"]))
-        tensors, _ = run.load_checkpoint()
-        prefix = "policy/"
-        policy.load_state_dict(
-            {
-                name.removeprefix(prefix): torch.as_tensor(np.array(value))
-                for name, value in tensors.items()
-                if name.startswith(prefix)
-            }
-        )
+        policy = cls(env.observation_space, env.action_space, network)
+        load_weights(policy, run)
         return policy.to(device).eval()

@@ -26,7 +26,7 @@ def read_config(run: Run, kind: type[Config]) -> Config:
             f"{run.folder} is a run of another algorithm: it has a {run.config.get('algorithm')}, "
             f"not a {kind.__name__}. Resume it with its own, or give another folder."
         )
-    return _from_json(kind, run.config["config"], run)
+    return config_from_json(kind, run.config["config"], run)
 
 
 def check_same(run: Run, config: Any) -> None:
@@ -53,7 +53,12 @@ def resume_command(module: str, algorithm: str, folder: Path) -> str:
     return f"python -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
-def _from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:
+def config_from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:
+    """Return the dataclass `kind` with the `values` that `run` was made with.
+
+    Raises:
+        RunError: naming the values that `kind` lacks.
+    """
     unknown = sorted(values.keys() - {field.name for field in fields(kind)})
     if unknown:
         raise RunError(
@@ -63,7 +68,7 @@ def _from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:
     hints = get_type_hints(kind)
     return kind(
         **{
-            name: _from_json(hints[name], value, run) if is_dataclass(hints[name]) else value
+            name: config_from_json(hints[name], value, run) if is_dataclass(hints[name]) else value
             for name, value in values.items()
         }
     )

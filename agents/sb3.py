@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import gymnasium as gym
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from stable_baselines3.common.policies import ActorCriticPolicy
 
+from agents.checkpoints import load_weights
 from agents.resuming import read_config
 from agents.sb3_models import CONFIGS, SB3Config, make_policy
 from agents.sb3_training import train
@@ -65,15 +65,9 @@ class SB3Policy:
                 f"{run.folder} is of algorithm {algorithm!r}, none of {', '.join(kinds)}"
             )
         config = read_config(run, kinds[algorithm])
-        tensors, _ = run.load_checkpoint()
         env = FlatGlimpseEnv(gym.make(config.env_id, **config.env_kwargs))
         policy = make_policy(config, env.observation_space, env.action_space)
-        policy.load_state_dict(
-            {
-                name.removeprefix("policy/"): torch.as_tensor(np.array(value))
-                for name, value in tensors.items()
-            }
-        )
+        load_weights(policy, run)
         return cls(policy.to(device), env.flat)
 
 

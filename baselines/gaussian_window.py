@@ -1,9 +1,14 @@
 """A window of Gaussian filters: where it looks is learned by back-propagation.
 
 "draw": DRAW's window (Gregor et al. 2015, section 3.2): centre, stride, variance and intensity of a
-g x g grid of filters are worked out from the core, so that it can take in the whole scene at first
-and close in on the digit. "retina": RAM made differentiable: K windows of fixed strides 1, 2, 4...
-around a centre that alone is chosen, as the agents' retina, with Gaussians in place of its squares.
+g x g grid of filters are worked out from the core. "retina": RAM made differentiable: K windows of
+fixed strides 1, 2, 4... around a centre that alone is chosen, as the agents' retina, with Gaussians
+in place of its squares.
+
+Where this departs from DRAW: a hidden layer works the window out; the centre is kept in the scene
+by tanh, the stride between 0 and the scene's, the filters' width within a factor e of half the
+stride (and above half a pixel), the intensity within a factor e of 1; the window starts in the
+middle with strides of a few pixels, not as wide as the scene; and gradients on it are bounded.
 Every pixel is read at every glimpse.
 """
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.checkpoints import load_weights
 from agents.resuming import read_config
 from agents.training import TrainingConfig
 from glimpse_envs.evaluation.runs import Run
@@ -153,13 +154,5 @@ class Baseline(nn.Module, ABC):
         """
         config: Any = read_config(run, cls.config_class)
         model: Self = cls(Setting.of(config.env_id, config.env_kwargs), config)
-        tensors, _ = run.load_checkpoint()
-        prefix = "policy/"
-        model.load_state_dict(
-            {
-                name.removeprefix(prefix): torch.as_tensor(np.array(value))
-                for name, value in tensors.items()
-                if name.startswith(prefix)
-            }
-        )
+        load_weights(model, run)
         return model.to(device).eval()

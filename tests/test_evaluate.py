@@ -1,5 +1,6 @@
 """A run is scored on its own environment, whoever looks, and leaves a record."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,3 +191,22 @@ def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run)
     evaluation = evaluate_run(nameless, scenes=20)
     with pytest.raises(RunError, match="lacks 'model'"):
         make_record(nameless, evaluation)
+
+
+def test_a_run_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
+    run = trained(tiny_config(), tmp_path)
+    path = run.folder / "config.json"
+    config = json.loads(path.read_text())
+    network = config["config"]["network"]
+    path.write_text(
+        json.dumps({**config, "config": {**config["config"], "network": {**network, "wings": 2}}})
+    )
+    with pytest.raises(RunError, match="was made with wings, which NetworkConfig lacks"):
+        load_policy(run.folder)
+    path.write_text(
+        json.dumps(
+            {**config, "config": {**config["config"], "network": {**network, "core_units": 16}}}
+        )
+    )
+    with pytest.raises(RunError, match="does not fit GlimpsePolicy as it is now"):
+        load_policy(run.folder)

@@ -48,9 +48,10 @@ _COUNTED = (
     "attention and full views touch all. Models that cover the same are drawn side by side.",
     "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
     "is what filters, weights or the retina's cells take.",
-    "Core-seconds: training updates with one thread, the environment included, on the machine "
-    "named below; scoring on the validation split in between is not counted. The time to an error "
-    "is that of the first score at or under it, so it is known as finely as scores are spaced.",
+    "Core-seconds: seconds on the clock that training updates took with one thread, with the "
+    "environment, on the machine named below, beside other work on its second core; scoring on the "
+    "validation split in between is not counted. The time to an error is that of the first score "
+    "at or under it, so it is known as finely as scores are spaced.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
     "scenes where each is known. That of a time reaches from the first score whose interval holds "
     "the error, or lies under it, to the first whose whole interval is at or under it.",
@@ -142,6 +143,8 @@ def comparison_page(comparison: Comparison) -> str:
             _training(records),
             f"![Error against cost]({_picture(env_id, kwargs)})",
             comparison_table(records),
+            "How settings were come by, and which answers learn from the label:",
+            bullets(_settings(records)),
             "Hardware: " + "; ".join(dict.fromkeys(record.hardware for record in records)) + ".",
         ]
     blocks += ["## How cost grows with the scene", _SCALING]
@@ -150,6 +153,19 @@ def comparison_page(comparison: Comparison) -> str:
     else:
         blocks += _scaling_blocks(comparison.scaling)
     return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def _settings(records: Sequence[Record]) -> list[str]:
+    """Who shares which notes and which supervision, a line each."""
+    shared: dict[str, list[str]] = {}
+    for record in records:
+        config = record.config
+        every = config.get("supervise") == "all"
+        answers = "every answer learns" if every else "the answers that count learn"
+        if config.get("answer_by") == "reward":
+            answers = "answers are learned by reward"
+        shared.setdefault(f"{record.notes or 'no notes'}; {answers}", []).append(record.model)
+    return [f"{', '.join(dict.fromkeys(models))}: {said}" for said, models in shared.items()]
 
 
 def comparison_pictures(comparison: Comparison) -> dict[str, Callable[[Path], None]]:
