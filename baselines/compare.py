@@ -8,11 +8,13 @@ same command goes on with what was interrupted, and trains nothing that has been
 
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import gymnasium as gym
 import tyro
 
 from agents.checks import check_counts, check_positive
@@ -140,7 +142,16 @@ def plan(config: CompareConfig) -> list[Task]:
         for name, contender in chosen.items()
     ]
     check_config(tasks[0].config)
+    _check_scenes(config)
     return tasks
+
+
+def _check_scenes(config: CompareConfig) -> None:
+    """Refuse arguments that the environment does not take, and scenes that it does not have."""
+    with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
+        available = env.unwrapped.num_scenes  # type: ignore[attr-defined]
+    if config.scenes is not None and config.scenes > available:
+        raise ValueError(f"scenes={config.scenes}: the test split has {available}")
 
 
 def train_and_score(task: Task) -> Record:

@@ -163,6 +163,8 @@ def test_a_damaged_record_is_named_and_others_are_left_out(
     ("changes", "message"),
     [
         ({"models": ("draw", "drawn")}, "models: 'drawn' must be one of reinforce"),
+        ({"scenes": 20_000}, "scenes=20000: the test split has 10000"),
+        ({"env_kwargs": {"budget": "nope"}}, "budget='nope' must be an integer"),
         ({"models": ()}, "at least one of --models"),
         ({"seeds": (-1,)}, "at least 0"),
         ({"minutes": 0.0}, "minutes=0.0 must be above 0"),
