@@ -34,8 +34,8 @@ WINDOW_PACE = 0.1
 START_STRIDE = 2.5
 
 
-# What one scene's loss may ask of one window. A gradient doubles at each window on its way back;
-# without a bound a few scenes, a hundred times above the median, speak for all.
+# What one scene's loss may ask of one window. Gradients grow from window to window on their way
+# back; without a bound a few scenes speak for all.
 LONGEST_GRADIENT = 0.3
 
 
@@ -46,9 +46,8 @@ class GaussianWindowConfig(BaselineConfig):
     window: Literal["draw", "retina"] = "draw"
     """draw: its centre, stride, variance and intensity are learned; retina: its centre alone."""
     place_noise: float = 0.0
-    """Standard deviation of noise on the window's place while training, which falls linearly to 0.
-    In scenes of 60 pixels it only slows learning; in scenes of 100, 0.3 of it helped the window to
-    leave the middle."""
+    """Standard deviation of noise on the window's place while training, which falls linearly to 0;
+    meant for scenes so large that the window at the start rarely holds the digit."""
     supervise: Literal["counted", "all"] = "all"
     """Which answers learn from the label: those that the environment counts, as the agents', or
     those after every glimpse, without which some runs lose the digit for good."""

@@ -49,9 +49,9 @@ _COUNTED = (
     "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
     "is what filters, weights or the retina's cells take.",
     "Core-seconds: seconds on the clock that training updates took with one thread, with the "
-    "environment, on the machine named below, beside other work on its second core; scoring on the "
-    "validation split in between is not counted. The time to an error is that of the first score "
-    "at or under it, so it is known as finely as scores are spaced.",
+    "environment, on the machine named below; other work beside them makes them longer. Scoring on "
+    "the validation split in between is not counted. The time to an error is that of the first "
+    "score at or under it, so it is known as finely as scores are spaced.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
     "scenes where each is known. That of a time reaches from the first score whose interval holds "
     "the error, or lies under it, to the first whose whole interval is at or under it.",
