@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from episodes import CENTRED, CIRCLE_SQUARE
+from same_runs import assert_repeats_and_resumes, assert_same_run
 from sequences import (
     BUDGET,
     CLASSES,
@@ -20,7 +21,6 @@ from sequences import (
     make_policy,
     play_exactly,
 )
-from test_training import assert_same_run, metrics_of
 from tiny import SMALL, tiny_network
 from torch import Tensor
 
@@ -388,14 +388,7 @@ def trained(config: ActorCriticConfig, folder: Path, **options: Any) -> Run:
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:
-    config = RUNS[name]
-    one, two = (trained(config, tmp_path / folder) for folder in ("one", "two"))
-    assert_same_run(one, two)
-    for stop_after in (0, 5, 7, None):
-        broken = trained(config, tmp_path / "broken", resume=True, stop_after=stop_after)
-    assert_same_run(broken, one)
-    other = trained(replace(config, seed=1), tmp_path / "other")
-    assert metrics_of(other) != metrics_of(one)
+    assert_repeats_and_resumes(ActorCritic, RUNS[name], tmp_path)
 
 
 class Killed(BaseException):

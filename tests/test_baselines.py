@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 from episodes import CENTRED, CIRCLE_SQUARE
-from test_training import Killed, assert_same_run, metrics_of
+from same_runs import assert_same_run, metrics_of
+from test_training import Killed
 from tiny import SMALL, tiny_network
 
 from agents.evaluate import evaluate_run, make_record

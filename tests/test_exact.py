@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from episodes import CENTRED
+from same_runs import assert_repeats_and_resumes
 from sequences import (
     CLASSES,
     SCENE,
@@ -19,7 +20,6 @@ from sequences import (
     make_policy,
     play_exactly,
 )
-from test_training import assert_same_run, metrics_of
 from tile_episodes import REFUSED, assert_close, enumerable_episodes, watched
 from tiny import SMALL, tiny_network
 from torch import Tensor
@@ -350,14 +350,7 @@ def trained(config: ExactConfig, folder: Path, **options: Any) -> Run:
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:
-    config = RUNS[name]
-    one, two = (trained(config, tmp_path / folder) for folder in ("one", "two"))
-    assert_same_run(one, two)
-    for stop_after in (0, 5, 7, None):
-        broken = trained(config, tmp_path / "broken", resume=True, stop_after=stop_after)
-    assert_same_run(broken, one)
-    other = trained(replace(config, seed=1), tmp_path / "other")
-    assert metrics_of(other) != metrics_of(one)
+    assert_repeats_and_resumes(Exact, RUNS[name], tmp_path)
 
 
 def test_a_run_is_scored_one_glimpse_at_a_time(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from episodes import CIRCLE_SQUARE
+from same_runs import assert_same_run, metrics_of
 from tiny import tiny_config, tiny_network
 
 import agents.reinforce
@@ -47,23 +48,6 @@ CONFIGS: dict[str, ReinforceConfig] = {
 
 def trained(config: ReinforceConfig, folder: Path, **options: Any) -> Run:
     return train(Reinforce, config, folder, progress_bar=False, **options)
-
-
-def metrics_of(run: Run) -> list[dict[str, float]]:
-    """Every line of metrics, less the clock."""
-    lines = run.read_metrics()
-    assert all(line.pop("seconds") >= 0 for line in lines)
-    return lines
-
-
-def assert_same_run(actual: Run, expected: Run) -> None:
-    """Hold the whole of two checkpoints equal to the bit, and their metrics but for the clock."""
-    assert metrics_of(actual) == metrics_of(expected)
-    (tensors, metadata), (others, wanted) = actual.load_checkpoint(), expected.load_checkpoint()
-    assert tensors.keys() == others.keys()
-    for name, tensor in tensors.items():
-        np.testing.assert_array_equal(tensor, others[name], err_msg=name, strict=True)
-    assert {**metadata, "seconds": 0} == {**wanted, "seconds": 0}
 
 
 @pytest.mark.parametrize("name", CONFIGS)

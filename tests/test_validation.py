@@ -4,7 +4,8 @@ import time
 from pathlib import Path
 
 import pytest
-from test_training import assert_same_run, metrics_of, trained
+from same_runs import assert_same_run, metrics_of
+from test_training import trained
 from tiny import tiny_config
 
 from agents.evaluate import evaluate_run, learning_curve, validate_run
