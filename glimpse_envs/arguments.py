@@ -10,7 +10,7 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
 
 
-def check_integers(least: int, **values: object) -> None:
+def check_integers(least: int, /, **values: object) -> None:
     """Raise a ValueError unless all of `values` are integers of at least `least`."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.levels import WORDS, LevelDistribution
 from glimpse_envs.scenes.scene import Keys
 from glimpse_envs.task import Rows
 
@@ -32,6 +33,7 @@ class Dealer:
             streams=np.zeros(self.num_groups, np.int64),
             episodes=np.full(self.num_groups, -1, np.int64),
             indices=np.full(self.num_groups, -1, np.int64),
+            levels=np.zeros(self.num_groups, np.int64),
         )
         self.next_scene = 0
         self.started = False
@@ -76,21 +78,27 @@ class Dealer:
             raise ValueError(
                 "options['scene'] needs split='validation' or 'test', whose scenes are fixed"
             )
+        return self._integers_asked("scene", scene, 0, num_scenes - 1)
+
+    def _integers_asked(
+        self, name: str, value: Any, least: int, greatest: int
+    ) -> NDArray[np.int64]:
+        """Return the integer that the option `name` has for each group, (num_groups,)."""
         wanted = "an integer" + (f" or {self.num_envs} of them" if self.num_envs > 1 else "")
-        refusal = f"options['scene'] must be {wanted}; it is {scene!r}"
+        refusal = f"options[{name!r}] must be {wanted}; it is {value!r}"
         try:
-            scenes = np.asarray(scene)
+            integers = np.asarray(value)
         except ValueError as error:  # lists of different lengths
             raise ValueError(refusal) from error
-        if scenes.dtype.kind not in "iu" or scenes.shape not in ((), (self.num_envs,)):
+        if integers.dtype.kind not in "iu" or integers.shape not in ((), (self.num_envs,)):
             raise ValueError(refusal)
-        if scenes.min() < 0 or scenes.max() >= num_scenes:
+        if integers.min() < least or integers.max() > greatest:
             raise ValueError(
-                f"options['scene'] must lie between 0 and {num_scenes - 1}; it is {scene!r}"
+                f"options[{name!r}] must lie between {least} and {greatest}; it is {value!r}"
             )
-        whole = np.broadcast_to(scenes, self.num_envs).reshape(self.num_groups, self.copies)
+        whole = np.broadcast_to(integers, self.num_envs).reshape(self.num_groups, self.copies)
         if (whole != whole[:, :1]).any():
-            raise ValueError("options['scene'] must be the same for all copies of a scene")
+            raise ValueError(f"options[{name!r}] must be the same for all copies of a scene")
         return whole[:, 0].astype(np.int64)
 
     def reseed(self, seed: Seed, groups: Rows) -> None:
@@ -127,6 +135,24 @@ class Dealer:
             raise ValueError("seed must be the same for all copies of a scene")
         return [same[0] for same in whole]
 
+    def lengths_asked(
+        self, length: Any, levels: tuple[int, int] | None
+    ) -> NDArray[np.int64] | None:
+        """Return the length asked for of each group, (num_groups,); None where none was.
+
+        Args:
+            length: what `options` has under that name.
+            levels: the least and the greatest that the task deals; None where it has no lengths.
+
+        Raises:
+            ValueError: `length` is out of range, or the task has no lengths.
+        """
+        if length is None:
+            return None
+        if levels is None:
+            raise ValueError("options['length']: what is hidden here has no length")
+        return self._integers_asked("length", length, *levels)
+
     def next_episode(
         self, groups: Rows, scenes: NDArray[np.int64] | None, num_scenes: int | None
     ) -> None:
@@ -139,16 +165,29 @@ class Dealer:
             self.keys.indices[groups] = (self.next_scene + np.arange(len(groups))) % num_scenes
             self.next_scene = (self.next_scene + len(groups)) % num_scenes
 
+    def choose_levels(
+        self, groups: Rows, asked: NDArray[np.int64] | None, distribution: LevelDistribution
+    ) -> None:
+        """Give the keys of `groups` (m,) their levels: those `asked` for (num_groups,), or drawn
+        from `distribution` by the keys themselves."""
+        if asked is not None:
+            self.keys.levels[groups] = asked[groups]
+            return
+        from glimpse_envs.randomness import draw_level_words  # needs Numba
+
+        words = np.empty((len(groups), WORDS), np.uint32)
+        keys = self.keys
+        draw_level_words(groups, (keys.seeds, keys.streams, keys.episodes, keys.indices), words)
+        keys.levels[groups] = distribution.draw(words)
+
     def state_dict(self) -> dict[str, Any]:
         """Return keys and counters."""
-        names = ("seeds", "streams", "episodes", "indices")
-        arrays = {name: getattr(self.keys, name).copy() for name in names}
+        arrays = {name: array.copy() for name, array in vars(self.keys).items()}
         return {**arrays, "next_scene": self.next_scene, "started": self.started}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` of the same number of groups returned."""
-        names = ("seeds", "streams", "episodes", "indices")
-        self.keys = Keys(*(state[name].copy() for name in names))
+        self.keys = Keys(**{name: state[name].copy() for name in vars(self.keys)})
         self.next_scene, self.started = state["next_scene"], state["started"]
 
     def check_scenes(self, num_scenes: int | None) -> None:

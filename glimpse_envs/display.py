@@ -65,5 +65,5 @@ class Display:
     def _frame(self, row: int, taken: NDArray[np.int64]) -> NDArray[np.uint8]:
         from glimpse_envs.rendering import draw_frame
 
-        caption = f"glimpse {taken[row]} of {self._task.budget}"
+        caption = f"glimpse {taken[row]} of {self._task.budgets[row]}"
         return draw_frame(self._task.picture(row, caption))

@@ -17,6 +17,7 @@ from glimpse_envs.arguments import check_integers, check_mode
 from glimpse_envs.dealing import Dealer
 from glimpse_envs.display import RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.infos import Info, final_infos, mask_of, merge
+from glimpse_envs.levels import LevelDistribution, UniformLevels
 from glimpse_envs.state import check_state, digest, digests_of
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
 
@@ -92,6 +93,9 @@ class GlimpseVectorEnv(VectorEnv):
         self.task.allocate(num_envs, copies)
         self._rows = np.arange(num_envs)
         self._dealer = Dealer(num_envs, copies)
+        self._levels: LevelDistribution | None = None
+        if self.task.levels is not None:
+            self._levels = UniformLevels(*self.task.levels)
         self._taken = np.zeros(num_envs, np.int64)
         self._ended = np.ones(num_envs, np.bool_)
 
@@ -99,6 +103,24 @@ class GlimpseVectorEnv(VectorEnv):
     def num_scenes(self) -> int | None:
         """How many scenes the split has, each with a number of its own; None for "train"."""
         return self.task.num_scenes
+
+    @property
+    def level_distribution(self) -> LevelDistribution | None:
+        """Which lengths the train split deals, read at every deal: uniform over the task's range
+        until another is set, by which a curriculum acts. None where nothing has a length."""
+        return self._levels
+
+    @level_distribution.setter
+    def level_distribution(self, distribution: LevelDistribution) -> None:
+        if self.task.levels is None:
+            raise ValueError("level_distribution: what is hidden here has no length")
+        least, greatest = self.task.levels
+        if distribution.least < least or distribution.greatest > greatest:
+            raise ValueError(
+                f"level_distribution goes from {distribution.least} to {distribution.greatest}; "
+                f"this environment deals lengths from {least} to {greatest}"
+            )
+        self._levels = distribution
 
     @property
     def ended(self) -> NDArray[np.bool_]:
@@ -116,8 +138,8 @@ class GlimpseVectorEnv(VectorEnv):
             seed: None goes on with the streams (a first reset draws a seed from the system); an
                 int keys row i by (seed, i); a list makes row i the single environment with its i-th
                 seed, and lets the rows whose seed is None go on.
-            options: `reset_mask`, and, in a fixed split, `scene`: the scene for all rows or one
-                for each.
+            options: `reset_mask`; in a fixed split `scene`, the scene for all rows or one for
+                each; where what is hidden has a length, `length`, for all rows or one for each.
 
         Raises:
             ValueError, TypeError: what was wrong by name; nothing has changed.
@@ -125,25 +147,38 @@ class GlimpseVectorEnv(VectorEnv):
                 needs a reset.
         """
         options = options or {}
-        unknown = set(options) - {"reset_mask", "scene"}
+        unknown = set(options) - {"reset_mask", "scene", "length"}
         if unknown:
-            raise ValueError(f"reset has the options 'reset_mask' and 'scene', not {unknown}")
+            raise ValueError(
+                f"reset has the options 'reset_mask', 'scene' and 'length', not {unknown}"
+            )
         groups = self._dealer.groups_in(options.get("reset_mask"))
         scenes = options.get("scene")
         if scenes is not None:
             scenes = self._dealer.scenes_asked(scenes, self.num_scenes)
+        lengths = self._dealer.lengths_asked(options.get("length"), self.task.levels)
         self._dealer.reseed(seed, groups)
         if isinstance(seed, int | np.integer):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
-        self._deal(groups, scenes)
+        self._deal(groups, scenes, lengths)
         self._dealer.started = True
         self._display.refresh(self._taken)
         rows = self._dealer.rows_of(groups)
         return self._observe(self._rows), self._merge({}, self.task.evidence(rows), rows)
 
-    def _deal(self, groups: Rows, scenes: NDArray[np.int64] | None = None) -> None:
-        """Begin the next episode of `groups`, with `scenes` (num_groups,) if asked for."""
+    def _deal(
+        self,
+        groups: Rows,
+        scenes: NDArray[np.int64] | None = None,
+        lengths: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Begin the next episode of `groups`, with `scenes` and of `lengths`, (num_groups,) each,
+        if asked for."""
         self._dealer.next_episode(groups, scenes, self.num_scenes)
+        if self._levels is not None:
+            fixed = self.num_scenes is not None
+            levels = UniformLevels(*self.task.levels) if fixed else self._levels  # type: ignore[misc]
+            self._dealer.choose_levels(groups, lengths, levels)
         self.task.deal(groups, self._dealer.keys)
         rows = self._dealer.rows_of(groups)
         self._taken[rows] = 1
@@ -208,10 +243,12 @@ class GlimpseVectorEnv(VectorEnv):
     def _act(self, acting: Rows, actions: Arrays) -> tuple[Judgement, Rows]:
         """Judge the answers of the rows `acting` (m,), let those look that go on, and return the
         judgement and the rows whose episode ends."""
-        last = self._taken[acting] >= self.task.budget
+        last = self._taken[acting] >= self.task.budgets[acting]
         if self._can_stop:
             last |= actions["stop"][acting] == 1
         judgement = self.task.judge(acting, actions, last)
+        if judgement.ended is not None:
+            last = last | judgement.ended
         if not last.any():
             looking, ending = acting, acting[:0]
         else:
@@ -228,7 +265,8 @@ class GlimpseVectorEnv(VectorEnv):
         return np.flatnonzero(self._ended.reshape(self.num_groups, self.copies).all(axis=1))
 
     def _observe(self, rows: Rows) -> Arrays:
-        left = (self.task.budget - self._taken[rows]) / self.task.budget
+        budgets = self.task.budgets[rows]
+        left = (budgets - self._taken[rows]) / budgets
         left[self._ended[rows]] = 0.0
         return self.task.observe(rows, left.astype(np.float32)[:, None])
 
@@ -256,14 +294,19 @@ class GlimpseVectorEnv(VectorEnv):
     # --- state -------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return counters and unfinished episodes, so that `load_state_dict` goes on exactly, and
-        what tells whether the other environment has the same arguments."""
+        """Return counters, unfinished episodes and what the level distribution has learned, so that
+        `load_state_dict` goes on exactly, and what tells whether the other environment has the same
+        arguments."""
         return {
             **self._dealer.state_dict(),
             "arguments": dict(self._identity),
             "taken": self._taken.copy(),
             "ended": self._ended.copy(),
             "task": self.task.state_dict(),
+            "level_distribution": {
+                "kind": digest(self._levels and self._levels.name),
+                **(self._levels.state_dict() if self._levels else {}),
+            },
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -284,6 +327,8 @@ class GlimpseVectorEnv(VectorEnv):
         self._dealer = dealer
         self._taken, self._ended = state["taken"].copy(), state["ended"].copy()
         self.task.load_state_dict(state["task"])
+        if self._levels is not None:
+            self._levels.load_state_dict(state["level_distribution"])
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -291,10 +336,12 @@ class GlimpseVectorEnv(VectorEnv):
             "state": self.state_dict(),
             "spec": self.spec,
             "random": (self._np_random, self._np_random_seed),
+            "level_distribution": self._levels,
         }
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(**pickled["arguments"])  # type: ignore[misc]  # a pickle is made anew
+        self._levels = pickled["level_distribution"]
         self.load_state_dict(pickled["state"])
         self.spec = pickled["spec"]
         self._np_random, self._np_random_seed = pickled["random"]

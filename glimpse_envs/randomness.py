@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 # What a stream is for. A train scene is keyed by (row, episode), a fixed one by its index.
 TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
+# What is generated, not taken from files, has other scenes in "validation" than in "test".
+VALIDATION_SCENE, TRAIN_LEVEL, FIXED_LEVEL = 4, 5, 6
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -52,6 +54,37 @@ def symmetric(word: np.uint32) -> float:
 
 
 @njit(cache=True, nogil=True)
+def fill_keyed_words(
+    words: NDArray[np.uint32],
+    n: int,
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    train: int,
+    fixed: int,
+) -> None:
+    """Fill `words` (w,) from the key of scene n, for the purpose `train` or, in a fixed split,
+    `fixed`.
+
+    `keys` are the seeds, streams, episodes and indices of `glimpse_envs.scenes.scene.Keys`.
+    """
+    seeds, streams, episodes, indices = keys
+    if indices[n] < 0:
+        fill_words(words, seeds[n], train, streams[n], episodes[n])
+    else:
+        fill_words(words, seeds[n], fixed, indices[n], 0)
+
+
+@njit(cache=True, nogil=True)
+def draw_level_words(
+    which: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    words: NDArray[np.uint32],
+) -> None:
+    """Fill `words` (m, w), a row for each of `which` (m,), from which its level is drawn."""
+    for i in range(len(which)):
+        fill_keyed_words(words[i], which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
+
+
+@njit(cache=True, nogil=True)
 def draw_starts(
     which: NDArray[np.int64],
     keys: tuple[NDArray, NDArray, NDArray, NDArray],
@@ -61,11 +94,7 @@ def draw_starts(
 
     `keys` are the seeds, streams, episodes and indices of `glimpse_envs.scenes.scene.Keys`.
     """
-    seeds, streams, episodes, indices = keys
     words = np.empty(2, np.uint32)
     for n in which:
-        if indices[n] < 0:
-            fill_words(words, seeds[n], TRAIN_START, streams[n], episodes[n])
-        else:
-            fill_words(words, seeds[n], FIXED_START, indices[n], 0)
+        fill_keyed_words(words, n, keys, TRAIN_START, FIXED_START)
         starts[n, 0], starts[n, 1] = symmetric(words[0]), symmetric(words[1])

@@ -11,6 +11,7 @@ from glimpse_envs.arguments import check_mode
 from glimpse_envs.display import RENDER_FPS, RENDER_MODES
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.infos import Info
+from glimpse_envs.levels import LevelDistribution
 from glimpse_envs.task import Arrays, Task
 
 
@@ -41,6 +42,15 @@ class GlimpseEnv(gym.Env):
         return self.batch.task
 
     @property
+    def level_distribution(self) -> LevelDistribution | None:
+        """Which lengths the train split deals; see `GlimpseVectorEnv`."""
+        return self.batch.level_distribution
+
+    @level_distribution.setter
+    def level_distribution(self, distribution: LevelDistribution) -> None:
+        self.batch.level_distribution = distribution
+
+    @property
     def num_scenes(self) -> int | None:
         """How many scenes the split has, each with a number of its own; None for "train"."""
         return self.batch.num_scenes
@@ -48,7 +58,8 @@ class GlimpseEnv(gym.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Arrays, Info]:
-        """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k.
+        """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k, and where what
+        is hidden has a length, `options={"length": n}` deals one of length n.
 
         Raises:
             ValueError, gymnasium.error.Error: a seed or an option that cannot be; it is named.
@@ -56,11 +67,12 @@ class GlimpseEnv(gym.Env):
         """
         super().reset(seed=seed)
         options = options or {}
-        unknown, scene = set(options) - {"scene"}, options.get("scene")
+        unknown = set(options) - {"scene", "length"}
         if unknown:
-            raise ValueError(f"reset has the option 'scene', not {unknown}")
-        if scene is not None and not isinstance(scene, int | np.integer):
-            raise ValueError(f"options['scene'] must be an integer; it is {scene!r}")
+            raise ValueError(f"reset has the options 'scene' and 'length', not {unknown}")
+        for name, value in options.items():
+            if value is not None and not isinstance(value, int | np.integer):
+                raise ValueError(f"options[{name!r}] must be an integer; it is {value!r}")
         observation, info = self.batch.reset(seed=seed, options=options)
         return _first(observation), _first(info)
 

@@ -48,6 +48,11 @@ def check_state(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
             "the state is of an environment with other arguments: it has another "
             + ", ".join(different)
         )
+    kinds = [one["level_distribution"]["kind"] for one in (state, own)]
+    if kinds[0] != kinds[1]:
+        raise ValueError(
+            "the state is of another kind of level_distribution: set one like it before loading"
+        )
     shapes, own_shapes = (
         {name: np.shape(value) for name, value in one["task"].items()} for one in (state, own)
     )

@@ -1,6 +1,8 @@
 """What a task is: something hidden, a sensor, a question and a reward, for an array of rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,12 +22,16 @@ class Judgement(NamedTuple):
     """What a task says of the answers of m rows."""
 
     reward: NDArray[np.float64]  # (m,)
-    target: NDArray[np.int64]  # (m,), what would have been right
+    target: NDArray[np.int64]  # (m,) or, where the answer has parts, (m, parts): what was right
     counted: NDArray[np.bool_]  # (m,), whether the answer counted
+    ended: NDArray[np.bool_] | None = None  # (m,), whether the answer ends the episode; None: never
+    # (m,), whether all that was asked has been answered rightly; None: where answer == target.
+    solved: NDArray[np.bool_] | None = None
 
     def said(self, which: Any) -> Arrays:
         """What `info` says of the rows that the index `which` takes."""
-        return {"target": self.target[which], "target_mask": self.counted[which]}
+        said: Arrays = {"target": self.target[which], "target_mask": self.counted[which]}
+        return said if self.solved is None else said | {"solved": self.solved[which]}
 
 
 class Task(ABC):
@@ -40,16 +46,26 @@ class Task(ABC):
 
     Attributes:
         observation_space, action_space: of a single row (Dict).
-        budget: glimpses in an episode, the first included.
+        budget: glimpses in an episode, the first included; where episodes differ, the greatest.
+        budgets: (num_envs,) those of the rows' present episodes, since `allocate`.
         glimpse_cost: paid for every glimpse after the first.
-        answer_reward: earned by a right answer that counts.
+        answer_reward: earned by a right answer that counts; where episodes differ, (num_envs,).
+        levels: the least and the greatest length that is dealt; None where nothing has a length.
+        may_pass: whether the answer 0 says nothing; the target is then 1 or more.
+        readable: where an action may repeat what is read: component -> the parts of the observation
+            that show symbols, or an address's bits, as the component has them, each by key, start
+            and stop of its flat indices, for agents with direct access.
     """
 
     observation_space: spaces.Dict
     action_space: spaces.Dict
     budget: int
+    budgets: NDArray[np.int64]
     glimpse_cost: float
-    answer_reward: float
+    answer_reward: float | NDArray[np.float64]
+    levels: tuple[int, int] | None = None
+    may_pass: bool = False
+    readable: Mapping[str, tuple[tuple[str, int, int], ...]] = MappingProxyType({})
 
     @property
     @abstractmethod
@@ -62,8 +78,9 @@ class Task(ABC):
 
     @abstractmethod
     def deal(self, groups: Rows, keys: Keys) -> None:
-        """Draw the hidden things of `groups` (m,) anew from their keys, and take their rows' first
-        glimpse at a uniform place drawn from the same keys."""
+        """Draw the hidden things of `groups` (m,) anew from their keys, of the keys' levels, and
+        take their rows' first glimpse: at a uniform place drawn from the same keys, or where the
+        task has its heads begin. Sets the rows' `budgets`."""
 
     @abstractmethod
     def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
@@ -77,7 +94,8 @@ class Task(ABC):
 
     @abstractmethod
     def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
-        """Judge the answers of `rows` (m,); `last` (m,) is True where the episode ends with it."""
+        """Judge the answers of `rows` (m,); `last` (m,) is True where the episode ends with it
+        whatever it is: the budget is spent, or the agent stops."""
 
     @abstractmethod
     def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:

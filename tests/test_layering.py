@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 # From the ground up. A room may import rooms of its own floor too, as long as that is acyclic.
 FLOORS = [
     {"sources", "geometry", "randomness", "rendering", "threads", "arguments", "files"},
-    {"scenes", "sensors", "task", "actions", "dealing", "display", "infos", "state"}
+    {"scenes", "sensors", "task", "actions", "dealing", "display", "infos", "state", "levels"}
     | {"env", "single", "flat"},
     {"tasks", "suite"},
     {"adapters"},

@@ -210,6 +210,7 @@ class ImageClassification(Task):
     def allocate(self, num_envs: int, copies: int) -> None:
         self._copies = copies
         self._stage = Stage(self._scene, self._sensor, num_envs, copies)
+        self.budgets = np.full(num_envs, self.budget)
         groups = num_envs // copies
         self._target_boxes = np.zeros((groups, 4), np.float32)  # in look coordinates
         self._starts = np.zeros((groups, 2))
