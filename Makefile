@@ -48,6 +48,8 @@ benchmark: install
 	$(BIN)/python -m benchmarks.throughput
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.adapter
+	$(BIN)/python -m benchmarks.memory_speed
+	$(BIN)/python -m benchmarks.read_cost
 	$(BIN)/python -m benchmarks.gradient_variance
 
 clean:

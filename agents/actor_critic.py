@@ -14,7 +14,6 @@ over an episode's decisions, not averaged: its gradient is that of the expected 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -23,7 +22,7 @@ from torch import Tensor
 from agents.checks import check_counts, check_finite, check_positive
 from agents.learner import GradientLearner
 from agents.networks import NetworkConfig, core_name
-from agents.policy import Decision, GlimpsePolicy
+from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.reinforce import learning_signal, mean_where
 from agents.returns import explained_variance, gae, n_step_returns, returns_to_go, standardise
 from agents.rollout import (
@@ -32,6 +31,7 @@ from agents.rollout import (
     make_training_env,
     play_episodes,
     replay_episodes,
+    sample_actions,
 )
 from agents.training import TrainingConfig
 
@@ -101,15 +101,13 @@ class Estimates:
         return Estimates(**{name: quantity[:, rows] for name, quantity in vars(self).items()})
 
 
-def estimate(
-    played: Trajectory, config: ActorCriticConfig, answer_reward: float = 1.0
-) -> Estimates:
-    """Judge decisions by what followed; `answer_reward` is what a right answer that counts pays."""
+def estimate(played: Trajectory, config: ActorCriticConfig) -> Estimates:
+    """Judge decisions by what followed."""
     effective = _effective(played, config)
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
         signal = learning_signal(
-            played, played.log_likelihood(), config.answer_by, config.look_signal, answer_reward
+            played, played.log_likelihood(), config.answer_by, config.look_signal
         )
         if config.advantage == "gae":
             advantages = gae(signal, values, played.alive, config.discount, config.gae_lambda)
@@ -191,8 +189,8 @@ class ActorCritic(GradientLearner):
         self.config = config
         # One step of Adam from the policy that played: what was played need not be replayed.
         self.plays_once = config.epochs == config.minibatches == 1
-        make_policy = partial(GlimpsePolicy, config=config.network)
-        super().__init__(config, make_training_env(config), make_policy)
+        env = make_training_env(config)
+        super().__init__(config, env, policy_maker(env, config.network))
 
     @property
     def name(self) -> str:
@@ -203,11 +201,7 @@ class ActorCritic(GradientLearner):
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
     ) -> dict[str, Tensor]:
         """Sample what is learned by reward; answer greedily what is learned from the label."""
-        greedy = {"answer"} if self.config.answer_by == "label" else set()
-        return {
-            name: head.mode() if name in greedy else head.sample(self.generator)
-            for name, head in decision.heads.items()
-        }
+        return sample_actions(decision, self.config.answer_by, self.generator)
 
     def learn(self, progress: float) -> dict[str, float]:
         """Play a batch of episodes and descend their losses, a step of Adam a minibatch.
@@ -223,10 +217,14 @@ class ActorCritic(GradientLearner):
 
         with torch.set_grad_enabled(self.plays_once):
             played = play_episodes(
-                self.env, self.policy, self.choose, precision=config.torch_precision
+                self.env,
+                self.policy,
+                self.choose,
+                precision=config.torch_precision,
+                drop_ended=True,
             )
-        answer_reward = self.env.unwrapped.task.answer_reward  # type: ignore[attr-defined]
-        estimates = estimate(played, config, answer_reward)
+        self.record_levels(played)
+        estimates = estimate(played, config)
         steps: list[dict[str, float]] = []
         for trajectory, judged in self._minibatches(played, estimates):
             losses = episode_losses(trajectory, judged, config)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 
 class Distribution(ABC):
@@ -32,6 +33,14 @@ class Distribution(ABC):
     @abstractmethod
     def to_env(self, action: Tensor) -> NDArray:
         """`action` as the environment takes it."""
+
+    def guess(self, generator: torch.Generator | None = None) -> Tensor:
+        """What is answered while the answer is learned from the label: the likeliest."""
+        return self.mode()
+
+    def log_likelihood(self, target: Tensor) -> Tensor:
+        """The log-probability (B,) of the right answer `target`, given that one is given."""
+        return self.log_prob(target)
 
     def is_finite(self) -> bool:
         """Whether no parameter is NaN or infinite."""
@@ -89,6 +98,117 @@ class Categorical(Distribution):
     def entropy(self) -> Tensor:
         log_p = self.logits.log_softmax(dim=-1)
         return -(log_p.exp() * log_p).sum(dim=-1)
+
+    def to_env(self, action: Tensor) -> NDArray:
+        return action.cpu().numpy().astype(np.int64)
+
+
+@dataclass(frozen=True)
+class IndependentCategoricals(Distribution):
+    """Several choices at once, such as the moves of two heads.
+
+    Args:
+        logits: (B, n_1 + n_2 + ...).
+        sizes: (n_1, n_2, ...).
+    """
+
+    logits: Tensor
+    sizes: tuple[int, ...]
+
+    @property
+    def parts(self) -> list[Categorical]:
+        """One distribution a choice."""
+        return [Categorical(part) for part in torch.split(self.logits, list(self.sizes), dim=-1)]
+
+    def sample(self, generator: torch.Generator | None = None) -> Tensor:
+        return torch.stack([part.sample(generator) for part in self.parts], dim=-1)
+
+    def mode(self) -> Tensor:
+        return torch.stack([part.mode() for part in self.parts], dim=-1)
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        chosen = zip(self.parts, action.unbind(dim=-1), strict=True)
+        return torch.stack([part.log_prob(choice) for part, choice in chosen]).sum(dim=0)
+
+    def entropy(self) -> Tensor:
+        return torch.stack([part.entropy() for part in self.parts]).sum(dim=0)
+
+    def to_env(self, action: Tensor) -> NDArray:
+        return action.cpu().numpy().astype(np.int64)
+
+    def is_finite(self) -> bool:
+        return bool(torch.isfinite(self.logits).all())
+
+
+@dataclass(frozen=True)
+class Bernoullis(Distribution):
+    """Independent bits, such as those of an address; `logits` (B, b) of a 1."""
+
+    logits: Tensor
+
+    def sample(self, generator: torch.Generator | None = None) -> Tensor:
+        noise = torch.rand(self.logits.shape, generator=generator).to(self.logits.device)
+        return (noise < self.logits.detach().sigmoid()).long()
+
+    def mode(self) -> Tensor:
+        return (self.logits.detach() > 0).long()
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        return F.logsigmoid(self.logits * (2 * action - 1)).sum(dim=-1)
+
+    def entropy(self) -> Tensor:
+        on, off = F.logsigmoid(self.logits), F.logsigmoid(-self.logits)
+        return -(on.exp() * on + off.exp() * off).sum(dim=-1)
+
+    def to_env(self, action: Tensor) -> NDArray:
+        return action.cpu().numpy().astype(np.int64)
+
+
+@dataclass(frozen=True)
+class OptionalAnswer(Distribution):
+    """Whether to answer, and what: 0 says nothing, k of 1 ... n the k-th symbol.
+
+    The two are apart, since they may be learned apart: that an answer is given by what it earns,
+    and which by the label.
+
+    Args:
+        gate: (B,) logits of giving an answer.
+        symbols: (B, n) logits of the answers.
+    """
+
+    gate: Tensor
+    symbols: Tensor
+
+    @property
+    def given(self) -> Bernoullis:
+        """Whether an answer is given, as one bit."""
+        return Bernoullis(self.gate[:, None])
+
+    @property
+    def which(self) -> Categorical:
+        """Which answer is given, from 0 on, if one is."""
+        return Categorical(self.symbols)
+
+    def sample(self, generator: torch.Generator | None = None) -> Tensor:
+        given = self.given.sample(generator)[:, 0]
+        return given * (self.which.sample(generator) + 1)
+
+    def mode(self) -> Tensor:
+        return self.given.mode()[:, 0] * (self.which.mode() + 1)
+
+    def guess(self, generator: torch.Generator | None = None) -> Tensor:
+        return self.given.sample(generator)[:, 0] * (self.which.mode() + 1)
+
+    def log_likelihood(self, target: Tensor) -> Tensor:
+        return self.which.log_prob((target - 1).clamp(min=0))
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        given = action != 0
+        which = self.which.log_prob((action - 1).clamp(min=0))
+        return self.given.log_prob(given[:, None].long()) + torch.where(given, which, 0.0)
+
+    def entropy(self) -> Tensor:
+        return self.given.entropy() + self.gate.sigmoid() * self.which.entropy()
 
     def to_env(self, action: Tensor) -> NDArray:
         return action.cpu().numpy().astype(np.int64)

@@ -1,5 +1,6 @@
 """Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,6 +49,7 @@ def evaluate_run(
     seed: int = 0,
     batch_size: int = 1000,
     progress: bool = False,
+    **changes: Any,
 ) -> Evaluation:
     """Score the policy of a run on its own environment; mean looks, one trajectory a scene.
 
@@ -55,6 +57,7 @@ def evaluate_run(
         run: an open run.
         looks: "learned" or a scanner of `agents.scanners.SCANNERS`; None looks as the run trained.
         split, scenes, seed, batch_size, progress: see `glimpse_envs.evaluation.protocol.evaluate`.
+        **changes: arguments of the environment that differ from those it was trained with.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
@@ -66,7 +69,7 @@ def evaluate_run(
         raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
     torch.set_num_threads(config.get("threads", 1))
     policy: Any = load_policy(run.folder)
-    env_kwargs = config["env_kwargs"]
+    env_kwargs = {**config["env_kwargs"], **changes}
     if hasattr(policy, "env_kwargs"):
         env_kwargs = policy.env_kwargs(env_kwargs)
         if looks != "learned":
@@ -94,6 +97,26 @@ def validate_run(run: Run, scenes: int = 2_000) -> dict[str, float]:
     """
     evaluation = evaluate_run(run, split="validation", scenes=scenes)
     return {"validation_error": 1.0 - evaluation.accuracy, "validation_scenes": scenes}
+
+
+def solved_share(run: Run) -> float:
+    """The share of 1,000 validation sequences that a run's policy gets wholly right; of the
+    greatest length of its training, where what is hidden has one.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+    """
+    length = greatest_length(run)
+    changes: dict[str, Any] = {} if length is None else {"min_length": length}
+    return evaluate_run(run, split="validation", scenes=1_000, **changes).accuracy
+
+
+def greatest_length(run: Run) -> int | None:
+    """The greatest length that a run was trained on; None where what is hidden has none."""
+    config = run.config["config"]
+    with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
+        levels = env.unwrapped.task.levels  # type: ignore[attr-defined]
+    return None if levels is None else int(levels[1])
 
 
 def learning_curve(run: Run) -> list[list[float]]:

@@ -9,7 +9,9 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from torch import Tensor, nn
 
+from agents.rollout import Trajectory
 from agents.training import TrainingConfig, cosine_decay
+from glimpse_envs.levels import LEVEL_DISTRIBUTIONS
 
 
 class GradientLearner(ABC):
@@ -47,7 +49,21 @@ class GradientLearner(ABC):
             fused=True,
         )
         self.generator = torch.Generator().manual_seed(config.seed)
+        if config.curriculum is not None:
+            task: Any = self.env.unwrapped.task  # type: ignore[attr-defined]
+            if task.levels is None:
+                raise ValueError(
+                    f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
+                )
+            levels = LEVEL_DISTRIBUTIONS[config.curriculum](*task.levels)
+            self.env.unwrapped.level_distribution = levels  # type: ignore[attr-defined]
         self.env.reset(seed=config.seed)
+
+    def record_levels(self, played: Trajectory) -> None:
+        """Tell the curriculum, if there is one, what was solved."""
+        levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
+        if levels is not None:
+            levels.record(played.lengths.cpu().numpy(), played.solved.cpu().numpy())
 
     @property
     @abstractmethod

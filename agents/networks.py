@@ -12,7 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.checks import check_choices, check_counts, check_positive
-from agents.distributions import Categorical, DiagonalGaussian, Distribution
+from agents.distributions import (
+    Bernoullis,
+    Categorical,
+    DiagonalGaussian,
+    Distribution,
+    IndependentCategoricals,
+    OptionalAnswer,
+)
 
 State = tuple[Tensor, ...]  # each (B, units)
 
@@ -46,6 +53,11 @@ class NetworkConfig:
     """Learn that standard deviation rather than fixing or scheduling it."""
     detach_heads: bool = False
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
+    skip: bool = False
+    """Heads also see the encoded glimpse itself, past the core."""
+    direct_access: bool = False
+    """Heads of symbols and addresses can also repeat what is read, as the direct-access controller
+    of Zaremba & Sutskever (2015), where the task says what there is to repeat."""
 
 
 def core_name(config: NetworkConfig) -> str:
@@ -208,10 +220,11 @@ def make_core(config: NetworkConfig, inputs: int) -> Core:
 
 
 class Head(nn.Module, ABC):
-    """From the core's output (B, units) to a distribution over one component of the action."""
+    """From what it sees (B, units) to a distribution over one component of the action."""
 
     @abstractmethod
-    def forward(self, core: Tensor) -> Distribution: ...
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Distribution:
+        """The distribution; `repeated` (B, n), if any, is added to its logits (see `Repeater`)."""
 
 
 class GaussianHead(Head):
@@ -219,9 +232,7 @@ class GaussianHead(Head):
 
     def __init__(self, units: int, size: int, config: NetworkConfig) -> None:
         super().__init__()
-        self.mean = nn.Sequential(
-            nn.Linear(units, config.head_units), nn.ReLU(), nn.Linear(config.head_units, size)
-        )
+        self.mean = _hidden(units, size, config.head_units)
         log_std = torch.full((size,), float(np.log(config.look_std)))
         self.log_std = nn.Parameter(log_std, requires_grad=config.learn_look_std)
 
@@ -230,36 +241,120 @@ class GaussianHead(Head):
         with torch.no_grad():
             self.log_std.fill_(float(np.log(std)))
 
-    def forward(self, core: Tensor) -> DiagonalGaussian:
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> DiagonalGaussian:
         mean = self.mean(core).to(self.log_std.dtype)
         return DiagonalGaussian(mean.tanh(), self.log_std.exp())
 
 
-class CategoricalHead(Head):
-    """One of n choices, straight from the core or through a hidden layer."""
+class LogitsHead(Head):
+    """Choices, straight from what it sees or through a hidden layer."""
 
-    def __init__(self, units: int, choices: int, hidden: int = 0) -> None:
+    def __init__(self, units: int, logits: int, hidden: int = 0) -> None:
         super().__init__()
-        self.logits: nn.Module = nn.Linear(units, choices)
+        self.logits: nn.Module = nn.Linear(units, logits)
         if hidden:
-            self.logits = nn.Sequential(
-                nn.Linear(units, hidden), nn.ReLU(), nn.Linear(hidden, choices)
-            )
+            self.logits = _hidden(units, logits, hidden)
 
-    def forward(self, core: Tensor) -> Categorical:
+    def scores(self, core: Tensor, repeated: Tensor | None) -> Tensor:
+        """The logits, at least float32."""
         logits = self.logits(core)
-        return Categorical(logits.to(torch.promote_types(logits.dtype, torch.float32)))
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return logits if repeated is None else logits + repeated
 
 
-def make_head(name: str, space: spaces.Space, config: NetworkConfig) -> Head:
+class CategoricalHead(LogitsHead):
+    """One of n choices."""
+
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Categorical:
+        return Categorical(self.scores(core, repeated))
+
+
+class BernoulliHead(LogitsHead):
+    """Bits."""
+
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Bernoullis:
+        return Bernoullis(self.scores(core, repeated))
+
+
+class IndependentHead(LogitsHead):
+    """Several choices at once, of n_1, n_2, ... possibilities."""
+
+    def __init__(self, units: int, sizes: tuple[int, ...], hidden: int) -> None:
+        super().__init__(units, sum(sizes), hidden)
+        self.sizes = sizes
+
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> IndependentCategoricals:
+        return IndependentCategoricals(self.scores(core, repeated), self.sizes)
+
+
+class OptionalAnswerHead(LogitsHead):
+    """Whether to answer, by the first logit, and what, by the n others."""
+
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> OptionalAnswer:
+        logits = self.scores(core, repeated)
+        return OptionalAnswer(logits[:, 0], logits[:, 1:])
+
+
+class Repeater(nn.Module):
+    """Direct access: how much each readable part of the observation is repeated in the action, as
+    logits to be added to a head's.
+
+    Args:
+        units: of what decides on it.
+        parts: of the observation: key, start and stop of its flat indices; symbols, the blank
+            first, or bits.
+        bits: whether they are bits.
+    """
+
+    def __init__(self, units: int, parts: tuple[tuple[str, int, int], ...], bits: bool) -> None:
+        super().__init__()
+        self.parts, self.bits = parts, bits
+        self.strength = nn.Linear(units, len(parts))
+
+    def forward(self, core: Tensor, observation: dict[str, Tensor]) -> Tensor:
+        shown = [observation[key].flatten(1)[:, start:stop] for key, start, stop in self.parts]
+        read = torch.stack(shown, dim=1)  # (B, parts, n)
+        if self.bits:
+            read = 2 * read - 1
+        else:  # a blank is not to be put out or written
+            read = torch.cat([torch.zeros_like(read[..., :1]), read[..., 1:]], dim=-1)
+        strength = self.strength(core)
+        return (strength.to(read.dtype)[..., None] * read).sum(dim=1)
+
+
+def _hidden(units: int, outputs: int, hidden: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(units, hidden), nn.ReLU(), nn.Linear(hidden, outputs))
+
+
+def make_head(
+    name: str,
+    space: spaces.Space,
+    config: NetworkConfig,
+    *,
+    units: int | None = None,
+    may_pass: bool = False,
+) -> Head:
     """Return the head for the component `name` of the action.
+
+    Args:
+        name: "look", "answer", "write" or "stop".
+        space: of the component.
+        config: sizes.
+        units: of what it sees; the core's where None.
+        may_pass: whether the answer 0 says nothing.
 
     Raises:
         ValueError: the component has a space that no head speaks.
     """
+    units = config.core_units if units is None else units
+    hidden = 0 if name == "answer" else config.head_units
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
-        return GaussianHead(config.core_units, space.shape[0], config)
+        return GaussianHead(units, space.shape[0], config)
     if isinstance(space, spaces.Discrete):
-        hidden = 0 if name == "answer" else config.head_units
-        return CategoricalHead(config.core_units, int(space.n), hidden)
+        kind = OptionalAnswerHead if name == "answer" and may_pass else CategoricalHead
+        return kind(units, int(space.n), hidden)
+    if isinstance(space, spaces.MultiDiscrete) and len(space.shape) == 1:
+        return IndependentHead(units, tuple(int(n) for n in space.nvec), hidden)
+    if isinstance(space, spaces.MultiBinary) and len(space.shape) == 1:
+        return BernoulliHead(units, space.shape[0], hidden)
     raise ValueError(f"action component {name!r} has the space {space}, for which there is no head")

@@ -1,7 +1,9 @@
 """A recurrent policy over any environment of the suite: glimpse network, core and heads."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -15,6 +17,7 @@ from agents.networks import (
     GaussianHead,
     GlimpseNetwork,
     NetworkConfig,
+    Repeater,
     State,
     check_network,
     make_core,
@@ -48,24 +51,40 @@ class GlimpsePolicy(nn.Module):
     Args:
         observation_space, action_space: of a single row.
         config: sizes and kinds.
+        may_pass, readable: of the task (see `glimpse_envs.task.Task`).
 
     Raises:
         ValueError: a size or kind in `config` cannot be, or a space has no head or encoder.
     """
 
     def __init__(
-        self, observation_space: spaces.Dict, action_space: spaces.Dict, config: NetworkConfig
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Dict,
+        config: NetworkConfig,
+        *,
+        may_pass: bool = False,
+        readable: Mapping[str, tuple[tuple[str, int, int], ...]] | None = None,
     ) -> None:
         super().__init__()
         check_network(config)
         self.config = config
+        units = config.core_units + (config.glimpse_units if config.skip else 0)
         self.glimpse_network = GlimpseNetwork(observation_space, config)
         self.core = make_core(config, config.glimpse_units)
         self.heads = nn.ModuleDict(
-            {name: make_head(name, space, config) for name, space in action_space.spaces.items()}
+            {
+                name: make_head(name, space, config, units=units, may_pass=may_pass)
+                for name, space in action_space.spaces.items()
+            }
         )
+        self.repeaters = nn.ModuleDict()
+        if config.direct_access:
+            for name, parts in (readable or {}).items():
+                bits = isinstance(action_space[name], spaces.MultiBinary)
+                self.repeaters[name] = Repeater(units, parts, bits)
         self.baseline = nn.Sequential(
-            nn.Linear(config.core_units, config.head_units),
+            nn.Linear(units, config.head_units),
             nn.ReLU(),
             nn.Linear(config.head_units, 1),
         )
@@ -82,12 +101,17 @@ class GlimpsePolicy(nn.Module):
 
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
-        state = self.core(self.glimpse_network(observation), state)
-        output = state[0]
+        seen = self.glimpse_network(observation)
+        state = self.core(seen, state)
+        output = torch.cat([state[0], seen], dim=1) if self.config.skip else state[0]
         apart = output.detach() if self.config.detach_heads else output
-        heads = {
-            name: head(output if name == "answer" else apart) for name, head in self.heads.items()
-        }
+        heads = {}
+        for name, head in self.heads.items():
+            known = output if name == "answer" else apart
+            repeated = None
+            if name in self.repeaters:
+                repeated = self.repeaters[name](known, observation)
+            heads[name] = head(known, repeated)
         value = self.baseline(apart)[:, 0]
         return Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32))), state
 
@@ -149,6 +173,16 @@ class GlimpsePolicy(nn.Module):
         env = gym.make(config["env_id"], **config["env_kwargs"])
         assert isinstance(env.observation_space, spaces.Dict)
         assert isinstance(env.action_space, spaces.Dict)
-        policy = cls(env.observation_space, env.action_space, network)
+        policy = policy_maker(env, network)(env.observation_space, env.action_space)
+        assert isinstance(policy, cls)
         load_weights(policy, run)
         return policy.to(device).eval()
+
+
+def policy_maker(
+    env: Any, config: NetworkConfig
+) -> Callable[[spaces.Dict, spaces.Dict], GlimpsePolicy]:
+    """What makes a policy from the spaces of a single row of `env`, single or batched, and from
+    what its task says beside them."""
+    task = env.unwrapped.task
+    return partial(GlimpsePolicy, config=config, may_pass=task.may_pass, readable=task.readable)

@@ -21,9 +21,9 @@ from torch import Tensor
 from agents.checks import check_finite, check_positive
 from agents.learner import GradientLearner
 from agents.networks import NetworkConfig, core_name
-from agents.policy import Decision, GlimpsePolicy
+from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.returns import returns_to_go
-from agents.rollout import Observation, Trajectory, make_training_env, play_episodes
+from agents.rollout import Observation, Trajectory, make_training_env, play_episodes, sample_actions
 from agents.scanners import SCANNERS
 from agents.training import TrainingConfig
 
@@ -65,7 +65,6 @@ def learning_signal(
     log_likelihood: Tensor,
     answer_by: str,
     look_signal: str,
-    answer_reward: float,
 ) -> Tensor:
     """What decisions are rewarded with, (T, B), constant; see `look_signal` of `ReinforceConfig`.
 
@@ -73,7 +72,6 @@ def learning_signal(
         trajectory: episodes as they were played.
         log_likelihood: (T, B), of the right answers.
         answer_by, look_signal: see `ReinforceConfig`.
-        answer_reward: what the task pays a right answer that counts.
     """
     if answer_by == "reward" or look_signal == "reward":
         return trajectory.rewards
@@ -81,7 +79,7 @@ def learning_signal(
     right = (answers == trajectory.targets).to(log_likelihood.dtype)
     score = log_likelihood.detach()
     score = score.exp() if look_signal == "probability" else score
-    return trajectory.rewards + answer_reward * trajectory.counted * (score - right)
+    return trajectory.rewards + trajectory.answer_reward * trajectory.counted * (score - right)
 
 
 def episode_losses(
@@ -89,7 +87,6 @@ def episode_losses(
     answer_by: str = "label",
     look_signal: str = "reward",
     looks_learned: bool = True,
-    answer_reward: float = 1.0,
     baseline: Baseline | None = None,
 ) -> dict[str, Tensor]:
     """The losses of each episode, name -> (B,); their weighted sum is what is minimised.
@@ -102,7 +99,7 @@ def episode_losses(
     subtract from the returns in place of the learned values.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
-    signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal, answer_reward)
+    signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal)
     returns = returns_to_go(signal)
     advantages = (returns - (values if baseline is None else baseline(returns))).detach()
     effective = trajectory.effective(looks=looks_learned, answers=answer_by == "reward")
@@ -195,7 +192,7 @@ class Reinforce(GradientLearner):
         self.scanner = None
         if config.looks != "learned":
             self.scanner = SCANNERS[config.looks](env, config.seed)
-        super().__init__(config, env, partial(GlimpsePolicy, config=config.network))
+        super().__init__(config, env, policy_maker(env, config.network))
 
     @property
     def name(self) -> str:
@@ -221,11 +218,7 @@ class Reinforce(GradientLearner):
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
     ) -> dict[str, Tensor]:
         """Sample what is learned by reward; answer greedily what is learned from the label."""
-        greedy = {"answer"} if self.config.answer_by == "label" else set()
-        action = {
-            name: head.mode() if name in greedy else head.sample(self.generator)
-            for name, head in decision.heads.items()
-        }
+        action = sample_actions(decision, self.config.answer_by, self.generator)
         if self.scanner is not None:
             arrays = {name: value.cpu().numpy() for name, value in observation.items()}
             looks = torch.as_tensor(self.scanner.looks(arrays, step, info))
@@ -240,14 +233,18 @@ class Reinforce(GradientLearner):
             self.policy.set_look_std(start + progress * (config.final_look_std - start))
 
         trajectory = play_episodes(
-            self.env, self.policy, self.choose, precision=config.torch_precision
+            self.env,
+            self.policy,
+            self.choose,
+            precision=config.torch_precision,
+            drop_ended=self.scanner is None,
         )
+        self.record_levels(trajectory)
         losses = episode_losses(
             trajectory,
             config.answer_by,
             config.look_signal,
             looks_learned=self.scanner is None,
-            answer_reward=self.env.unwrapped.task.answer_reward,  # type: ignore[attr-defined]
             baseline=self.baseline,
         )
         if config.baseline != "learned":

@@ -15,6 +15,7 @@ import tyro
 
 from agents.actor_critic import ActorCritic, ActorCriticConfig
 from agents.command_line import run_command
+from agents.evaluate import solved_share
 from agents.exact import Exact, ExactConfig
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.resuming import read_config, resume_command
@@ -51,6 +52,7 @@ class Algorithm:
             resume=resume,
             progress_bar=progress_bar,
             how_to_resume=how_to_resume,
+            solved_share=solved_share,
         )
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import gymnasium as gym
 import torch
@@ -36,10 +36,19 @@ class TrainingConfig:
     """Of the scenes, the samples and the first weights."""
     images: int = 3_000_000
     """Episodes to train on; each batch has fresh ones."""
+    solve_at: float | None = None
+    """Stop when this share of 1,000 validation sequences, of the greatest length where what is
+    hidden has one, is wholly right."""
+    solve_every: int = 100
+    """Updates between two looks at whether it is so."""
     minutes: float | None = None
     """Stop after so many minutes instead; the schedules then follow the clock."""
     batch_size: int = 128
     """Episodes an update."""
+    curriculum: Literal["threshold", "mixture"] | None = None
+    """Which lengths are dealt, where what is hidden has one: uniform up to a present one, which
+    grows when it is solved, or the mixture of Zaremba & Sutskever (2015) around it; None deals all
+    alike."""
     copies: int = 1
     """Episodes an image (M in the RAM literature); `batch_size` is a multiple."""
     learning_rate: float = 1e-3
@@ -102,6 +111,7 @@ def train(
     stop_after: int | None = None,
     how_to_resume: str = "resume=True",
     validate: Validate | None = None,
+    solved_share: Callable[[Run], float] | None = None,
 ) -> Run:
     """Train until the configured number of images, or minutes, in the run's `folder`.
 
@@ -119,6 +129,8 @@ def train(
         how_to_resume: what Ctrl-C's message says to go on with.
         validate: called at the shares `VALIDATE_AT` of the training, whose clock stands still; what
             it returns is a line of metrics of its own.
+        solved_share: how `solve_at` is measured, of a run that has just been saved, while the clock
+            stands still; needed where that is set.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config.
@@ -126,6 +138,8 @@ def train(
         FloatingPointError: a loss is not finite; what is saved is the last checkpoint.
     """
     check_config(config)
+    if config.solve_at is not None and solved_share is None:
+        raise ValueError(f"solve_at={config.solve_at}: nothing here says what is solved")
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     folder = Path(folder)
@@ -147,7 +161,7 @@ def train(
                 "seed": config.seed,
             },
         )
-    loop = _Loop(learner, config, run, validate)
+    loop = _Loop(learner, config, run, validate, solved_share)
     try:
         interrupted = loop.go(progress_bar, stop_after)
     finally:
@@ -168,9 +182,15 @@ class _Loop:
     """Updates, and what is written down of them."""
 
     def __init__(
-        self, learner: Learner, config: TrainingConfig, run: Run, validate: Validate | None
+        self,
+        learner: Learner,
+        config: TrainingConfig,
+        run: Run,
+        validate: Validate | None,
+        solved_share: Callable[[Run], float] | None,
     ) -> None:
         self.learner, self.config, self.run, self.validate = learner, config, run, validate
+        self.solved_share = solved_share
         self.updates, self.seconds = 0, 0.0
         self.window: dict[str, float] = {}  # sums of metrics since the last line
         self.window_updates = 0
@@ -191,6 +211,9 @@ class _Loop:
             ),
             default=0.0,
         )
+        self.solved = config.solve_at is not None and any(
+            line.get("solved_share", 0.0) >= config.solve_at for line in run.read_metrics()
+        )
 
     @property
     def images(self) -> int:
@@ -210,7 +233,7 @@ class _Loop:
         )
         with finish_on_interrupt() as interrupted:
             self._validate_if_due()  # where it was killed between saving and scoring
-            while self.progress() < 1.0 and not interrupted:
+            while self.progress() < 1.0 and not interrupted and not self.solved:
                 if stop_after is not None and self.updates >= stop_after:
                     break
                 started = time.perf_counter()
@@ -233,6 +256,7 @@ class _Loop:
                     self._save()
                 bar.show(self.images, self.seconds, metrics)
                 self._validate_if_due()
+                self._look_whether_solved()
         bar.close()
         self._save()
         writer.close()
@@ -254,6 +278,16 @@ class _Loop:
         scores = self.validate(self.run)
         self.run.append_metrics(self.images, {**scores, "seconds": self.seconds})
         self.validated = progress
+
+    def _look_whether_solved(self) -> None:
+        wanted = self.config.solve_at
+        due = self.updates % self.config.solve_every == 0 or self.progress() >= 1.0
+        if wanted is None or self.solved_share is None or not due:
+            return
+        self._save()
+        share = self.solved_share(self.run)
+        self.run.append_metrics(self.images, {"solved_share": share, "seconds": self.seconds})
+        self.solved = share >= wanted
 
     def _save(self) -> None:
         tensors, numbers = flatten(self.learner.state_dict())
@@ -279,6 +313,7 @@ def check_config(config: TrainingConfig) -> None:
     check_counts(
         config, "images", "batch_size", "copies", "threads", "log_every", "checkpoint_every"
     )
+    check_counts(config, "solve_every")
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
     if not 0 <= config.warmup < 1:
         raise ValueError(f"warmup={config.warmup} must be at least 0 and below 1")
@@ -286,6 +321,8 @@ def check_config(config: TrainingConfig) -> None:
         raise ValueError(
             f"batch_size={config.batch_size} must be a multiple of copies={config.copies}"
         )
+    if config.solve_at is not None and not 0 < config.solve_at <= 1:
+        raise ValueError(f"solve_at={config.solve_at} must be a share above 0, at most 1")
     check_device(config.device)
     _check_arguments(config)
 

@@ -9,22 +9,35 @@ from functools import partial
 from agents.train import Algorithm, run_main
 from baselines.full_view import FullView
 from baselines.gaussian_window import GaussianWindow
+from baselines.key_value_memory import KeyValueMemory
 from baselines.learner import SupervisedLearner
+from baselines.lstm_memory import LSTMMemory
+from baselines.memory_learner import MemoryLearner
+from baselines.memory_model import MemoryBaseline
 from baselines.model import Baseline
+from baselines.ntm import NTM
 from baselines.soft_tiles import SoftTiles
 from baselines.spatial_transformer import SpatialTransformer
 
-# The one list of baselines; a new one is a file and a row.
+# The lists of baselines, of pictures and of tapes and tables; a new one is a file and a row.
 MODELS: dict[str, type[Baseline]] = {
     "soft_tiles": SoftTiles,
     "gaussian_window": GaussianWindow,
     "spatial_transformer": SpatialTransformer,
     "full_view": FullView,
 }
+MEMORY_MODELS: dict[str, type[MemoryBaseline]] = {
+    "ntm": NTM,
+    "key_value_memory": KeyValueMemory,
+    "lstm_memory": LSTMMemory,
+}
 
 ALGORITHMS: dict[str, Algorithm] = {
     name: Algorithm(model.config_class, partial(SupervisedLearner, model=model))
     for name, model in MODELS.items()
+} | {
+    name: Algorithm(model.config_class, partial(MemoryLearner, model=model))
+    for name, model in MEMORY_MODELS.items()
 }
 
 

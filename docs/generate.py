@@ -1,4 +1,4 @@
-"""Generate the environments' pages, that of speeds and that of gradient variance.
+"""Generate the environments' pages, those of speeds and costs and that of gradient variance.
 
 python -m docs.generate, from the root.
 
@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from docs import gradient_variance
+from docs import gradient_variance, memory_cost
 from docs.pages import make_pages, page_name
 from docs.pictures import draw_picture
 from docs.speed import PAGE, make_speed_page
@@ -68,12 +68,15 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.check:
         stale = stale_pages() + [PAGE.name] * speed_is_stale()
+        stale += [memory_cost.PAGE.name] * memory_cost.is_stale()
         stale += [gradient_variance.PAGE.name] * gradient_variance.is_stale()
         if stale:
             print(f"stale: {', '.join(stale)}. Run python -m docs.generate", file=sys.stderr)
         return 1 if stale else 0
     if speed_is_stale():
         write_atomically(PAGE, make_speed_page().encode())
+    if memory_cost.is_stale() or chosen.redraw:
+        memory_cost.main()
     if gradient_variance.is_stale() or chosen.redraw:
         gradient_variance.main()
     changed = write_pages() + draw_pictures(redraw=chosen.redraw)

@@ -1,10 +1,11 @@
-"""One picture an environment: a frame after a few looks of somebody who knows where to look.
+"""One picture an environment: a frame after a few steps of somebody who knows what to do.
 
 Built-in digits stand in for images of published data, which are not ours to put here.
 """
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -18,14 +19,27 @@ MAX_BYTES = 60_000
 HEIGHT = 260
 SEED = 4
 LOOKS = 4
+"""At a scene."""
+SHARE = 0.8
+"""Of the shortest solution, on a tape or at a table of the greatest length."""
 
 
 def draw_picture(row: Row, path: Path) -> None:
-    """Write a PNG of a train episode of `row` with a fixed seed, after `LOOKS` looks.
+    """Write a PNG of a train episode of `row` with a fixed seed, after a few steps.
 
     Raises:
         ValueError: the picture would be larger than `MAX_BYTES`; it was not kept.
     """
+    write_png(_scene_frame(row) if "source" in row.kwargs else _memory_frame(row), path)
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        path.unlink()
+        raise ValueError(
+            f"the picture of {row.id} has {size:,} bytes; it must have at most {MAX_BYTES:,}"
+        )
+
+
+def _scene_frame(row: Row) -> NDArray[np.uint8]:
     source = row.kwargs["source"]
     stand_in = source if source in ("glyphs", "circle_square") else "glyphs"
     with closing(gymnasium.make(row.id, source=stand_in)) as made:
@@ -37,15 +51,25 @@ def draw_picture(row: Row, path: Path) -> None:
             look = _oracle_look(row, observation["location"], info["target_box"], step)
             observation, _, _, _, info = env.step({"look": look, "answer": answer})
             answer = info["target"]
-        task = env.batch.task
-        frame = draw_frame(task.picture(0, f"glimpse {LOOKS + 1} of {task.budget}"), HEIGHT)
-    write_png(frame, path)
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        path.unlink()
-        raise ValueError(
-            f"the picture of {row.id} has {size:,} bytes; it must have at most {MAX_BYTES:,}"
-        )
+        return _frame(env, LOOKS + 1)
+
+
+def _memory_frame(row: Row) -> NDArray[np.uint8]:
+    """A frame of a tape or a table, of the greatest length, on the way of the task's oracle."""
+    with closing(gymnasium.make(row.id, slack=1.0)) as made:  # the budget is the shortest solution
+        env = made.unwrapped
+        assert isinstance(env, GlimpseEnv)
+        task: Any = env.task  # every task with a tape or a table has levels and an oracle
+        env.reset(seed=SEED, options={"length": task.levels[1]})
+        steps = int(SHARE * task.budgets[0])
+        for _ in range(steps):
+            env.step({name: action[0] for name, action in task.oracle().items()})
+        return _frame(env, steps + 1)
+
+
+def _frame(env: GlimpseEnv, taken: int) -> NDArray[np.uint8]:
+    caption = f"glimpse {taken} of {env.task.budgets[0]}"
+    return draw_frame(env.task.picture(0, caption), HEIGHT)
 
 
 def _oracle_look(

@@ -42,6 +42,8 @@ class Dealer:
         """Return the rows of `groups` (m,), (m copies,)."""
         if len(groups) == self.num_groups:
             return self._rows
+        if self.copies == 1:
+            return groups
         return self._rows.reshape(self.num_groups, self.copies)[groups].ravel()
 
     def groups_in(self, mask: NDArray[np.bool_] | None) -> Rows:

@@ -16,7 +16,7 @@ from glimpse_envs.actions import ActionChecker
 from glimpse_envs.arguments import check_integers, check_mode
 from glimpse_envs.dealing import Dealer
 from glimpse_envs.display import RENDER_FPS, RENDER_MODES, Display
-from glimpse_envs.infos import Info, final_infos, mask_of, merge
+from glimpse_envs.infos import Info, final_infos, mask_of, merge, merge_where
 from glimpse_envs.levels import LevelDistribution, UniformLevels
 from glimpse_envs.state import check_state, digest, digests_of
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
@@ -243,7 +243,10 @@ class GlimpseVectorEnv(VectorEnv):
     def _act(self, acting: Rows, actions: Arrays) -> tuple[Judgement, Rows]:
         """Judge the answers of the rows `acting` (m,), let those look that go on, and return the
         judgement and the rows whose episode ends."""
-        last = self._taken[acting] >= self.task.budgets[acting]
+        if len(acting) == self.num_envs:
+            last = self._taken >= self.task.budgets
+        else:
+            last = self._taken[acting] >= self.task.budgets[acting]
         if self._can_stop:
             last |= actions["stop"][acting] == 1
         judgement = self.task.judge(acting, actions, last)
@@ -262,12 +265,15 @@ class GlimpseVectorEnv(VectorEnv):
         return judgement, ending
 
     def _ended_groups(self) -> Rows:
+        if self.copies == 1:
+            return np.flatnonzero(self._ended)
         return np.flatnonzero(self._ended.reshape(self.num_groups, self.copies).all(axis=1))
 
     def _observe(self, rows: Rows) -> Arrays:
-        budgets = self.task.budgets[rows]
-        left = (budgets - self._taken[rows]) / budgets
-        left[self._ended[rows]] = 0.0
+        budgets, taken, ended = self.task.budgets, self._taken, self._ended
+        if len(rows) < self.num_envs:
+            budgets, taken, ended = budgets[rows], taken[rows], ended[rows]
+        left = np.where(ended, 0.0, (budgets - taken) / budgets)
         return self.task.observe(rows, left.astype(np.float32)[:, None])
 
     # --- info --------------------------------------------------------------------------------
@@ -280,12 +286,17 @@ class GlimpseVectorEnv(VectorEnv):
         self, infos: Info, acting: Rows, judgement: Judgement, dealt: Rows | None
     ) -> Info:
         """What is said of every row after a step; a row dealt anew has no answer to speak of."""
-        rows, said = acting, judgement.said(slice(None))
-        if dealt is not None and len(dealt) and self._mode is AutoresetMode.SAME_STEP:
-            staying = ~mask_of(self._dealer.rows_of(dealt), self.num_envs)[acting]
-            rows, said = acting[staying], judgement.said(staying)
-        if len(rows):
-            infos = self._merge(infos, said, rows)
+        everything = slice(None)
+        if dealt is None or not len(dealt) or self._mode is not AutoresetMode.SAME_STEP:
+            if len(acting):
+                infos = self._merge(infos, judgement.said(everything), acting)
+        elif len(dealt) < self.num_groups:
+            staying = ~mask_of(self._dealer.rows_of(dealt), self.num_envs)
+            if len(acting) == self.num_envs:
+                infos = merge_where(infos, judgement.said(everything), staying)
+            elif staying[acting].any():
+                staying = staying[acting]
+                infos = self._merge(infos, judgement.said(staying), acting[staying])
         return self._merge(infos, self.task.evidence(self._rows), self._rows)
 
     def _merge(self, infos: Info, values: Arrays, rows: Rows) -> Info:

@@ -21,13 +21,23 @@ def mask_of(rows: Rows, num_envs: int) -> NDArray[np.bool_]:
 
 def merge(infos: Info, values: Arrays, rows: Rows, num_envs: int) -> Info:
     """Add `values`, name -> (m, ...), of `rows` (m,) to `infos`, each with its mask."""
+    mask = mask_of(rows, num_envs)
     for name, value in values.items():
         if len(rows) == num_envs:
             whole = value
         else:
             whole = np.zeros((num_envs, *value.shape[1:]), value.dtype)
             whole[rows] = value
-        infos[name], infos[f"_{name}"] = whole, mask_of(rows, num_envs)
+        infos[name], infos[f"_{name}"] = whole, mask.copy()
+    return infos
+
+
+def merge_where(infos: Info, values: Arrays, mask: NDArray[np.bool_]) -> Info:
+    """Add `values`, name -> (num_envs, ...), of the rows in `mask` (num_envs,) alone, zeros
+    elsewhere, to `infos`, each with its mask."""
+    for name, value in values.items():
+        kept = mask.reshape(-1, *(1,) * (value.ndim - 1))
+        infos[name], infos[f"_{name}"] = value * kept, mask.copy()
     return infos
 
 

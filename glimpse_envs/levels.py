@@ -20,7 +20,7 @@ class LevelDistribution(ABC):
     """Levels from `least` to `greatest`.
 
     Args:
-        least, greatest: integers, 1 <= least <= greatest.
+        least, greatest: integers, 0 <= least <= greatest.
 
     Raises:
         ValueError: they are no such integers.
@@ -29,7 +29,7 @@ class LevelDistribution(ABC):
     name: ClassVar[str]
 
     def __init__(self, least: int, greatest: int) -> None:
-        check_integers(1, least=least, greatest=greatest)
+        check_integers(0, least=least, greatest=greatest)
         if least > greatest:
             raise ValueError(f"least={least} must be at most greatest={greatest}")
         self.least, self.greatest = int(least), int(greatest)
@@ -74,7 +74,7 @@ class Curriculum(LevelDistribution):
     were solved. It begins at `least`.
 
     Args:
-        least, greatest: integers, 1 <= least <= greatest.
+        least, greatest: integers, 0 <= least <= greatest.
         solve_share: share of the episodes at level C that must be solved, in (0, 1].
         episodes: of level C over which that share is taken, then counted anew.
 
@@ -149,5 +149,5 @@ def _between(
     words: NDArray[np.uint32], least: int, greatest: int | NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Integers from `least` to `greatest`, uniform but for a bias below 2**-32 of their count."""
-    count = np.asarray(greatest - least + 1).astype(np.uint64)
-    return least + ((words.astype(np.uint64) * count) >> np.uint64(32)).astype(np.int64)
+    count = np.asarray(greatest - least + 1, np.uint64)
+    return least + ((words * count) >> np.uint64(32)).astype(np.int64)

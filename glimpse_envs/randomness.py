@@ -23,20 +23,28 @@ _32 = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
+def block_at(
+    block: int | np.int64, seed: np.uint64, purpose: int, stream: int, episode: int
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return words 4 block ... 4 block + 3 of the stream that the rest names, each below 2**32."""
+    c0, c1 = np.uint64(block), np.uint64(purpose)
+    c2, c3 = np.uint64(stream), np.uint64(episode)
+    k0, k1 = seed & _LOW, seed >> _32
+    for _ in range(10):
+        p0, p1 = _M0 * c0, _M1 * c2
+        c0, c1 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW
+        c2, c3 = (p0 >> _32) ^ c3 ^ k1, p0 & _LOW
+        k0, k1 = (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
+    return c0, c1, c2, c3
+
+
+@njit(cache=True, nogil=True)
 def fill_words(
     words: NDArray[np.uint32], seed: np.uint64, purpose: int, stream: int, episode: int
 ) -> None:
     """Fill `words` (n,) uint32 with the first n words of the stream that the rest names."""
     for start in range(0, len(words), 4):
-        c0, c1 = np.uint64(start // 4), np.uint64(purpose)
-        c2, c3 = np.uint64(stream), np.uint64(episode)
-        k0, k1 = seed & _LOW, seed >> _32
-        for _ in range(10):
-            p0, p1 = _M0 * c0, _M1 * c2
-            c0, c1 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW
-            c2, c3 = (p0 >> _32) ^ c3 ^ k1, p0 & _LOW
-            k0, k1 = (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
-        block = (c0, c1, c2, c3)
+        block = block_at(start // 4, seed, purpose, stream, episode)
         for i in range(min(4, len(words) - start)):
             words[start + i] = np.uint32(block[i])
 
@@ -71,6 +79,22 @@ def fill_keyed_words(
         fill_words(words, seeds[n], train, streams[n], episodes[n])
     else:
         fill_words(words, seeds[n], fixed, indices[n], 0)
+
+
+@njit(cache=True, nogil=True)
+def keyed_block(
+    block: int | np.int64,
+    n: int,
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    train: int,
+    fixed: int,
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return words 4 block ... 4 block + 3 of those that `fill_keyed_words` gives, without the
+    words before them: what is hidden may be large, and is then drawn where it is read."""
+    seeds, streams, episodes, indices = keys
+    if indices[n] < 0:
+        return block_at(block, seeds[n], train, streams[n], episodes[n])
+    return block_at(block, seeds[n], fixed, indices[n], 0)
 
 
 @njit(cache=True, nogil=True)

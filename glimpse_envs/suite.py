@@ -6,6 +6,10 @@ from typing import Any
 import gymnasium as gym
 
 _CLASSIFICATION = "glimpse_envs.tasks.classification:ImageClassification"
+_TAPE = "glimpse_envs.tasks.tape:TapeMachine"
+_ASSOCIATIVE_RECALL = "glimpse_envs.tasks.associative_recall:AssociativeRecall"
+_DICTIONARY_LOOKUP = "glimpse_envs.tasks.dictionary_lookup:DictionaryLookup"
+_POINTER_CHASE = "glimpse_envs.tasks.pointer_chase:PointerChase"
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,10 @@ def _cluttered_large(source: str) -> dict[str, Any]:
     return _cluttered(source) | dict(scene_size=100, clutter=8, scales=4)
 
 
+def _tape(program: str, symbols: int = 30, **kwargs: Any) -> dict[str, Any]:
+    return dict(program=program, length=10, symbols=symbols, slack=2.0, **kwargs)
+
+
 _CIFAR = dict(source="cifar10", scene_size=32, budget=8, glimpse_size=8, scales=2)
 _CIRCLE_SQUARE = dict(
     source="circle_square",
@@ -55,6 +63,10 @@ _CIRCLE_SQUARE = dict(
     max_move=0.2,
     reward="dense",
 )
+
+_RECALL = dict(keys=20, values=10, cells=8, length=6)
+_LOOKUP = dict(key_size=8, noise=0.3, values=10, cells=16, length=8)
+_CHASE = dict(cells=1000, values=16, length=5)
 
 SUITE: dict[str, Row] = {
     row.id: row
@@ -72,6 +84,23 @@ SUITE: dict[str, Row] = {
         Row("Glimpse/FashionMNIST-v0", _CLASSIFICATION, _centred("fashion_mnist", 12), 0.1, 1.0),
         Row("Glimpse/CIFAR10-v0", _CLASSIFICATION, _CIFAR, 0.1, 1.0),
         Row("Glimpse/CircleSquare-v0", _CLASSIFICATION, _CIRCLE_SQUARE, 0.5, 1.0),
+        Row("Glimpse/Copy-v0", _TAPE, _tape("copy"), 0.0101, 1.0),
+        Row("Glimpse/Reverse-v0", _TAPE, _tape("reverse"), 0.0101, 1.0),
+        Row("Glimpse/RepeatCopy-v0", _TAPE, _tape("repeat_copy", repeats=3), 0.0078, 1.0),
+        Row(
+            "Glimpse/DuplicatedInput-v0",
+            _TAPE,
+            _tape("duplicated_input", duplicates=3),
+            0.0101,
+            1.0,
+        ),
+        Row("Glimpse/ForwardReverse-v0", _TAPE, _tape("forward_reverse"), 0.0101, 1.0),
+        Row("Glimpse/Addition-v0", _TAPE, _tape("addition", symbols=10), 0.0274, 1.0),
+        Row("Glimpse/PrioritySort-v0", _TAPE, _tape("priority_sort"), 0.0101, 1.0),
+        # Of tables, which a blind agent answers with any one of V values: 1 / V.
+        Row("Glimpse/AssociativeRecall-v0", _ASSOCIATIVE_RECALL, _RECALL, 0.1, 1.0),
+        Row("Glimpse/DictionaryLookup-v0", _DICTIONARY_LOOKUP, _LOOKUP, 0.1, 1.0),
+        Row("Glimpse/PointerChase-v0", _POINTER_CHASE, _CHASE, 1 / 16, 1.0),
     )
 }
 

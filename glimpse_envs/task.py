@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glimpse_envs.scenes.scene import Keys
 
 if TYPE_CHECKING:
-    from glimpse_envs.rendering import Picture
+    from glimpse_envs.rendering import AnyPicture
 
 Rows = NDArray[np.int64]
 Arrays = dict[str, NDArray]
@@ -119,5 +119,5 @@ class Task(ABC):
         """Restore what `state_dict` returned, after all groups were dealt from their keys."""
 
     @abstractmethod
-    def picture(self, row: int, caption: str) -> "Picture":
+    def picture(self, row: int, caption: str) -> "AnyPicture":
         """Return what a frame shows of `row`."""

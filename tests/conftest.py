@@ -9,20 +9,41 @@ from glimpse_envs import set_threads, sources
 from glimpse_envs.sources.files import VARIABLE, user_cache
 from glimpse_envs.suite import SUITE
 
+PICTURES = [name for name, row in SUITE.items() if "source" in row.kwargs]
+MEMORY = [name for name in SUITE if name not in PICTURES]
+
 
 @pytest.fixture(params=SUITE)
 def env_id(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each id of the suite in turn; those whose files are absent are skipped, not downloaded."""
+    name: str = request.param
+    if name in PICTURES:
+        _skip_without_files(name, monkeypatch)
+    return name
+
+
+@pytest.fixture(params=PICTURES)
+def picture_id(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each id whose scenes are pictures."""
+    _skip_without_files(request.param, monkeypatch)
+    return request.param
+
+
+@pytest.fixture(params=MEMORY)
+def memory_id(request: pytest.FixtureRequest) -> str:
+    """Each id whose scenes are tapes and tables."""
+    return request.param
+
+
+def _skip_without_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not os.environ.get(VARIABLE):
         monkeypatch.setenv(VARIABLE, str(user_cache()))
-    name: str = request.param
     source = SUITE[name].kwargs["source"]
     if source != "circle_square":
         try:
             sources.load(source, "train")
         except sources.SourceError as error:
             pytest.skip(f"{name} needs files which are absent: {error}")
-    return name
 
 
 @pytest.fixture

@@ -57,10 +57,21 @@ def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
     for name, space in leaves(envs.single_action_space).items():
         if isinstance(space, spaces.Box):
             actions[name] = rng.uniform(-1.0, 1.0, (envs.num_envs, *space.shape))
+        elif isinstance(space, spaces.MultiDiscrete):
+            actions[name] = rng.integers(space.nvec, size=(envs.num_envs, *space.shape))
+        elif isinstance(space, spaces.MultiBinary):
+            actions[name] = rng.integers(2, size=(envs.num_envs, *space.shape))
         else:
             assert isinstance(space, spaces.Discrete)
             actions[name] = rng.integers(int(space.n), size=envs.num_envs)
     return actions
+
+
+def passing(envs: GlimpseVectorEnv, actions: Actions) -> Actions:
+    """`actions`, but saying nothing where an answer could end the episode."""
+    if not envs.task.may_pass:
+        return actions
+    return actions | {"answer": np.zeros_like(actions["answer"])}
 
 
 def row_of(actions: Actions, row: int) -> dict[str, Any]:

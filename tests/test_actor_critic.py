@@ -120,7 +120,7 @@ def test_estimates_are_of_what_was_earned() -> None:
     ):
         expected = (earned + 0.9 * following).detach()
         for settings in ({"gae_lambda": 0.0}, {"advantage": "n_step", "n_steps": 1}):
-            judged = estimate(played, replace(config, discount=0.9, **settings), 1 / BUDGET)
+            judged = estimate(played, replace(config, discount=0.9, **settings))
             torch.testing.assert_close(judged.returns, expected)
             torch.testing.assert_close(judged.advantages, expected - values)
             assert not judged.returns.requires_grad

@@ -96,9 +96,7 @@ def test_all_paths_of_the_hybrid_are_the_mean_of_reinforces(reward: str) -> None
     chances = play_exactly(policy, sequences, greedy=True, reward=reward).probability.detach()
     env = make_env(len(chances), reward=reward)
     trajectory = play_episodes(env, policy, forced(sequences, greedy=True), options=SCENE)
-    losses = reinforce_losses(
-        trajectory, "label", "probability", answer_reward=env.unwrapped.task.answer_reward
-    )
+    losses = reinforce_losses(trajectory, "label", "probability")
     means = {name: (chances * loss).sum() for name, loss in losses.items()}
     found = all_paths(policy, enumerable_episodes(reward=reward), "hybrid").losses
     for mine, expected in (

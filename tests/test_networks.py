@@ -210,8 +210,8 @@ def test_memory_begins_empty(core: Any, parts: int) -> None:
 
 
 def test_a_space_without_a_head_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'look'.*MultiBinary\(3\).*no head"):
-        make_head("look", spaces.MultiBinary(3), tiny_network())
+    with pytest.raises(ValueError, match=r"'look'.*MultiBinary\(\(2, 3\)\).*no head"):
+        make_head("look", spaces.MultiBinary((2, 3)), tiny_network())
 
 
 def test_an_observation_with_nothing_to_see_is_refused() -> None:

@@ -126,8 +126,7 @@ def enumerated_hybrid(
     exact = play_exactly(policy, sequences, greedy=True, **kwargs)
     env = make_env(len(exact.reward), **kwargs)
     trajectory = play_episodes(env, policy, forced(sequences, greedy=True), options=SCENE)
-    earned = env.unwrapped.task.answer_reward
-    return exact, episode_losses(trajectory, "label", signal, answer_reward=earned)
+    return exact, episode_losses(trajectory, "label", signal)
 
 
 def exact_probability_of_the_target(policy: GlimpsePolicy, **kwargs: Any) -> Tensor:

@@ -29,6 +29,7 @@ from glimpse_envs.evaluation.statistics import bootstrap_interval, wilson_interv
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+MEMORY = "<!-- memory:begin -->\n<!-- memory:end -->\n"
 COMPARISON = "<!-- comparison:begin -->\n<!-- comparison:end -->\n"
 SCENES = 10_000
 
@@ -369,7 +370,7 @@ def place(tmp_path: Path) -> list[str]:
     for seed in range(2):
         write_record(make_record(seed=seed), tmp_path / "results")
     write_record(make_record(0, env_id="Glimpse/CIFAR10-v0"), tmp_path / "results")
-    readme = f"# Title\r\n{BEGIN}\n{END}\n{COMPARISON}end\n"
+    readme = f"# Title\r\n{BEGIN}\n{END}\n{MEMORY}{COMPARISON}end\n"
     (tmp_path / "README.md").write_bytes(readme.encode())
     return [
         *("--results", str(tmp_path / "results")),
@@ -449,7 +450,7 @@ def test_the_comparison_is_drawn_and_its_damage_told(
     assert "left out: scaling.json: a Scaling lacks env_id" in told
     docs = tmp_path / "docs"
     assert {path.name for path in docs.iterdir()} == {
-        "plot.png", "comparison.md", "comparison.png", "comparison-CIFAR10-v0.png"
+        "plot.png", "comparison.md", "comparison.png", "comparison-CIFAR10-v0.png", "memory.md"
     }  # fmt: skip
     readme, page = (tmp_path / "README.md").read_text(), (docs / "comparison.md").read_text()
     assert "hard one" in readme

@@ -8,6 +8,7 @@ import pytest
 from episodes import CLUTTERED, make_vector
 from numpy.typing import NDArray
 
+from glimpse_envs.rendering import Picture
 from glimpse_envs.sensors import make_sensor
 from glimpse_envs.sensors.retina import Retina
 from glimpse_envs.sensors.sensor import Sensor
@@ -75,7 +76,9 @@ def test_another_sensor_needs_no_change_of_the_task(monkeypatch: pytest.MonkeyPa
     np.testing.assert_allclose(
         observation["glimpse"][:, 1, 0, 0], (look[:, 0] + 1) / 2, rtol=1e-6, atol=1e-6
     )
-    assert envs.task.picture(0, "").sides == (1.0, 60.0)
+    picture = envs.task.picture(0, "")
+    assert isinstance(picture, Picture)
+    assert picture.sides == (1.0, 60.0)
     envs = make_vector(CLUTTERED, ROWS, inside=True)
     observation, _ = envs.reset(seed=0)
     assert (observation["glimpse"][:, 1] == 0.5).all()  # its widest window fits in one place

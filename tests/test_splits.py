@@ -181,7 +181,7 @@ def test_a_single_environment_asks_for_one_scene(scene: Any) -> None:
     env = make_single(CENTRED, split="test")
     with pytest.raises(ValueError, match=r"options\['scene'\] must be an integer; it is"):
         env.reset(seed=0, options={"scene": scene})
-    with pytest.raises(ValueError, match=r"reset has the options 'scene' and 'length', not .*reset_mask"):
+    with pytest.raises(ValueError, match=r"options 'scene' and 'length', not .*reset_mask"):
         env.reset(seed=0, options={"reset_mask": np.array([True])})
 
 

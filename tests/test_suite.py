@@ -2,13 +2,29 @@
 
 import copy
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from episodes import assert_same, hidden_of, make_single, make_vector, random_actions, row_of
+import pytest
+from episodes import (
+    Actions,
+    assert_same,
+    hidden_of,
+    leaves,
+    make_single,
+    make_vector,
+    passing,
+    random_actions,
+    row_of,
+)
+from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
+from numpy.typing import NDArray
 
+from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.suite import SUITE
 
 
@@ -21,6 +37,7 @@ def test_gymnasiums_checker_has_nothing_to_say(env_id: str) -> None:
 def test_an_episode_passes_gymnasiums_wrappers(env_id: str) -> None:
     env = gym.make(env_id)
     observation, _ = env.reset(seed=0)
+    budget = make_single(env_id).task.budget
     ended, steps = False, 0
     env.action_space.seed(0)
     while not ended:
@@ -28,11 +45,12 @@ def test_an_episode_passes_gymnasiums_wrappers(env_id: str) -> None:
         observation, _, ended, truncated, _ = env.step(env.action_space.sample())
         assert not truncated
         steps += 1
-    assert steps == SUITE[env_id].kwargs["budget"]
+    assert steps == budget if "budget" in SUITE[env_id].kwargs else steps <= budget
 
 
 def test_specs_round_trip_through_json(env_id: str) -> None:
-    env = gym.make(env_id, split="test", budget=3, render_mode="rgb_array")
+    changed = {"budget": 3} if "budget" in SUITE[env_id].kwargs else {"slack": 3.0}
+    env = gym.make(env_id, split="test", render_mode="rgb_array", **changed)
     assert env.spec is not None
     spec = EnvSpec.from_json(env.spec.to_json())
     assert spec == env.spec
@@ -55,43 +73,92 @@ def test_environments_pickle_and_copy_in_mid_episode(env_id: str) -> None:
     env = make_single(env_id)
     envs.reset(seed=1)
     env.reset(seed=1)
-    actions = random_actions(envs, rng)
+    actions = passing(envs, random_actions(envs, rng))
     envs.step(actions)
-    env.step(row_of(actions, 0))
+    ended = env.step(row_of(actions, 0))[2]
     twins = [pickle.loads(pickle.dumps(envs)), copy.deepcopy(envs)]
     singles = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
-    for _ in range(SUITE[env_id].kwargs["budget"] - 1):
-        actions = random_actions(envs, rng)
+    while not ended:
+        actions = passing(envs, random_actions(envs, rng))
         told, alone = envs.step(actions), env.step(row_of(actions, 0))
         for twin in twins:
             assert_same(twin.step(actions), told)
         for single in singles:
             assert_same(single.step(row_of(actions, 0)), alone)
+        ended = alone[2]
 
 
-def test_an_oracle_collects_exactly_the_ceiling(env_id: str) -> None:
+def test_an_oracle_collects_exactly_the_ceiling(picture_id: str) -> None:
     n = 20
-    labels = hidden_of(env_id, n, 5).labels
+    labels = hidden_of(picture_id, n, 5).labels
     for reward in ("final", "dense"):
-        envs = make_vector(env_id, n, reward=reward, autoreset_mode="Disabled")
+        envs = make_vector(picture_id, n, reward=reward, autoreset_mode="Disabled")
         envs.reset(seed=5)
         returns, rng = np.zeros(n), np.random.default_rng(0)
-        for _ in range(SUITE[env_id].kwargs["budget"]):
+        for _ in range(envs.task.budget):
             returns += envs.step(random_actions(envs, rng) | {"answer": labels})[1]
-        np.testing.assert_allclose(returns, SUITE[env_id].ceiling, rtol=1e-12)
+        np.testing.assert_allclose(returns, SUITE[picture_id].ceiling, rtol=1e-12)
 
 
-def test_blind_answers_collect_chance(env_id: str) -> None:
+def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: str) -> None:
+    """By the shortest solution, which takes the whole budget where there is no slack."""
+    n = 20
+    envs = make_vector(memory_id, n, slack=1.0, autoreset_mode="NextStep")
+    envs.reset(seed=5)
+    task: Any = envs.task
+    assert task.levels is not None
+    returns, solved = first_returns(envs, lambda: task.oracle())
+    np.testing.assert_allclose(returns, SUITE[memory_id].ceiling, rtol=1e-12)
+    assert solved.all()
+
+
+def test_blind_answers_collect_chance(picture_id: str) -> None:
     """Within four standard errors; the answers are told apart from the hidden labels' frequencies
     by drawing them uniformly."""
-    n, chance = 1500, SUITE[env_id].chance
-    envs = make_vector(env_id, n, autoreset_mode="Disabled")
+    n, chance = 1500, SUITE[picture_id].chance
+    envs = make_vector(picture_id, n, autoreset_mode="Disabled")
     envs.reset(seed=2)
     returns, rng = np.zeros(n), np.random.default_rng(3)
-    for _ in range(SUITE[env_id].kwargs["budget"]):
+    for _ in range(envs.task.budget):
         returns += envs.step(random_actions(envs, rng))[1]
     error = np.sqrt(chance * (1 - chance) / n)
     assert abs(returns.mean() - chance) < 4 * error
+
+
+@pytest.mark.parametrize("hurry", [True, False])
+def test_blind_answers_about_tapes_and_tables_collect_no_more_than_chance(
+    memory_id: str, hurry: bool
+) -> None:
+    """Whether something is answered at every step, or nothing half of the time."""
+    n, rng = 3000, np.random.default_rng(3)
+    envs = make_vector(memory_id, n, autoreset_mode="NextStep")
+    envs.reset(seed=2)
+    answers = leaves(envs.single_action_space)["answer"]
+    assert isinstance(answers, spaces.Discrete)
+
+    def blind() -> Actions:
+        said = rng.integers(1, int(answers.n), n)
+        said = said if hurry else said * rng.integers(2, size=n)
+        return random_actions(envs, rng) | {"answer": said}
+
+    returns, _ = first_returns(envs, blind)
+    error = returns.std() / np.sqrt(n)
+    assert returns.mean() < SUITE[memory_id].chance + 4 * error
+
+
+def first_returns(
+    envs: GlimpseVectorEnv, act: Callable[[], Actions]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The returns (n,) of the first episodes, and whether they were solved."""
+    returns, solved = np.zeros(envs.num_envs), np.zeros(envs.num_envs, np.bool_)
+    playing = np.ones(envs.num_envs, np.bool_)
+    while playing.any():
+        _, reward, terminated, _, info = envs.step(act())
+        returns += reward * playing
+        right = info.get("solved", info["target"] == -1)
+        solved |= right & playing
+        playing &= ~terminated
+    return returns, solved
 
 
 def test_names_are_the_keys_and_kwargs_are_flat_scalars() -> None:

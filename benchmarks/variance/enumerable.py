@@ -187,7 +187,7 @@ def assess(estimates: Tensor, truth: Tensor) -> Measured:
 def _with_signal(played: Trajectory) -> Episodes:
     with torch.no_grad():
         log_likelihood = played.log_likelihood()
-    return Episodes(played, learning_signal(played, log_likelihood, "label", "probability", 1.0))
+    return Episodes(played, learning_signal(played, log_likelihood, "label", "probability"))
 
 
 def _fixed_scenes(view: str) -> VectorEnv:

@@ -119,9 +119,7 @@ class Frozen:
             return Episodes(played, place_signal(played, torch.as_tensor(boxes[0])))
         with torch.no_grad():
             log_likelihood = played.log_likelihood()
-        return Episodes(
-            played, learning_signal(played, log_likelihood, "label", "probability", 1.0)
-        )
+        return Episodes(played, learning_signal(played, log_likelihood, "label", "probability"))
 
 
 def _start_at(head: nn.Module, place: tuple[float, float]) -> None:

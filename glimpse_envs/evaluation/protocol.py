@@ -1,7 +1,8 @@
 """Who is scored on what: every scene of a split is played once, by one trajectory.
 
 The first glimpse, at a random place, counts towards the budget; the score is that of the last
-answer. Which scenes are played, with what clutter and from where, depends on the seed alone, so
+answer, or, where `info` has `solved`, whether all that was asked was answered rightly. Which scenes
+are played, with what clutter and from where, depends on the seed alone, so
 that policies are compared on the very same episodes.
 """
 
@@ -273,8 +274,13 @@ def _play(
         action, state = act(observation, state, episode_start, info)
         observation, reward, terminated, truncated, info = env.step(action)
         ended = terminated | truncated
-        targets = np.where(alive, _target(info, ended), targets)
-        right = np.where(alive, np.asarray(action["answer"]) == targets, right)
+        told = _told(info, "target", ended)
+        solved = np.asarray(action["answer"]) == told
+        if "solved" in info or "solved" in info.get("final_info", {}):
+            solved = _told(info, "solved", ended)
+        right = np.where(alive, solved, right)
+        if told.ndim == 1:
+            targets = np.where(alive, told, targets)
         correct.append(right)
         returns += np.where(alive, reward, 0)
         glimpses += alive
@@ -315,12 +321,15 @@ def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.
     return np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)
 
 
-def _target(info: dict[str, Any], ended: NDArray[np.bool_]) -> NDArray[Any]:
-    """(n,) the right answer to the action just taken; rows that ended have it in `final_info`."""
+def _told(info: dict[str, Any], name: str, ended: NDArray[np.bool_]) -> NDArray[Any]:
+    """(n, ...) what `info` says of the action just taken; rows that ended have it in
+    `final_info`."""
     if not ended.any():
-        return info["target"]
-    final = info["final_info"]["target"]
-    return final if ended.all() else np.where(ended, final, info["target"])
+        return info[name]
+    final = info["final_info"][name]
+    if ended.all():
+        return final
+    return np.where(ended.reshape(-1, *[1] * (final.ndim - 1)), final, info[name])
 
 
 def _as_act(policy: Any, deterministic: bool) -> _Act:

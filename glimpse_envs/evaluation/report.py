@@ -1,4 +1,4 @@
-"""Draw the results and the comparison of hard with soft from records of runs; nothing is trained.
+"""Draw results, the comparison of hard with soft, and memory from records; nothing is trained.
 
 python -m glimpse_envs.evaluation.report [--check]
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,14 @@ from glimpse_envs.evaluation.comparison_page import (
     read_comparison,
 )
 from glimpse_envs.evaluation.markdown import ReportError, replace_block
+from glimpse_envs.evaluation.memory_page import (
+    PAGE,
+    Memory,
+    memory_block,
+    memory_page,
+    memory_pictures,
+    read_memory,
+)
 from glimpse_envs.evaluation.records import Record, read_records
 from glimpse_envs.evaluation.results_plot import draw_plot
 from glimpse_envs.evaluation.results_table import build_table
@@ -32,9 +40,20 @@ class Report:
 
     records: list[Record]
     comparison: Comparison
+    memory: Memory
     readme: Path
     page: Path
+    """Of the comparison; that of memory, and the pictures of both, lie beside it."""
     plot: Path
+
+    @property
+    def memory_page(self) -> Path:
+        return self.page.parent / PAGE
+
+    def pictures(self) -> dict[Path, Callable[[Path], None]]:
+        """The pages' pictures: path -> what draws it there."""
+        named = comparison_pictures(self.comparison) | memory_pictures(self.memory)
+        return {self.page.parent / name: draw for name, draw in named.items()}
 
     def texts(self) -> dict[Path, tuple[str, str]]:
         """Each text file: path -> what it holds ("" where it is missing), what it should hold.
@@ -48,6 +67,7 @@ class Report:
         blocks = {
             "results": build_table(self.records),
             "comparison": comparison_block(self.comparison, docs),
+            "memory": memory_block(self.memory, docs),
         }
         wanted = present
         for name, block in blocks.items():
@@ -55,24 +75,26 @@ class Report:
                 wanted = replace_block(wanted, block, name)
             except ReportError as error:
                 raise ReportError(f"{self.readme} {error}") from error
-        old_page = self.page.read_bytes().decode() if self.page.exists() else ""
-        return {
-            self.readme: (present, wanted),
-            self.page: (old_page, comparison_page(self.comparison)),
+        pages = {
+            self.page: comparison_page(self.comparison),
+            self.memory_page: memory_page(self.memory),
         }
+        texts = {self.readme: (present, wanted)}
+        for path, page in pages.items():
+            texts[path] = (path.read_bytes().decode() if path.exists() else "", page)
+        return texts
 
     def stale(self) -> list[Path]:
         """The texts that do not say what the records do, and the pictures that are missing."""
         paths = [path for path, (present, wanted) in self.texts().items() if present != wanted]
-        pictures = [self.page.parent / name for name in comparison_pictures(self.comparison)]
-        return paths + [path for path in [self.plot, *pictures] if not path.exists()]
+        return paths + [path for path in [self.plot, *self.pictures()] if not path.exists()]
 
     def write(self) -> None:
         """Draw all pictures and write the texts that are stale."""
         texts = self.texts()
         draw_plot(self.records, self.plot)
-        for name, draw in comparison_pictures(self.comparison).items():
-            draw(self.page.parent / name)
+        for path, draw in self.pictures().items():
+            draw(path)
         for path, (present, wanted) in texts.items():
             if wanted != present:
                 write_atomically(path, wanted.encode())
@@ -82,13 +104,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. Returns 0, 1 where `--check` finds something stale, 2 on an error."""
     parser = argparse.ArgumentParser(
         prog="python -m glimpse_envs.evaluation.report",
-        description="Draw the README's tables, docs/comparison.md and the plots from records.",
+        description="Draw the README's tables, docs/comparison.md, docs/memory.md and the plots "
+        "from records.",
     )
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder of records")
     parser.add_argument(
         "--comparison",
         type=Path,
         help="folder of the comparison's; RESULTS/comparison if not given",
+    )
+    parser.add_argument(
+        "--memory", type=Path, help="folder of memory's; RESULTS/memory if not given"
     )
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
     parser.add_argument("--page", type=Path, default=Path("docs/comparison.md"))
@@ -100,9 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         records, problems = read_records(options.results)
         comparison = read_comparison(options.comparison or options.results / "comparison")
-        for problem in [*problems, *comparison.problems]:
+        memory = read_memory(
+            options.memory or options.results / "memory", options.results / "benchmarks"
+        )
+        for problem in [*problems, *comparison.problems, *memory.problems]:
             print(f"left out: {problem}", file=sys.stderr)
-        report = Report(records, comparison, options.readme, options.page, options.plot)
+        report = Report(records, comparison, memory, options.readme, options.page, options.plot)
         if options.check:
             stale = report.stale()
             for path in stale:

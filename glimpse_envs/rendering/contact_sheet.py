@@ -5,17 +5,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.rendering.drawing import blank, draw_mark, draw_path, draw_text, enlarge
+from glimpse_envs.rendering.cells import Area
+from glimpse_envs.rendering.drawing import Canvas, blank, draw_mark, draw_path, draw_text, enlarge
+from glimpse_envs.rendering.judgement import AnyPicture, brief_judgement, verdict_of
 from glimpse_envs.rendering.palette import BACKGROUND, TEXT, verdict_colour
 from glimpse_envs.rendering.picture import Picture
+from glimpse_envs.rendering.table_panel import draw_table
+from glimpse_envs.rendering.tape_panel import draw_tapes
+from glimpse_envs.rendering.tape_picture import TapePicture
 
 MIN_CELL = 48
 
 
-def draw_scanpath(picture: Picture, size: int = 160) -> NDArray[np.uint8]:
+def draw_scanpath(picture: AnyPicture, size: int = 160) -> NDArray[np.uint8]:
     """One cell of a contact sheet: the scene and its whole path, framed green or red.
 
     Under the scene stands the answer and, where it is wrong, the target. A full view has no path.
+    Of tapes their last state is shown, of a table its cells and path.
 
     Args:
         picture: what to show; its windows, glimpse and caption are left out.
@@ -31,26 +37,24 @@ def draw_scanpath(picture: Picture, size: int = 160) -> NDArray[np.uint8]:
         raise ValueError(f"a cell's size must be at least {MIN_CELL} pixels; it is {size}")
     edge, text_size = max(2, size // 53), size // 13
     cell = blank(size + size // 7 + 6, size, BACKGROUND)
-    cell[:size] = verdict_colour(picture.answer, picture.target)
+    verdict = verdict_of(picture)
+    cell[:size] = verdict_colour(verdict)
     inner = size - 2 * edge
     cell[edge : size - edge, edge : size - edge] = BACKGROUND
 
-    _, rows, columns = picture.scene.shape
-    zoom = inner / max(rows, columns)
-    height, width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
-    panel = enlarge(picture.scene, height, width)
-    if picture.sides:
-        draw_path(panel, picture.path * np.float32(zoom), size / 120)
-    top, left = edge + (inner - height) // 2, edge + (inner - width) // 2
-    cell[top : top + height, left : left + width] = panel
+    area = Area(2 * edge, 2 * edge, inner - 2 * edge, inner - 2 * edge)
+    if isinstance(picture, Picture):
+        _draw_scene(cell[edge : size - edge, edge : size - edge], picture, size / 120)
+    elif isinstance(picture, TapePicture):
+        draw_tapes(cell, picture, area)
+    else:
+        draw_table(cell, picture, area)
 
-    text = _judgement(picture.answer, picture.target)
+    text = brief_judgement(picture)
     if text:
         mark = text_size * 5 // 4
         below = size + (cell.shape[0] - size - text_size) // 2
-        draw_mark(
-            cell, (edge, below - (mark - text_size) // 2), mark, picture.answer, picture.target
-        )
+        draw_mark(cell, (edge, below - (mark - text_size) // 2), mark, verdict)
         text_left = edge + mark + text_size // 2
         draw_text(cell, text, (text_left, below), text_size, TEXT, size - text_left - edge)
     return cell
@@ -95,7 +99,14 @@ def contact_sheet(
     return sheet
 
 
-def _judgement(answer: str | None, target: str | None) -> str:
-    if answer is None:
-        return "" if target is None else f"target {target}"
-    return answer if target is None or answer == target else f"{answer}, not {target}"
+def _draw_scene(square: Canvas, picture: Picture, unit: float) -> None:
+    """The scene and its path in the middle of a square canvas."""
+    inner = len(square)
+    _, rows, columns = picture.scene.shape
+    zoom = inner / max(rows, columns)
+    height, width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
+    panel = enlarge(picture.scene, height, width)
+    if picture.sides:
+        draw_path(panel, picture.path * np.float32(zoom), unit)
+    top, left = (inner - height) // 2, (inner - width) // 2
+    square[top : top + height, left : left + width] = panel

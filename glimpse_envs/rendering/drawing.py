@@ -9,7 +9,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.rendering.palette import HALO, PATH, PRESENT, RIGHT, TEXT, Colour, verdict_colour
+from glimpse_envs.rendering.palette import (
+    BACKGROUND,
+    HALO,
+    PATH,
+    PRESENT,
+    TEXT,
+    Colour,
+    verdict_colour,
+)
 
 Canvas = NDArray[np.uint8]
 
@@ -132,14 +140,12 @@ def _draw_dot(canvas: Canvas, point: tuple[int, int], radius: float, colour: Col
         cv2.circle(canvas, point, round(extent * one), fill, -1, cv2.LINE_AA, SUBPIXEL_BITS)
 
 
-def draw_mark(
-    canvas: Canvas, corner: tuple[int, int], size: int, answer: str | None, target: str | None
-) -> None:
-    """A tick on green, a cross on red, or a grey ring while there is nothing to judge."""
+def draw_mark(canvas: Canvas, corner: tuple[int, int], size: int, verdict: bool | None) -> None:
+    """A tick on green, a cross on red, or a grey ring while the verdict is open."""
     import cv2
 
     one = 1 << SUBPIXEL_BITS
-    colour = verdict_colour(answer, target)
+    colour = verdict_colour(verdict)
     centre = np.array(corner, np.float64) + size / 2
 
     def at(x: float, y: float) -> tuple[int, int]:
@@ -147,14 +153,14 @@ def draw_mark(
         return int(fixed[0]), int(fixed[1])
 
     stroke = max(1, size // 8)
-    if answer is None or target is None:
-        radius = round((size / 2 - stroke) * one)
-        cv2.circle(canvas, at(0, 0), radius, colour, stroke, cv2.LINE_AA, SUBPIXEL_BITS)
-        return
     cv2.circle(canvas, at(0, 0), round(size / 2 * one), colour, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+    if verdict is None:
+        inner = round((size / 2 - stroke) * one)
+        cv2.circle(canvas, at(0, 0), inner, BACKGROUND, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+        return
     strokes = (
         ((-0.45, 0.05), (-0.12, 0.38), (0.48, -0.32))
-        if colour == RIGHT
+        if verdict
         else ((-0.36, -0.36), (0.36, 0.36), (0, 0), (0.36, -0.36), (-0.36, 0.36))
     )
     for start, end in pairwise(strokes):

@@ -1,10 +1,11 @@
-"""One frame of an episode: the scene with the scanpath, what the retina sees, and the answer."""
+"""One frame of an episode: what is hidden, where the agent looks in it, and what it answers."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.rendering.cells import Area
 from glimpse_envs.rendering.drawing import (
     Canvas,
     blank,
@@ -15,6 +16,7 @@ from glimpse_envs.rendering.drawing import (
     draw_text,
     enlarge,
 )
+from glimpse_envs.rendering.judgement import AnyPicture, judgement_lines, verdict_of
 from glimpse_envs.rendering.palette import (
     BACKGROUND,
     EDGE,
@@ -24,10 +26,15 @@ from glimpse_envs.rendering.palette import (
     verdict_colour,
 )
 from glimpse_envs.rendering.picture import Picture
+from glimpse_envs.rendering.table_panel import draw_table
+from glimpse_envs.rendering.tape_panel import draw_tapes
+from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
 
 MIN_HEIGHT = 160
 LIGHT_OUTSIDE = 0.45
 """How much of the scene's light is left outside the largest window."""
+WIDE = 16 / 9
+"""The shape of a frame of tapes or of a table, whatever they hold."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,7 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
     Raises:
         ValueError: a height too small to read.
     """
-    if height < MIN_HEIGHT:
-        raise ValueError(f"a frame's height must be at least {MIN_HEIGHT} pixels; it is {height}")
+    _check_height(height)
     rows, columns = scene_size
     margin, text_size = height // 36, height // 28
     strip = 3 * text_size
@@ -101,26 +107,54 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
     )
 
 
-def draw_frame(picture: Picture, height: int = 360) -> NDArray[np.uint8]:
-    """Draw one frame: scene, windows and path at the left, the retina's view at the right.
+def draw_frame(picture: AnyPicture, height: int = 360) -> NDArray[np.uint8]:
+    """Draw one frame; below stand the answer, the target and the caption.
 
-    Each scale's window and glimpse share a colour; below stand the answer, the target and the
-    caption. The scene is dimmed where no window reaches.
+    Of a scene: windows and path at the left, the retina's view at the right. Each scale's window
+    and glimpse share a colour; the scene is dimmed where no window reaches.
+
+    Of tapes: each with its head; cells that the agent wrote are blue, symbols that it put out green
+    or red. Of a table: its cells, blue where the agent wrote, with the path through them and a star
+    on those that hold the evidence.
 
     Args:
         picture: what to show.
         height: of the frame in pixels, at least 160.
 
     Returns:
-        (height', width', 3) uint8 RGB. Both sides are even and depend only on `height`, on the
+        (height', width', 3) uint8 RGB. Both sides are even and depend only on `height`, on a
         scene's size and on the number of scales, so that all frames of an episode fit one film.
+
+    Raises:
+        ValueError: a height too small to read.
     """
+    if isinstance(picture, Picture):
+        return _draw_scene_frame(picture, height)
+    return _draw_cells_frame(picture, height)
+
+
+def _draw_scene_frame(picture: Picture, height: int) -> Canvas:
     _, rows, columns = picture.scene.shape
     layout = layout_of((rows, columns), len(picture.sides), height)
     frame = blank(layout.height, layout.width, BACKGROUND)
     _place(frame, _draw_scene(picture, layout), layout.scene_left, layout.scene_top, EDGE)
     _draw_retina(frame, picture, layout)
-    _draw_text_strip(frame, picture, layout)
+    text = Area(layout.margin, layout.text_top, layout.text_width, 3 * layout.text_size)
+    _draw_text_strip(frame, picture, text)
+    return frame
+
+
+def _draw_cells_frame(picture: TapePicture | TablePicture, height: int) -> Canvas:
+    _check_height(height)
+    margin, strip = height // 36, 3 * (height // 28)
+    frame = blank(_even(height), _even(round(WIDE * height)), BACKGROUND)
+    width, panel = frame.shape[1] - 2 * margin, height - 4 * margin - strip
+    area = Area(margin, margin, width, panel)
+    if isinstance(picture, TapePicture):
+        draw_tapes(frame, picture, area)
+    else:
+        draw_table(frame, picture, area)
+    _draw_text_strip(frame, picture, Area(margin, panel + 3 * margin, width, strip))
     return frame
 
 
@@ -151,19 +185,18 @@ def _draw_retina(frame: Canvas, picture: Picture, layout: Layout) -> None:
         _place(frame, enlarge(glimpse, side, side), left, top, colour)
 
 
-def _draw_text_strip(frame: Canvas, picture: Picture, layout: Layout) -> None:
-    left, top, size = layout.margin, layout.text_top, layout.text_size
-    half = layout.text_width // 2
-    answer, target = picture.answer, picture.target
+def _draw_text_strip(frame: Canvas, picture: AnyPicture, area: Area) -> None:
+    left, top, size = round(area.left), round(area.top), round(area.height / 3)
+    half = round(area.width) // 2
+    said, wanted = judgement_lines(picture)
     mark = size * 3 // 2
-    if answer is not None or target is not None:
-        draw_mark(frame, (left, top - (mark - size) // 2), mark, answer, target)
+    if said:
+        verdict = verdict_of(picture)
+        draw_mark(frame, (left, top - (mark - size) // 2), mark, verdict)
         text_left = left + mark + size // 2
-        line = "no answer yet" if answer is None else f"answer {answer}"
         room = half - (text_left - left) - size // 2
-        draw_text(frame, line, (text_left, top), size, verdict_colour(answer, target), room)
-    if target is not None:
-        draw_text(frame, f"target {target}", (left + half, top), size, TEXT, half)
+        draw_text(frame, said, (text_left, top), size, verdict_colour(verdict), room)
+    draw_text(frame, wanted, (left + half, top), size, TEXT, half)
     below = (left, top + 2 * size)
     draw_text(frame, picture.caption, below, size * 4 // 5, MUTED, 2 * half)
 
@@ -176,6 +209,11 @@ def _place(frame: Canvas, panel: Canvas, left: int, top: int, edge: tuple[int, i
         top - thickness : top + rows + thickness, left - thickness : left + columns + thickness
     ] = edge
     frame[top : top + rows, left : left + columns] = panel
+
+
+def _check_height(height: int) -> None:
+    if height < MIN_HEIGHT:
+        raise ValueError(f"a frame's height must be at least {MIN_HEIGHT} pixels; it is {height}")
 
 
 def _even(length: int) -> int:

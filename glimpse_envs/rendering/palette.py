@@ -20,6 +20,12 @@ PATH: Colour = (255, 150, 110)
 PRESENT: Colour = (255, 84, 40)
 HALO: Colour = (0, 0, 0)
 
+# Tapes and tables.
+CELL: Colour = (40, 43, 53)
+SLOT: Colour = (28, 30, 38)
+WRITTEN: Colour = (60, 190, 255)
+EVIDENCE: Colour = (255, 190, 50)
+
 RIGHT: Colour = (72, 199, 116)
 WRONG: Colour = (240, 82, 82)
 
@@ -29,8 +35,16 @@ def scale_colour(scale: int) -> Colour:
     return SCALES[scale % len(SCALES)]
 
 
-def verdict_colour(answer: str | None, target: str | None) -> Colour:
-    """Green for a right answer, red for a wrong one, grey while either is unknown."""
-    if answer is None or target is None:
+def verdict_colour(verdict: bool | None) -> Colour:
+    """Green for right, red for wrong, grey while it is open."""
+    if verdict is None:
         return MUTED
-    return RIGHT if answer == target else WRONG
+    return RIGHT if verdict else WRONG
+
+
+def mix(colour: Colour, other: Colour, share: float) -> Colour:
+    """`share` (0 to 1) of `other` in `colour`."""
+    red, green, blue = (
+        round(one + share * (two - one)) for one, two in zip(colour, other, strict=True)
+    )
+    return red, green, blue

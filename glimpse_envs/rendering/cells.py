@@ -1,0 +1,142 @@
+"""Cells of tapes and tables, drawn on a canvas: rounded boxes, head markers, text in the middle."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, Canvas
+from glimpse_envs.rendering.palette import MUTED, Colour, mix
+
+
+@dataclass(frozen=True)
+class Area:
+    """A rectangle on a canvas, in its pixels; edge coordinates, so that sides may be fractions."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return self.left + self.width / 2, self.top + self.height / 2
+
+    def inset(self, by: float) -> "Area":
+        """The area without a rim of `by` pixels."""
+        return Area(self.left + by, self.top + by, self.width - 2 * by, self.height - 2 * by)
+
+
+def draw_box(canvas: Canvas, area: Area, fill: Colour, edge: Colour, thickness: float) -> None:
+    """A box with rounded corners; its edge lies inside the area."""
+    radius = min(0.18 * min(area.width, area.height), 9.0)
+    _fill_rounded(canvas, area, radius, edge)
+    _fill_rounded(canvas, area.inset(thickness), max(radius - thickness, 0.0), fill)
+
+
+def draw_cell_text(
+    canvas: Canvas, text: str, area: Area, size: float, colour: Colour, second: Colour = MUTED
+) -> None:
+    """Write text into the middle of an area, its capitals `size` pixels high or smaller to fit.
+
+    A second line, after a newline, is smaller and has a colour of its own.
+    """
+    first, _, below = text.partition("\n")
+    x, y = area.centre
+    room = 0.88 * area.width
+    if not below:
+        _write_centred(canvas, first, (x, y), size, colour, room)
+        return
+    _write_centred(canvas, first, (x, y - 0.55 * size), size, colour, room)
+    _write_centred(canvas, below, (x, y + 0.95 * size), 0.7 * size, second, room)
+
+
+def draw_head(canvas: Canvas, tip: tuple[float, float], side: float, colour: Colour) -> None:
+    """A triangle that points down to its tip (x, y)."""
+    x, y = tip
+    height = 0.8 * side
+    corners = np.array([(x, y), (x - side / 2, y - height), (x + side / 2, y - height)])
+    _fill(canvas, corners, colour)
+
+
+def draw_dots(canvas: Canvas, centre: tuple[float, float], radius: float) -> None:
+    """Three dots, one above the other: cells go on here that are not shown."""
+    import cv2
+
+    for step in (-1, 0, 1):
+        at = _fixed(np.array([(centre[0], centre[1] + 4 * step * radius)]))[0]
+        size = round(radius * (1 << SUBPIXEL_BITS))
+        point = (int(at[0]), int(at[1]))
+        cv2.circle(canvas, point, size, MUTED, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+
+
+def draw_star(canvas: Canvas, area: Area, colour: Colour) -> None:
+    """A star of five points."""
+    import cv2
+
+    angles = np.pi * np.arange(10) / 5 - np.pi / 2
+    radii = np.where(np.arange(10) % 2, 0.2, 0.5) * min(area.width, area.height)
+    x, y = area.centre
+    points = np.stack([x + radii * np.cos(angles), y + radii * np.sin(angles)], axis=1)
+    cv2.fillPoly(canvas, [_fixed(points)], colour, cv2.LINE_AA, SUBPIXEL_BITS)
+
+
+def lit(fill: Colour, by: Colour) -> Colour:
+    """The fill of a cell that stands out in a colour."""
+    return mix(fill, by, 0.3)
+
+
+def _write_centred(
+    canvas: Canvas,
+    text: str,
+    centre: tuple[float, float],
+    size: float,
+    colour: Colour,
+    room: float,
+) -> None:
+    import cv2
+
+    if not text:
+        return
+    font, thickness = cv2.FONT_HERSHEY_SIMPLEX, max(1, round(size / 8))
+    (_, capital), _ = cv2.getTextSize("H", font, 1.0, 1)
+    scale = size / capital
+    (needed, _), _ = cv2.getTextSize(text, font, scale, thickness)
+    scale *= min(1.0, room / max(needed, 1))
+    (width, _), _ = cv2.getTextSize(text, font, scale, thickness)
+    corner = round(centre[0] - width / 2), round(centre[1] + scale * capital / 2)
+    cv2.putText(canvas, text, corner, font, scale, colour, thickness, cv2.LINE_AA)
+
+
+def _fill_rounded(canvas: Canvas, area: Area, radius: float, colour: Colour) -> None:
+    quarter = np.linspace(0.0, np.pi / 2, 9)
+    corners = (
+        (area.right - radius, area.bottom - radius, 0.0),
+        (area.left + radius, area.bottom - radius, np.pi / 2),
+        (area.left + radius, area.top + radius, np.pi),
+        (area.right - radius, area.top + radius, 3 * np.pi / 2),
+    )
+    arcs = [
+        np.stack([x + radius * np.cos(start + quarter), y + radius * np.sin(start + quarter)], 1)
+        for x, y, start in corners
+    ]
+    _fill(canvas, np.concatenate(arcs), colour)
+
+
+def _fill(canvas: Canvas, corners: np.ndarray, colour: Colour) -> None:
+    """Fill a convex polygon; corners (n, 2) as (x, y)."""
+    import cv2
+
+    cv2.fillConvexPoly(canvas, _fixed(corners), colour, cv2.LINE_AA, SUBPIXEL_BITS)
+
+
+def _fixed(points: np.ndarray) -> np.ndarray:
+    # cv2 counts from pixel centres, we from pixel edges.
+    return np.rint((points - 0.5) * (1 << SUBPIXEL_BITS)).astype(np.int32)

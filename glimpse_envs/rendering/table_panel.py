@@ -1,0 +1,107 @@
+"""A table's cells in a grid, with the path of reads and writes through it."""
+
+from glimpse_envs.rendering.cells import Area, draw_box, draw_cell_text, draw_star, lit
+from glimpse_envs.rendering.drawing import Canvas, draw_text
+from glimpse_envs.rendering.palette import (
+    CELL,
+    EDGE,
+    EVIDENCE,
+    MUTED,
+    PATH,
+    PRESENT,
+    SLOT,
+    TEXT,
+    WRITTEN,
+    mix,
+)
+from glimpse_envs.rendering.tape_picture import TablePicture
+
+GRIDS = ((4, 2), (4, 3), (4, 4), (5, 4), (6, 5), (8, 6), (10, 8))
+"""(columns, rows): the first that holds the cells is drawn."""
+
+
+def draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
+    """Draw the query and the cells into an area of the canvas.
+
+    Every cell has its address in the upper left corner and, in the lower left one, when the path
+    came to it: 1 is the first of the path. Of more cells than the greatest grid holds, those with
+    the evidence and those visited last are drawn.
+    """
+    title = area.height / 16
+    draw_text(
+        canvas,
+        picture.query,
+        (round(area.left), round(area.top)),
+        max(6, round(title)),
+        EVIDENCE,
+        round(area.width),
+    )
+    top = area.top + 2 * title
+    grid = Area(area.left, top, area.width, area.bottom - top)
+    places = _place_cells(shown_cells(picture), grid)
+    texts = dict(zip(picture.addresses, picture.cells, strict=True))
+    for address, place in places.items():
+        _draw_cell(canvas, picture, address, texts[address], place.inset(0.006 * area.width))
+
+
+def shown_cells(picture: TablePicture) -> tuple[int, ...]:
+    """The addresses that are drawn, in the picture's order."""
+    columns, rows = GRIDS[-1]
+    latest = {address: step for step, address in enumerate(picture.path)}
+    ranked = sorted(
+        picture.addresses,
+        key=lambda address: (
+            address != picture.path[-1] if picture.path else False,
+            address not in picture.relevant,
+            -latest.get(address, -1),
+        ),
+    )
+    kept = set(ranked[: columns * rows])
+    return tuple(address for address in picture.addresses if address in kept)
+
+
+def _place_cells(addresses: tuple[int, ...], grid: Area) -> dict[int, Area]:
+    """Where each address stands; row by row."""
+    columns, rows = next(
+        (columns, rows) for columns, rows in GRIDS if columns * rows >= len(addresses)
+    )
+    width, height = grid.width / columns, grid.height / rows
+    return {
+        address: Area(
+            grid.left + (index % columns) * width, grid.top + (index // columns) * height,
+            width, height,
+        )
+        for index, address in enumerate(addresses)
+    }  # fmt: skip
+
+
+def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, cell: Area) -> None:
+    steps = [step for step, visited in enumerate(picture.path, 1) if visited == address]
+    present = bool(steps) and steps[-1] == len(picture.path)
+    fill, edge = (CELL if text else SLOT), EDGE
+    if address in picture.written:
+        fill = lit(fill, WRITTEN)
+    elif present:
+        fill = lit(fill, PRESENT)
+    if steps:
+        edge = PRESENT if present else mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
+    # What looks right in a cell more than half as high as it is wide is too large in a high one.
+    unit = min(cell.height, 0.62 * cell.width)
+    thickness = unit / 50 if not steps else unit / 22 if present else unit / 36
+    draw_box(canvas, cell, fill, edge, max(1.0, thickness))
+    draw_cell_text(canvas, text, cell, max(0.2 * unit, 6.0), TEXT)
+    if address in picture.relevant:
+        side = 0.26 * unit
+        star = Area(cell.right - 1.3 * side, cell.top + 0.3 * side, side, side)
+        draw_star(canvas, star, EVIDENCE)
+
+    if unit < 15:
+        return  # no room for notes
+    note = max(5, round(0.12 * unit))
+    left, top = round(cell.left + 0.08 * unit), round(cell.top + 0.09 * unit)
+    room = round(0.6 * cell.width)
+    draw_text(canvas, str(address), (left, top), note, mix(fill, MUTED, 0.8), room)
+    if steps:
+        said = ("..," if len(steps) > 3 else "") + ",".join(map(str, steps[-3:]))
+        low = round(cell.bottom - 0.1 * unit) - note
+        draw_text(canvas, said, (left, low), note, PATH, room)

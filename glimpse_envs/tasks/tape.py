@@ -1,0 +1,387 @@
+"""Programs on tapes: a head reads one cell at a time, and what is put out must be right."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.arguments import check_choice, check_flags, check_integers, is_number
+from glimpse_envs.randomness import FIXED_SCENE, VALIDATION_SCENE
+from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.tasks.tape_kernels import (
+    MACHINE,
+    Rules,
+    Tapes,
+    budget_of,
+    deal_tapes,
+    judge_answers,
+    move_heads,
+    show_cells,
+    solve,
+)
+from glimpse_envs.tasks.tape_programs import PROGRAMS, longest
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering.tape_picture import TapePicture
+
+_FIXED_SCENES = 10_000
+
+
+class TapeMachine(Task):
+    """Read a tape through a head that sees one cell, and put out what the program asks for.
+
+    ## Description
+
+    Symbols stand on the input tape from cell 0 on, blanks everywhere else. A head sees one cell of
+    it; it starts at cell 0 and can go one cell beyond either end. The agent puts out one symbol
+    after the other, and with a memory tape, blank at first, also writes and reads that through a
+    head of its own. The interfaces are those of Reinforcement Learning Neural Turing Machines
+    (RL-NTM), all of them discrete. The programs, for a `length` of L:
+
+    - `"copy"`: put out the L symbols.
+    - `"reverse"`: put out the L symbols, the last first.
+    - `"repeat_copy"`: the first cell says how often the L symbols after it are to be put out, 2 to
+      `repeats` times (symbol r says r).
+    - `"duplicated_input"`: each of L symbols stands `duplicates` times; put out each once.
+    - `"forward_reverse"`: reverse, with an input head that cannot go back and a memory tape.
+    - `"addition"`: two numbers of L digits to the base `symbols` (symbol d + 1 is digit d), lowest
+      digits first, a digit of one beside that of the other; put out the L + 1 digits of the sum.
+    - `"priority_sort"`: each of the L symbols has a priority; put out all, the highest first.
+
+    ## Action Space
+
+    `Dict`: `look`: the input head goes left (0), stays (1) or goes right (2); with a memory tape
+    the moves of both heads; in forward_reverse the input head stays (0) or goes right (1). With
+    `addressing="absolute"` the cells to which the heads jump. `answer`: the symbol to put out, 0
+    for none. With a memory tape `write`: the symbol written under the memory head before it moves,
+    0 keeps what is there.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` (S + 1,): the one-hot symbol under the input head, 0 the blank;
+    with a memory tape (2, S + 1): under the input and under the memory head. In priority_sort
+    `priority` (1,) of that cell, in [0, 1], 0 on a blank. With `addressing="absolute"`
+    `location`: the bits of the cells under the heads, lowest first. `last_action`: the last moves,
+    symbol put out and symbol written, one-hot each, zeros at first. `remaining` (1,): steps left /
+    budget. With `view="full"` `scene` (cells, S + 1) alone, each row a cell's one-hot symbol (in
+    priority_sort (cells, S + 2), with its priority last), and an episode is one answer: all symbols
+    to be put out, then zeros.
+
+    ## Rewards
+
+    A right symbol earns 1 / (symbols to put out), so that the best return is exactly 1. A wrong
+    one earns nothing and ends the episode. To put out nothing costs nothing but time. With
+    `view="full"` the reward is the share of the symbols before the first wrong one; the last is
+    wrong if anything follows it.
+
+    ## Episode End
+
+    With the last right symbol, with the first wrong one, or when the budget is spent: the steps of
+    a shortest solution times `slack`, rounded up. A shortest solution reads each symbol before it
+    is needed (to sort, all of them before the first), and knows where the tape ends. A spent
+    budget terminates: the agent can see it. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right symbol, `target_mask`, whether one was put out, and `solved`,
+    whether all were by now; always `length`, and `target_cell`, the input cell of the next right
+    symbol (-1 where it is computed, or there is none); in a fixed split `scene`, the tape's number.
+
+    ## References
+
+    Zaremba & Sutskever, Reinforcement Learning Neural Turing Machines, 2015 (arXiv:1505.00521):
+    copy, reverse, repeat_copy, duplicated_input, forward_reverse. There the agent also has to put
+    out an end symbol, what is written is a vector learned by back-propagation, and whether to put
+    out is apart from what: the symbol is predicted by cross-entropy, and only the heads are
+    discrete. Zaremba et al., Learning Simple Algorithms from Examples, ICML 2016
+    (arXiv:1511.07275): addition, there on a grid with the digits of one number above those of the
+    other; here its columns stand one after the other on the tape. Graves et al., Neural Turing
+    Machines, 2014 (arXiv:1410.5401): priority_sort, there 20 bit vectors with priorities in
+    [-1, 1], of which the 16 highest are put out.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        program: one of those above.
+        split: "train" deals fresh tapes for ever; "validation" and "test" have 10,000 each.
+        min_length: the least L dealt.
+        length: the greatest L dealt; observations under `view="full"` are sized by it.
+        symbols: S, how many there are.
+        repeats: the greatest count of repeat_copy; 1 makes all counts 1.
+        duplicates: how often each symbol stands in duplicated_input.
+        memory: whether there is a memory tape; None: in forward_reverse alone.
+        addressing: "moves" or "absolute".
+        slack: the budget over the steps of a shortest solution, at least 1.
+        view: "glimpse", or "full" for the whole tape in one step.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    def __init__(
+        self,
+        *,
+        program: str = "copy",
+        split: str = "train",
+        min_length: int = 1,
+        length: int = 10,
+        symbols: int = 30,
+        repeats: int = 3,
+        duplicates: int = 3,
+        memory: bool | None = None,
+        addressing: str = "moves",
+        slack: float = 2.0,
+        view: str = "glimpse",
+    ) -> None:
+        check_choice("program", program, PROGRAMS)
+        check_choice("split", split, SPLITS)
+        check_choice("addressing", addressing, ("moves", "absolute"))
+        check_choice("view", view, ("glimpse", "full"))
+        check_integers(1, min_length=min_length, length=length, symbols=symbols)
+        check_integers(1, repeats=repeats, duplicates=duplicates)
+        forward, absolute = program == "forward_reverse", addressing == "absolute"
+        if memory is not None:
+            check_flags(memory=memory)
+        if min_length > length:
+            raise ValueError(f"min_length={min_length} must be at most length={length}")
+        if program == "repeat_copy" and repeats > symbols:
+            raise ValueError(
+                f"repeats={repeats} must be at most symbols={symbols}: the count is a symbol"
+            )
+        if program == "addition" and symbols < 2:
+            raise ValueError(f"symbols={symbols} must be at least 2: it is the base of addition")
+        if forward and memory is False:
+            raise ValueError("memory=False: forward_reverse cannot be solved without a memory tape")
+        if forward and absolute:
+            raise ValueError(
+                "addressing='absolute': the input head of forward_reverse can only go forward"
+            )
+        if not is_number(slack) or not 1.0 <= slack < np.inf:
+            raise ValueError(f"slack={slack!r} must be a number of at least 1")
+
+        self.levels = (int(min_length), int(length))
+        self.glimpse_cost, self._full = 0.0, view == "full"
+        self.may_pass = not self._full
+        self._split, self._program = split, program
+        times = repeats if program == "repeat_copy" else duplicates
+        code = PROGRAMS.index(program)
+        self._sizes = longest(code, int(length), int(symbols), int(times), absolute)
+        steps = self._sizes.steps
+        self.budget = 1 if self._full else int(budget_of(float(slack), steps))
+        with_memory = forward if memory is None else bool(memory)
+        self._memory_cells = self.budget if with_memory and not self._full else 0
+        self._rules = Rules(
+            program=code,
+            symbols=int(symbols),
+            times=int(times),
+            length=int(length),
+            purpose=VALIDATION_SCENE if split == "validation" else FIXED_SCENE,
+            slack=float(slack),
+            absolute=absolute,
+            forward=forward,
+        )
+        # The cells to which each head can jump, with a blank one beyond the end.
+        addresses = [self._sizes.cells + 1, self._memory_cells][: 1 + with_memory]
+        moves = [2 if forward else 3, 3][: 1 + with_memory]
+        self._choices = addresses if absolute else moves
+        self._bits = [(n - 1).bit_length() for n in addresses] if absolute else []
+        # A jump is seen in `location`; a move is shown as a part of the last action.
+        self._shown_moves = (0, 0) if absolute else (moves[0], moves[1] if with_memory else 0)
+        self.action_space = self._make_action_space()
+        self.observation_space = self._make_observation_space()
+        if not self._full:
+            self._say_what_is_readable()
+
+    @property
+    def num_scenes(self) -> int | None:
+        return None if self._split == "train" else _FIXED_SCENES
+
+    def _make_action_space(self) -> spaces.Dict:
+        said = self._rules.symbols + 1
+        if self._full:
+            return spaces.Dict(answer=spaces.MultiDiscrete([said] * self._sizes.outputs))
+        if not self._memory_cells:
+            return spaces.Dict(look=spaces.Discrete(self._choices[0]), answer=spaces.Discrete(said))
+        return spaces.Dict(
+            look=spaces.MultiDiscrete(self._choices),
+            answer=spaces.Discrete(said),
+            write=spaces.Discrete(said),
+        )
+
+    def _make_observation_space(self) -> spaces.Dict:
+        def box(*shape: int) -> spaces.Box:
+            return spaces.Box(0.0, 1.0, shape, np.float32)
+
+        shown, sorting = self._rules.symbols + 1, self._program == "priority_sort"
+        if self._full:
+            return spaces.Dict(scene=box(self._sizes.cells, shown + sorting))
+        tapes = 2 if self._memory_cells else 1
+        leaves = {"glimpse": box(2, shown) if tapes == 2 else box(shown)}
+        if sorting:
+            leaves["priority"] = box(1)
+        if self._bits:
+            leaves["location"] = box(sum(self._bits))
+        leaves["last_action"] = box(sum(self._shown_moves) + tapes * shown)
+        return spaces.Dict(**leaves, remaining=box(1))  # type: ignore[arg-type]  # all are boxes
+
+    def _say_what_is_readable(self) -> None:
+        shown = self._rules.symbols + 1
+        read = (("glimpse", 0, shown),)
+        self.readable = {"answer": read}
+        if self._memory_cells:
+            read += (("glimpse", shown, 2 * shown),)
+            self.readable = {"answer": read, "write": read}
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        sizes, groups = self._sizes, num_envs // copies
+        self._tapes = Tapes.empty(groups, copies, sizes.cells, sizes.visits, sizes.outputs)
+        self._machines = np.zeros(num_envs, MACHINE)
+        self._memory = np.zeros((num_envs, self._memory_cells), np.int64)
+        self.budgets = np.full(num_envs, self.budget)
+        self.answer_reward = np.ones(num_envs)
+        self._nothing = np.zeros(num_envs, np.int64)
+        self._put_out = np.zeros((num_envs, sizes.outputs if self._full else 0), np.int64)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        deal_tapes(
+            groups,
+            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            keys.levels,
+            self._rules,
+            self._tapes,
+            self._machines,
+            self._memory,
+            self.budgets,
+            self.answer_reward,
+        )
+        if self._full:
+            self.budgets[:], self.answer_reward[:] = 1, 1.0
+            self._put_out.reshape(len(self._tapes.facts), -1)[groups] = 0
+
+    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
+        if self._full:
+            return self._judge_whole(rows, actions["answer"])
+        looks = actions["look"].reshape(len(self.budgets), -1)
+        rewards, targets = np.empty(len(rows)), np.empty(len(rows), np.int64)
+        flags = np.empty((3, len(rows)), np.bool_)
+        judge_answers(
+            rows,
+            np.ascontiguousarray(looks),
+            np.ascontiguousarray(actions["answer"]),
+            np.ascontiguousarray(actions["write"]) if self._memory_cells else self._nothing,
+            self._tapes,
+            self._machines,
+            rewards,
+            targets,
+            flags,
+        )
+        return Judgement(rewards, targets, flags[0], ended=flags[1], solved=flags[2])
+
+    def _judge_whole(self, rows: Rows, answers: NDArray[np.int64]) -> Judgement:
+        """Judge answers (num_envs, outputs), each of all that is to be put out."""
+        groups = self._tapes.group_of[rows]
+        target, counts = self._tapes.outputs[groups, :-1], self._tapes.facts["count"][groups]
+        right = answers[rows] == target
+        solved = right.all(axis=1)
+        before_wrong = np.logical_and.accumulate(right, axis=1).sum(axis=1)
+        share = np.where(solved, counts, np.minimum(before_wrong, counts - 1)) / counts
+        self._put_out[rows] = answers[rows]
+        self._machines["done"][rows] = np.minimum(before_wrong, counts)
+        return Judgement(share, target, np.ones(len(rows), np.bool_), solved=solved)
+
+    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+        move_heads(rows, self._rules, self._tapes, self._machines, self._memory)
+
+    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        groups = self._tapes.group_of[rows]
+        if self._full:
+            return {"scene": self._whole(groups)}
+        tapes, machines = 2 if self._memory_cells else 1, self._machines
+        shown = self._rules.symbols + 1
+        glimpses = np.zeros((len(rows), tapes, shown), np.float32)
+        last = np.zeros((len(rows), sum(self._shown_moves) + tapes * shown), np.float32)
+        show_cells(
+            rows, self._tapes, machines, self._memory, glimpses, last, self._shown_moves
+        )
+        observation: Arrays = {"glimpse": glimpses if tapes == 2 else glimpses[:, 0]}
+        if self._program == "priority_sort":
+            at = machines["head"][rows]
+            inside = (at >= 0) & (at < self._sizes.cells)
+            priorities = self._tapes.priorities[groups, np.where(inside, at, 0)]
+            observation["priority"] = np.where(inside, priorities, np.float32(0))[:, None]
+        if self._bits:
+            places = [
+                machines[head][rows, None] >> np.arange(bits) & 1
+                for head, bits in zip(("head", "memory_head"), self._bits, strict=False)
+            ]
+            observation["location"] = np.concatenate(places, axis=1).astype(np.float32)
+        return observation | {"last_action": last, "remaining": remaining}
+
+    def _whole(self, groups: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the whole input tapes (m, cells, S + 1), with priorities (m, cells, S + 2)."""
+        scene = np.eye(self._rules.symbols + 1, dtype=np.float32)[self._tapes.cells[groups]]
+        if self._program != "priority_sort":
+            return scene
+        return np.concatenate([scene, self._tapes.priorities[groups][..., None]], axis=2)
+
+    def evidence(self, rows: Rows) -> Arrays:
+        groups = self._tapes.group_of[rows]
+        evidence: Arrays = {
+            "length": self._tapes.facts["length"][groups],
+            "target_cell": self._tapes.sources[groups, self._machines["done"][rows]],
+        }
+        if self.num_scenes is not None:
+            evidence["scene"] = self._tapes.facts["index"][groups]
+        return evidence
+
+    def oracle(self) -> Arrays:
+        """Return the next actions (num_envs, ...) of a shortest solution, for rows which have taken
+        all of its actions so far; those of rows that have ended do not matter."""
+        if self._full:
+            return {"answer": self._tapes.outputs[self._tapes.group_of, :-1]}
+        num_envs = len(self.budgets)
+        looks = np.empty((num_envs, 2), np.int64)
+        answers, writes = np.empty(num_envs, np.int64), np.empty(num_envs, np.int64)
+        solve(self._rules, self._tapes, self._machines, looks, answers, writes)
+        if not self._memory_cells:
+            return {"look": looks[:, 0].copy(), "answer": answers}
+        return {"look": looks, "answer": answers, "write": writes}
+
+    def _state(self) -> Arrays:
+        """What `deal` does not bring back, as views: name -> (num_envs, ...) int64."""
+        machines = {name: self._machines[name] for name in MACHINE.names or ()}
+        return machines | {"memory": self._memory, "put_out": self._put_out}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: value.copy() for name, value in self._state().items()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        for name, value in self._state().items():
+            value[:] = state[name]
+
+    def picture(self, row: int, caption: str) -> "TapePicture":
+        from glimpse_envs.tasks.tape_drawing import picture_tapes
+
+        tapes, machine = self._tapes, self._machines[row]
+        group = tapes.group_of[row]
+        expected = tapes.outputs[group, : tapes.facts["count"][group]]
+        put_out = np.trim_zeros(self._put_out[row], "b")
+        if not self._full:
+            wrong = [machine["wrong"]] if machine["wrong"] else []
+            put_out = np.append(expected[: machine["done"]], wrong).astype(np.int64)
+        heads = int(machine["head"]), int(machine["memory_head"])
+        return picture_tapes(
+            cells=tapes.cells[group],
+            memory=self._memory[row],
+            heads=None if self._full else heads,
+            priorities=tapes.priorities[group] if self._program == "priority_sort" else None,
+            put_out=put_out,
+            expected=expected,
+            least=0 if self._program == "addition" else 1,
+            caption=caption,
+        )
