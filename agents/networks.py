@@ -55,9 +55,10 @@ class NetworkConfig:
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
     skip: bool = False
     """Heads also see the encoded glimpse itself, past the core."""
-    direct_access: bool = False
-    """Heads of symbols and addresses can also repeat what is read, as the direct-access controller
-    of Zaremba & Sutskever (2015), where the task says what there is to repeat."""
+    direct_access: Literal["symbols", "all"] | None = None
+    """Heads can also repeat what is read, as the direct-access controller of Zaremba & Sutskever
+    (2015), where the task says what there is to repeat: the symbols that are answered or written,
+    or all, the addresses looked at too."""
 
 
 def core_name(config: NetworkConfig) -> str:
@@ -291,6 +292,8 @@ class OptionalAnswerHead(LogitsHead):
     """Whether to answer, by the first logit, and what, by the n others."""
 
     def forward(self, core: Tensor, repeated: Tensor | None = None) -> OptionalAnswer:
+        if repeated is not None:  # that a blank is read does not say whether to answer
+            repeated = torch.cat([torch.zeros_like(repeated[:, :1]), repeated[:, 1:]], dim=1)
         logits = self.scores(core, repeated)
         return OptionalAnswer(logits[:, 0], logits[:, 1:])
 
@@ -301,8 +304,7 @@ class Repeater(nn.Module):
 
     Args:
         units: of what decides on it.
-        parts: of the observation: key, start and stop of its flat indices; symbols, the blank
-            first, or bits.
+        parts: of the observation: key, start and stop of its flat indices; symbols or bits.
         bits: whether they are bits.
     """
 
@@ -316,8 +318,6 @@ class Repeater(nn.Module):
         read = torch.stack(shown, dim=1)  # (B, parts, n)
         if self.bits:
             read = 2 * read - 1
-        else:  # a blank is not to be put out or written
-            read = torch.cat([torch.zeros_like(read[..., :1]), read[..., 1:]], dim=-1)
         strength = self.strength(core)
         return (strength.to(read.dtype)[..., None] * read).sum(dim=1)
 

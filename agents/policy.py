@@ -79,8 +79,8 @@ class GlimpsePolicy(nn.Module):
             }
         )
         self.repeaters = nn.ModuleDict()
-        if config.direct_access:
-            for name, parts in (readable or {}).items():
+        for name, parts in (readable or {}).items():
+            if config.direct_access == "all" or (config.direct_access and name != "look"):
                 bits = isinstance(action_space[name], spaces.MultiBinary)
                 self.repeaters[name] = Repeater(units, parts, bits)
         self.baseline = nn.Sequential(

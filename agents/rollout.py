@@ -150,7 +150,7 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
     with closing(gym.make(config.env_id, **arguments)) as env:
         assert isinstance(env.action_space, spaces.Dict)
         task: Any = env.unwrapped.task  # type: ignore[attr-defined]
-        ends_differ = "stop" in env.action_space.spaces or task.may_pass
+        ends_differ = "stop" in env.action_space.spaces or task.levels is not None
     return gym.make_vec(
         config.env_id,
         num_envs=config.batch_size,

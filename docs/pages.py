@@ -35,6 +35,10 @@ class Environment:
     observation_space: spaces.Dict
     classes: tuple[str, ...]
     """The names of the answers; empty where they have none."""
+    budget: int
+    """Of the longest episode."""
+    may_pass: bool
+    """Whether the answer 0 says nothing."""
 
     @property
     def name(self) -> str:
@@ -74,6 +78,8 @@ def _inspect(row: Row) -> Environment:
             action_space=env.task.action_space,
             observation_space=env.task.observation_space,
             classes=tuple(getattr(env.task, "class_names", ())),
+            budget=env.task.budget,
+            may_pass=env.task.may_pass,
         )
 
 
@@ -112,6 +118,8 @@ def _page(environment: Environment) -> str:
 
 def _pictured(environment: Environment) -> str:
     """What the picture shows, in words."""
+    if _is_memory(environment):
+        return "what is hidden, what has been read and written, and what was answered"
     drawn = environment.arguments.get("source") == "circle_square"
     return f"the scene{'' if drawn else ' (of built-in digits)'}, the glimpses and what they show"
 
@@ -137,6 +145,26 @@ def _arguments(environment: Environment) -> list[str]:
 
 
 def _index(environments: list[Environment]) -> str:
+    pictures = [environment for environment in environments if not _is_memory(environment)]
+    memory = [environment for environment in environments if _is_memory(environment)]
+    return "\n\n".join(
+        [
+            "# Environments",
+            _NOTICE,
+            "The budget counts the first glimpse, which `reset` gives.\n"
+            "Chance and ceiling are mean returns.",
+            "## Pictures",
+            "The first glimpse is taken at a random place.",
+            _list(pictures),
+            "## Tapes and tables",
+            "The budget is that of the longest episode.",
+            _list(memory),
+            "[Back to the documentation](../index.md)\n",
+        ]
+    )
+
+
+def _list(environments: list[Environment]) -> str:
     heads = ("id", *_setting(environments[0]), "chance", "ceiling")
     rows = (
         (
@@ -147,16 +175,7 @@ def _index(environments: list[Environment]) -> str:
         )
         for environment in environments
     )
-    return "\n\n".join(
-        [
-            "# Environments",
-            _NOTICE,
-            "The budget counts the first glimpse, which `reset` gives at a random place.\n"
-            "Chance and ceiling are mean returns.",
-            table(heads, rows),
-            "[Back to the documentation](../index.md)\n",
-        ]
-    )
+    return table(heads, rows)
 
 
 def _setting(environment: Environment) -> dict[str, str]:
@@ -164,6 +183,15 @@ def _setting(environment: Environment) -> dict[str, str]:
     arguments, space = environment.arguments, environment.action_space
     answers = space["answer"]
     assert isinstance(answers, spaces.Discrete)
+    if _is_memory(environment):
+        said = "or nothing" if environment.may_pass else "always"
+        return {
+            "hidden": _hidden(arguments),
+            "glimpse": f"`{environment.observation_space['glimpse'].shape}`",
+            "look": f"{type(space['look']).__name__}, {_addressing(arguments)}",
+            "budget": str(environment.budget),
+            "answer": f"{answers.n - environment.may_pass} symbols, {said}",
+        }
     when = {"final": ", last step", "dense": ", every step"}.get(arguments.get("reward", ""), "")
     return {
         "scene": _scene(environment),
@@ -174,11 +202,27 @@ def _setting(environment: Environment) -> dict[str, str]:
     }
 
 
+def _is_memory(environment: Environment) -> bool:
+    """Whether what is hidden is a tape or a table, not a picture."""
+    return "source" not in environment.arguments
+
+
+def _hidden(arguments: dict[str, Any]) -> str:
+    lengths = f"length {arguments['min_length']} to {arguments['length']}"
+    cells = arguments.get("cells")
+    return f"{arguments['program']}, {lengths}" if cells is None else f"{cells} cells, {lengths}"
+
+
+def _addressing(arguments: dict[str, Any]) -> str:
+    kind = arguments.get("addressing", arguments.get("address"))
+    return "moves" if kind == "moves" else "addresses"
+
+
 def _scene(environment: Environment) -> str:
     arguments = environment.arguments
     size, clutter, piece = (arguments.get(n) for n in ("scene_size", "clutter", "clutter_size"))
     if size is None:
-        return str(arguments.get("source", ""))
+        return str(arguments["source"])
     text = f"{size}x{size} {arguments['source']}"
     return f"{text}, {clutter} pieces of {piece}x{piece}" if clutter else text
 

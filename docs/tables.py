@@ -10,14 +10,22 @@ MEANINGS: dict[str, str] = {
     "look: continuous": "the next glimpse's place (x, y), from the top left to the bottom right",
     "look: relative": "the gaze's move (x, y), shortened to length 1, times `max_move`",
     "look: tiles": "the tile to look at, row by row",
+    "look: moves": "where the heads go: input, then memory (see below)",
+    "look: absolute": "the cells to which the heads jump: input, then memory",
+    "look: discrete": "the address of the cell to look at",
+    "look: bits": "the address of the cell to look at, lowest bit first",
     "answer": "the answer",
     "stop": "1 ends the episode with this answer",
     "write": "what to write, 0 keeps what is there",
     "glimpse": "what the last look showed",
     "location": "where the glimpse was taken, (x, y)",
+    "location: address": "the address of what is seen, lowest bit first",
+    "priority": "of the symbol under the input head",
+    "shown": "the pair to be written by this look",
+    "query": "what is asked for",
     "remaining": "glimpses left / budget",
     "last_action": "the action just taken",
-    "scene": "the whole scene, (C, H, W)",
+    "scene": "all that is hidden: of a picture (C, H, W)",
 }
 """What the keys of all environments' actions and observations mean (a look: by its kind)."""
 
@@ -35,7 +43,8 @@ def space_table(space: spaces.Dict, arguments: Mapping[str, Any], classes: Seque
 
     Args:
         space: of a single row.
-        arguments: the task's arguments, by name; its `look` says what kind of look it is.
+        arguments: the task's arguments, by name; its `look`, `addressing` or `address` says what
+            kind of look it is.
         classes: the names of the answers 0, 1, ...; empty where they have none.
 
     Raises:
@@ -52,7 +61,10 @@ def space_table(space: spaces.Dict, arguments: Mapping[str, Any], classes: Seque
 
 
 def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
-    name = f"look: {arguments['look']}" if key == "look" and "look" in arguments else key
+    kinds = [arguments[name] for name in ("look", "addressing", "address") if name in arguments]
+    name = f"look: {kinds[0]}" if key == "look" and kinds else key
+    if key == "location" and "look" not in arguments:
+        name = "location: address"
     if name not in MEANINGS:
         raise LookupError(f"what does the key {name!r} mean? Say so in docs/tables.py, in MEANINGS")
     return MEANINGS[name]

@@ -164,7 +164,7 @@ class GlimpseVectorEnv(VectorEnv):
         self._dealer.started = True
         self._display.refresh(self._taken)
         rows = self._dealer.rows_of(groups)
-        return self._observe(self._rows), self._merge({}, self.task.evidence(rows), rows)
+        return self._observe(), self._merge({}, self.task.evidence(rows), rows)
 
     def _deal(
         self,
@@ -211,8 +211,9 @@ class GlimpseVectorEnv(VectorEnv):
         idle = self._ended.any()
         if idle and self._mode is AutoresetMode.DISABLED and len(self._ended_groups()):
             ended = self._dealer.rows_of(self._ended_groups()).tolist()
+            more = f" and {len(ended) - 8} more" if len(ended) > 8 else ""
             raise gym.error.ResetNeeded(
-                f"rows {ended} have ended: reset them first, with "
+                f"rows {ended[:8]}{more} have ended: reset them first, with "
                 "reset(options={'reset_mask': mask})"
             )
         acting = np.flatnonzero(~self._ended) if idle else self._rows
@@ -238,7 +239,7 @@ class GlimpseVectorEnv(VectorEnv):
             infos = self._merge(infos, {"waiting": waiting}, self._rows)
         self._display.refresh(self._taken)
         truncated = np.zeros(self.num_envs, np.bool_)
-        return self._observe(self._rows), rewards, terminated, truncated, infos
+        return self._observe(), rewards, terminated, truncated, infos
 
     def _act(self, acting: Rows, actions: Arrays) -> tuple[Judgement, Rows]:
         """Judge the answers of the rows `acting` (m,), let those look that go on, and return the
@@ -269,18 +270,18 @@ class GlimpseVectorEnv(VectorEnv):
             return np.flatnonzero(self._ended)
         return np.flatnonzero(self._ended.reshape(self.num_groups, self.copies).all(axis=1))
 
-    def _observe(self, rows: Rows) -> Arrays:
-        budgets, taken, ended = self.task.budgets, self._taken, self._ended
-        if len(rows) < self.num_envs:
-            budgets, taken, ended = budgets[rows], taken[rows], ended[rows]
-        left = np.where(ended, 0.0, (budgets - taken) / budgets)
-        return self.task.observe(rows, left.astype(np.float32)[:, None])
+    def _observe(self) -> Arrays:
+        budgets = self.task.budgets
+        left = np.where(self._ended, 0.0, (budgets - self._taken) / budgets)
+        return self.task.observe(self._rows, left.astype(np.float32)[:, None])
 
     # --- info --------------------------------------------------------------------------------
 
     def _final_infos(self, acting: Rows, judgement: Judgement, ending: Rows) -> Info:
         said = judgement.said(np.searchsorted(acting, ending)) | self.task.evidence(ending)
-        return final_infos(self._observe(ending), said, ending, self.num_envs)
+        nothing_left = np.zeros((len(ending), 1), np.float32)
+        observation = self.task.observe(ending, nothing_left)
+        return final_infos(observation, said, ending, self.num_envs)
 
     def _step_infos(
         self, infos: Info, acting: Rows, judgement: Judgement, dealt: Rows | None

@@ -36,7 +36,7 @@ def merge_where(infos: Info, values: Arrays, mask: NDArray[np.bool_]) -> Info:
     """Add `values`, name -> (num_envs, ...), of the rows in `mask` (num_envs,) alone, zeros
     elsewhere, to `infos`, each with its mask."""
     for name, value in values.items():
-        kept = mask.reshape(-1, *(1,) * (value.ndim - 1))
+        kept = mask if value.ndim == 1 else mask.reshape(-1, *(1,) * (value.ndim - 1))
         infos[name], infos[f"_{name}"] = value * kept, mask.copy()
     return infos
 

@@ -103,9 +103,10 @@ def draw_level_words(
     keys: tuple[NDArray, NDArray, NDArray, NDArray],
     words: NDArray[np.uint32],
 ) -> None:
-    """Fill `words` (m, w), a row for each of `which` (m,), from which its level is drawn."""
+    """Fill `words` (m, 3), a row for each of `which` (m,), from which its level is drawn."""
     for i in range(len(which)):
-        fill_keyed_words(words[i], which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
+        block = keyed_block(0, which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
+        words[i, 0], words[i, 1], words[i, 2] = block[0], block[1], block[2]
 
 
 @njit(cache=True, nogil=True)

@@ -155,8 +155,7 @@ def first_returns(
     while playing.any():
         _, reward, terminated, _, info = envs.step(act())
         returns += reward * playing
-        right = info.get("solved", info["target"] == -1)
-        solved |= right & playing
+        solved |= info["solved"] & playing
         playing &= ~terminated
     return returns, solved
 

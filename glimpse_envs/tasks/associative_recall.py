@@ -95,6 +95,7 @@ class AssociativeRecall(Table):
         length: int = 6,
         slack: float = 2.0,
         address: str = "discrete",
+        reward: str = "first",
         view: str = "glimpse",
         split: str = "train",
         glimpse_cost: float = 0.0,
@@ -115,13 +116,14 @@ class AssociativeRecall(Table):
             min_length=min_length,
             length=length,
             slack=slack,
+            reward=reward,
             view=view,
             split=split,
             glimpse_cost=glimpse_cost,
         )
         if view == "glimpse":
             start = self.keys + 1
-            self.readable = {"answer": (("glimpse", start, start + self.values + 1),)}
+            self.readable = {"answer": self._readable_value(start)}
 
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         return lengths + 2

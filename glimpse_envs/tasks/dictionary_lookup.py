@@ -89,6 +89,7 @@ class DictionaryLookup(Table):
         length: int = 8,
         slack: float = 2.0,
         address: str = "discrete",
+        reward: str = "first",
         view: str = "glimpse",
         split: str = "train",
         glimpse_cost: float = 0.0,
@@ -109,13 +110,14 @@ class DictionaryLookup(Table):
             min_length=min_length,
             length=length,
             slack=slack,
+            reward=reward,
             view=view,
             split=split,
             glimpse_cost=glimpse_cost,
         )
         if view == "glimpse":
             start = self.key_size
-            self.readable = {"answer": (("glimpse", start, start + self.values + 1),)}
+            self.readable = {"answer": self._readable_value(start)}
 
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         return lengths

@@ -74,6 +74,8 @@ class PointerChase(Table):
             holds the answer.
         slack: budget / shortest solution, at least 1.
         address: "bits" or "discrete".
+        reward: "first", or "final", which judges the last step's answer alone: there is then no
+            answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole table in one step.
         split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
@@ -93,6 +95,7 @@ class PointerChase(Table):
         length: int = 5,
         slack: float = 2.0,
         address: str = "bits",
+        reward: str = "first",
         view: str = "glimpse",
         split: str = "train",
         glimpse_cost: float = 0.0,
@@ -104,13 +107,14 @@ class PointerChase(Table):
             min_length=min_length,
             length=length,
             slack=slack,
+            reward=reward,
             view=view,
             split=split,
             glimpse_cost=glimpse_cost,
         )
         if view == "glimpse":
             b = self.address_bits
-            self.readable = {"answer": (("glimpse", b, b + self.values + 1),)}
+            self.readable = {"answer": self._readable_value(b)}
             if self._bitwise:
                 self.readable |= {"look": (("glimpse", 0, b),)}
 

@@ -36,6 +36,8 @@ class Table(Task):
             first. An address of N or more shows an empty cell.
         min_length, length: the least and the greatest length that is dealt.
         slack: the budget is the shortest solution times `slack`, rounded up; at least 1.
+        reward: "first", the first answer given ends the episode and is judged; "final", every step
+            answers, with one of the V values, and the last answer is judged.
         view: "glimpse", or "full" for the whole table in one step.
         split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
@@ -52,7 +54,6 @@ class Table(Task):
     least_length = 1
     levels: tuple[int, int]
     answer_reward = 1.0
-    may_pass = True
 
     def __init__(
         self,
@@ -63,6 +64,7 @@ class Table(Task):
         min_length: int,
         length: int,
         slack: float,
+        reward: str,
         view: str,
         split: str,
         glimpse_cost: float,
@@ -73,6 +75,7 @@ class Table(Task):
         check_integers(1, values=values, length=length)
         check_integers(self.least_length, min_length=min_length)
         check_choice("address", address, ("discrete", "bits"))
+        check_choice("reward", reward, ("first", "final"))
         check_choice("view", view, ("glimpse", "full"))
         check_choice("split", split, SPLITS)
         if min_length > length:
@@ -91,6 +94,7 @@ class Table(Task):
         self.levels = (int(min_length), int(length))
         self.glimpse_cost = float(glimpse_cost)
         self._slack, self._full = float(slack), view == "full"
+        self.may_pass = reward == "first"
         self._bitwise, self._split = address == "bits", split
         self._fixed_purpose = VALIDATION_SCENE if split == "validation" else FIXED_SCENE
         (self.budget,) = self._budgets_of(np.array([length])).tolist()
@@ -138,6 +142,10 @@ class Table(Task):
 
     # --- spaces ------------------------------------------------------------------------------
 
+    def _readable_value(self, start: int) -> tuple[tuple[str, int, int], ...]:
+        """Where a glimpse shows the value that may be answered; its blank is at index `start`."""
+        return (("glimpse", start + (not self.may_pass), start + self.values + 1),)
+
     @property
     def num_scenes(self) -> int | None:
         return None if self._split == "train" else _FIXED_SCENES
@@ -150,7 +158,7 @@ class Table(Task):
         return np.ceil(self._slack * self._shortest(lengths) - 1e-9).astype(np.int64)
 
     def _make_action_space(self) -> spaces.Dict:
-        answer = spaces.Discrete(self.values + 1)
+        answer = spaces.Discrete(self.values + 1 if self.may_pass else self.values)
         if self._full:
             return spaces.Dict(answer=answer)
         look: spaces.Space = spaces.Discrete(self.cells)
@@ -208,6 +216,10 @@ class Table(Task):
     def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
         answers = actions["answer"][rows]
         target = self._targets[rows // self._copies]
+        if not self.may_pass:
+            self._answers[rows] = answers + 1
+            right = (answers + 1 == target) & self._asks(rows) & last
+            return Judgement(right.astype(np.float64), target - 1, last, solved=right)
         self._answers[rows] = answers
         said = answers != 0
         right = (answers == target) & self._asks(rows)
@@ -241,11 +253,14 @@ class Table(Task):
     def oracle(self) -> Arrays:
         """Return the next action of every row, name -> (num_envs, ...), of the shortest solution,
         for rows that have taken the oracle's actions so far."""
-        targets = np.repeat(self._targets, self._copies)
+        answers = np.repeat(self._targets, self._copies)
+        if not self.may_pass:
+            answers = answers - 1
         if self._full:
-            return {"answer": targets}
+            return {"answer": answers}
         looks, answering = self._oracle()
-        answers = np.where(answering, targets, 0)
+        if self.may_pass:
+            answers = np.where(answering, answers, 0)
         if self._bitwise:
             looks = (looks[:, None] >> np.arange(self.address_bits)) & 1
         return {"look": looks, "answer": answers}

@@ -123,6 +123,8 @@ class TapeMachine(Task):
         ValueError: an argument is not one of these or does not fit the others.
     """
 
+    answer_reward: NDArray[np.float64]
+
     def __init__(
         self,
         *,
@@ -231,11 +233,11 @@ class TapeMachine(Task):
 
     def _say_what_is_readable(self) -> None:
         shown = self._rules.symbols + 1
-        read = (("glimpse", 0, shown),)
-        self.readable = {"answer": read}
+        cells = (("glimpse", 0, shown), ("glimpse", shown, 2 * shown))
         if self._memory_cells:
-            read += (("glimpse", shown, 2 * shown),)
-            self.readable = {"answer": read, "write": read}
+            self.readable = {"answer": cells, "write": cells}
+        else:
+            self.readable = {"answer": cells[:1]}
 
     def allocate(self, num_envs: int, copies: int) -> None:
         sizes, groups = self._sizes, num_envs // copies
@@ -305,9 +307,7 @@ class TapeMachine(Task):
         shown = self._rules.symbols + 1
         glimpses = np.zeros((len(rows), tapes, shown), np.float32)
         last = np.zeros((len(rows), sum(self._shown_moves) + tapes * shown), np.float32)
-        show_cells(
-            rows, self._tapes, machines, self._memory, glimpses, last, self._shown_moves
-        )
+        show_cells(rows, self._tapes, machines, self._memory, glimpses, last, self._shown_moves)
         observation: Arrays = {"glimpse": glimpses if tapes == 2 else glimpses[:, 0]}
         if self._program == "priority_sort":
             at = machines["head"][rows]

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from glimpse_envs.randomness import TRAIN_SCENE, fill_keyed_words
+from glimpse_envs.randomness import TRAIN_SCENE, keyed_block
 from glimpse_envs.tasks.tape_programs import (
     INPUT,
     MEMORY,
@@ -55,8 +55,8 @@ cells are not blank, the visits of a shortest solution, how many symbols are to 
 MACHINE = np.dtype(
     [
         (name, np.int64)
-        for name in ("head", "memory_head", "done", "wrong", "steps")
-        + ("look", "memory_look", "answer", "write")
+        for names in ("head memory_head done wrong steps", "look memory_look answer write")
+        for name in names.split()
     ]
 )
 """Where a row has got to: the cells under its heads, how many symbols were rightly put out, which
@@ -100,7 +100,7 @@ class Tapes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def budget_of(slack: float, steps: int) -> int:
+def budget_of(slack: float, steps: int | np.int64) -> np.int64:
     """Return the budget for a shortest solution of `steps`."""
     return np.int64(np.ceil(slack * steps - 1e-9))  # 1.1 times 10 is 11 and a little
 
@@ -127,17 +127,18 @@ def deal_tapes(
         budgets, answer_rewards: (num_envs,), those of the rows are set.
     """
     copies = len(tapes.group_of) // len(tapes.facts)
-    words = np.empty(words_needed(rules.program, rules.length), np.uint32)
+    words = np.empty(words_needed(rules.program, rules.length) + 3, np.uint32)  # whole blocks
     for group in groups:
         length, fact = lengths[group], tapes.facts[group]
-        needed = words[: words_needed(rules.program, length)]
-        fill_keyed_words(needed, group, keys, TRAIN_SCENE, rules.purpose)
+        for i in range(0, words_needed(rules.program, length), 4):
+            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, rules.purpose)
+            words[i], words[i + 1], words[i + 2], words[i + 3] = block
         cells, priorities, route = tapes.cells[group], tapes.priorities[group], tapes.routes[group]
         for i in range(fact["filled"]):
             cells[i] = 0
             priorities[i] = 0.0
         filled, visits = lay(
-            rules.program, length, rules.symbols, rules.times, needed, cells, priorities, route
+            rules.program, length, rules.symbols, rules.times, words, cells, priorities, route
         )
         count = 0
         for i in range(visits):

@@ -28,6 +28,8 @@ _COPY, _REVERSE, _REPEAT_COPY, _DUPLICATED, _FORWARD_REVERSE, _ADDITION, _SORT =
 INPUT, MEMORY, PUT_OUT, SOURCE, WRITTEN = range(5)
 VISIT = 5
 
+Int = int | np.int64
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -70,9 +72,9 @@ def longest(program: int, length: int, symbols: int, times: int, absolute: bool)
 
 
 @njit(cache=True, nogil=True)
-def words_needed(program: int, length: int) -> int:
+def words_needed(program: int, length: Int) -> Int:
     """Return how many random words a tape of `length` is laid from."""
-    if program == _ADDITION or program == _SORT:
+    if program in (_ADDITION, _SORT):
         return 2 * length
     return length + 1 if program == _REPEAT_COPY else length
 
@@ -80,14 +82,14 @@ def words_needed(program: int, length: int) -> int:
 @njit(cache=True, nogil=True)
 def lay(
     program: int,
-    length: int,
+    length: Int,
     symbols: int,
     times: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     priorities: NDArray[np.float32],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """Fill a tape and the visits of its shortest solution; return how many cells and visits.
 
     Args:
@@ -116,16 +118,16 @@ def lay(
 
 
 @njit(cache=True, nogil=True)
-def steps_of(route: NDArray[np.int64], visits: int, absolute: bool) -> int:
+def steps_of(route: NDArray[np.int64], visits: Int, absolute: bool) -> Int:
     """Return how many steps it takes from cell 0 of both tapes through all of `visits`."""
-    steps = 1 + _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
+    steps: Int = 1 + _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
     for i in range(1, visits):
         steps += steps_between(route, i, absolute)
     return steps
 
 
 @njit(cache=True, nogil=True)
-def steps_between(route: NDArray[np.int64], i: int, absolute: bool) -> int:
+def steps_between(route: NDArray[np.int64], i: Int, absolute: bool) -> Int:
     """Return how many steps after visit i - 1, or after the start, visit i takes place."""
     if i == 0:
         return _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
@@ -142,7 +144,7 @@ def _distance(a: int, b: int, c: int, d: int, absolute: bool) -> int:
 
 @njit(cache=True, nogil=True, inline="always")
 def _visit(
-    route: NDArray[np.int64], i: int, at: int, memory: int, put_out: int, source: int, write: int
+    route: NDArray[np.int64], i: Int, at: Int, memory: Int, put_out: Int, source: Int, write: Int
 ) -> None:
     route[i, INPUT], route[i, MEMORY], route[i, PUT_OUT] = at, memory, put_out
     route[i, SOURCE], route[i, WRITTEN] = source, write
@@ -150,12 +152,12 @@ def _visit(
 
 @njit(cache=True, nogil=True)
 def _copy(
-    length: int,
+    length: Int,
     symbols: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     for i in range(length):
         tape[i] = 1 + below(words[i], symbols)
         _visit(route, i, i, 0, tape[i], i, 0)
@@ -164,12 +166,12 @@ def _copy(
 
 @njit(cache=True, nogil=True)
 def _reverse(
-    length: int,
+    length: Int,
     symbols: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     for i in range(length):
         tape[i] = 1 + below(words[i], symbols)
         _visit(route, length - 1 - i, i, 0, tape[i], i, 0)
@@ -178,13 +180,13 @@ def _reverse(
 
 @njit(cache=True, nogil=True)
 def _repeat_copy(
-    length: int,
+    length: Int,
     symbols: int,
     repeats: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """The count stands first, as a symbol; the rest is put out that often."""
     count = 1 if repeats == 1 else 2 + below(words[0], repeats - 1)
     tape[0] = count
@@ -199,13 +201,13 @@ def _repeat_copy(
 
 @njit(cache=True, nogil=True)
 def _duplicated_input(
-    length: int,
+    length: Int,
     symbols: int,
     duplicates: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     for i in range(length):
         symbol, first = 1 + below(words[i], symbols), i * duplicates
         for j in range(duplicates):
@@ -216,12 +218,12 @@ def _duplicated_input(
 
 @njit(cache=True, nogil=True)
 def _forward_reverse(
-    length: int,
+    length: Int,
     symbols: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """All but the last symbol are written on the way; then the memory tape is read backwards."""
     end = length - 1
     for i in range(length):
@@ -235,12 +237,12 @@ def _forward_reverse(
 
 @njit(cache=True, nogil=True)
 def _addition(
-    length: int,
+    length: Int,
     base: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """Digit d is symbol d + 1; both numbers' lowest digits stand first, side by side."""
     carry = 0
     for i in range(length):
@@ -256,13 +258,13 @@ def _addition(
 
 @njit(cache=True, nogil=True)
 def _priority_sort(
-    length: int,
+    length: Int,
     symbols: int,
     words: NDArray[np.uint32],
     tape: NDArray[np.int64],
     priorities: NDArray[np.float32],
     route: NDArray[np.int64],
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """All cells are read before the first is put out: only then is it known which has priority. Of
     equal priorities, as rare as one pair in 2**24, the left one is first."""
     falling = np.empty(length, np.int64)
