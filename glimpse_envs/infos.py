@@ -54,7 +54,7 @@ def final_infos(observation: Arrays, said: Arrays, rows: Rows, num_envs: int) ->
     for name, values in observation.items():
         for row, value in zip(own, values, strict=True):
             row[name] = value
-    final_obs = np.full(num_envs, None, dtype=object)
+    final_obs = np.empty(num_envs, dtype=object)  # of None
     final_obs[rows] = own
     return {
         "final_obs": final_obs,

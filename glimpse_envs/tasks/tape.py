@@ -254,8 +254,8 @@ class TapeMachine(Task):
             groups,
             (keys.seeds, keys.streams, keys.episodes, keys.indices),
             keys.levels,
-            self._rules,
-            self._tapes,
+            tuple(self._rules),
+            tuple(self._tapes),
             self._machines,
             self._memory,
             self.budgets,
@@ -269,6 +269,7 @@ class TapeMachine(Task):
         if self._full:
             return self._judge_whole(rows, actions["answer"])
         looks = actions["look"].reshape(len(self.budgets), -1)
+        tapes, machines = self._tapes, self._machines
         rewards, targets = np.empty(len(rows)), np.empty(len(rows), np.int64)
         flags = np.empty((3, len(rows)), np.bool_)
         judge_answers(
@@ -276,8 +277,10 @@ class TapeMachine(Task):
             np.ascontiguousarray(looks),
             np.ascontiguousarray(actions["answer"]),
             np.ascontiguousarray(actions["write"]) if self._memory_cells else self._nothing,
-            self._tapes,
-            self._machines,
+            tapes.group_of,
+            tapes.facts,
+            tapes.outputs,
+            machines,
             rewards,
             targets,
             flags,
@@ -297,30 +300,55 @@ class TapeMachine(Task):
         return Judgement(share, target, np.ones(len(rows), np.bool_), solved=solved)
 
     def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
-        move_heads(rows, self._rules, self._tapes, self._machines, self._memory)
+        rules, tapes = self._rules, self._tapes
+        move_heads(
+            rows,
+            rules.absolute,
+            rules.forward,
+            tapes.group_of,
+            tapes.facts,
+            self._machines,
+            self._memory,
+        )
 
     def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
-        groups = self._tapes.group_of[rows]
         if self._full:
-            return {"scene": self._whole(groups)}
-        tapes, machines = 2 if self._memory_cells else 1, self._machines
-        shown = self._rules.symbols + 1
-        glimpses = np.zeros((len(rows), tapes, shown), np.float32)
-        last = np.zeros((len(rows), sum(self._shown_moves) + tapes * shown), np.float32)
-        show_cells(rows, self._tapes, machines, self._memory, glimpses, last, self._shown_moves)
-        observation: Arrays = {"glimpse": glimpses if tapes == 2 else glimpses[:, 0]}
+            return {"scene": self._whole(self._tapes.group_of[rows])}
+        strips, choices = 2 if self._memory_cells else 1, self._rules.symbols + 1
+        glimpses = np.zeros((len(rows), strips, choices), np.float32)
+        last = np.zeros((len(rows), sum(self._shown_moves) + strips * choices), np.float32)
+        show_cells(
+            rows,
+            self._tapes.group_of,
+            self._tapes.facts,
+            self._tapes.cells,
+            self._machines,
+            self._memory,
+            glimpses,
+            last,
+            self._shown_moves,
+        )
+        observation: Arrays = {"glimpse": glimpses if strips == 2 else glimpses[:, 0]}
         if self._program == "priority_sort":
-            at = machines["head"][rows]
-            inside = (at >= 0) & (at < self._sizes.cells)
-            priorities = self._tapes.priorities[groups, np.where(inside, at, 0)]
-            observation["priority"] = np.where(inside, priorities, np.float32(0))[:, None]
+            observation["priority"] = self._priorities(rows)
         if self._bits:
-            places = [
-                machines[head][rows, None] >> np.arange(bits) & 1
-                for head, bits in zip(("head", "memory_head"), self._bits, strict=False)
-            ]
-            observation["location"] = np.concatenate(places, axis=1).astype(np.float32)
+            observation["location"] = self._locations(rows)
         return observation | {"last_action": last, "remaining": remaining}
+
+    def _priorities(self, rows: Rows) -> NDArray[np.float32]:
+        """Return the priorities (m, 1) under the input heads, 0 on a blank."""
+        at = self._machines["head"][rows]
+        inside = (at >= 0) & (at < self._sizes.cells)
+        priorities = self._tapes.priorities[self._tapes.group_of[rows], np.where(inside, at, 0)]
+        return np.where(inside, priorities, np.float32(0))[:, None]
+
+    def _locations(self, rows: Rows) -> NDArray[np.float32]:
+        """Return the bits (m, n) of the cells under the heads, lowest first."""
+        places = [
+            self._machines[head][rows, None] >> np.arange(bits) & 1
+            for head, bits in zip(("head", "memory_head"), self._bits, strict=False)
+        ]
+        return np.concatenate(places, axis=1).astype(np.float32)
 
     def _whole(self, groups: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the whole input tapes (m, cells, S + 1), with priorities (m, cells, S + 2)."""
@@ -347,7 +375,18 @@ class TapeMachine(Task):
         num_envs = len(self.budgets)
         looks = np.empty((num_envs, 2), np.int64)
         answers, writes = np.empty(num_envs, np.int64), np.empty(num_envs, np.int64)
-        solve(self._rules, self._tapes, self._machines, looks, answers, writes)
+        rules, tapes = self._rules, self._tapes
+        solve(
+            rules.absolute,
+            rules.forward,
+            tapes.group_of,
+            tapes.facts,
+            tapes.routes,
+            self._machines,
+            looks,
+            answers,
+            writes,
+        )
         if not self._memory_cells:
             return {"look": looks[:, 0].copy(), "answer": answers}
         return {"look": looks, "answer": answers, "write": writes}

@@ -110,8 +110,8 @@ def deal_tapes(
     groups: NDArray[np.int64],
     keys: tuple[NDArray, NDArray, NDArray, NDArray],
     lengths: NDArray[np.int64],
-    rules: Rules,
-    tapes: Tapes,
+    rules: tuple,
+    tapes: tuple,
     machines: NDArray[np.void],
     memory: NDArray[np.int64],
     budgets: NDArray[np.int64],
@@ -122,35 +122,37 @@ def deal_tapes(
     Args:
         keys: the seeds, streams, episodes and indices of `glimpse_envs.scenes.scene.Keys`.
         lengths: (groups,), L of each tape.
+        rules, tapes: plain tuples of `Rules` and `Tapes`. A cache of compiled kernels holds the
+            types of arguments by name, and could not be read where a class of ours is gone.
         machines: (num_envs,) of `MACHINE`.
         memory: (num_envs, M), the memory tapes, 0 is blank; M = 0: there are none.
         budgets, answer_rewards: (num_envs,), those of the rows are set.
     """
-    copies = len(tapes.group_of) // len(tapes.facts)
-    words = np.empty(words_needed(rules.program, rules.length) + 3, np.uint32)  # whole blocks
+    program, symbols, times, greatest, purpose, slack, absolute, _ = rules
+    group_of, facts, tape_cells, tape_priorities, routes, outputs, sources = tapes
+    copies = len(group_of) // len(facts)
+    words = np.empty(words_needed(program, greatest) + 3, np.uint32)  # whole blocks
     for group in groups:
-        length, fact = lengths[group], tapes.facts[group]
-        for i in range(0, words_needed(rules.program, length), 4):
-            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, rules.purpose)
+        length, fact = lengths[group], facts[group]
+        for i in range(0, words_needed(program, length), 4):
+            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, purpose)
             words[i], words[i + 1], words[i + 2], words[i + 3] = block
-        cells, priorities, route = tapes.cells[group], tapes.priorities[group], tapes.routes[group]
+        cells, priorities, route = tape_cells[group], tape_priorities[group], routes[group]
         for i in range(fact["filled"]):
             cells[i] = 0
             priorities[i] = 0.0
-        filled, visits = lay(
-            rules.program, length, rules.symbols, rules.times, words, cells, priorities, route
-        )
+        filled, visits = lay(program, length, symbols, times, words, cells, priorities, route)
         count = 0
         for i in range(visits):
             if route[i, PUT_OUT]:
-                tapes.outputs[group, count] = route[i, PUT_OUT]
-                tapes.sources[group, count] = route[i, SOURCE]
+                outputs[group, count] = route[i, PUT_OUT]
+                sources[group, count] = route[i, SOURCE]
                 count += 1
         for i in range(count, max(count, fact["count"]) + 1):
-            tapes.outputs[group, i], tapes.sources[group, i] = 0, -1
+            outputs[group, i], sources[group, i] = 0, -1
         fact["length"], fact["index"], fact["filled"] = length, keys[3][group], filled
         fact["visits"], fact["count"] = visits, count
-        budget = budget_of(rules.slack, steps_of(route, visits, rules.absolute))
+        budget = budget_of(slack, steps_of(route, visits, absolute))
         for row in range(group * copies, (group + 1) * copies):
             budgets[row], answer_rewards[row] = budget, 1.0 / count
             machine = machines[row]
@@ -167,7 +169,9 @@ def judge_answers(
     looks: NDArray[np.int64],
     answers: NDArray[np.int64],
     writes: NDArray[np.int64],
-    tapes: Tapes,
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    outputs: NDArray[np.int64],
     machines: NDArray[np.void],
     rewards: NDArray[np.float64],
     targets: NDArray[np.int64],
@@ -178,14 +182,15 @@ def judge_answers(
     Args:
         looks: (num_envs, heads).
         answers, writes: (num_envs,).
+        group_of, facts, outputs: as in `Tapes`.
         rewards, targets: (m,), filled.
         flags: (3, m), filled: whether the answer counted, ended the episode, completed the output.
     """
     heads = looks.shape[1]
     for i, row in enumerate(rows):
-        group, answer, machine = tapes.group_of[row], answers[row], machines[row]
-        count, done = tapes.facts[group]["count"], machine["done"]
-        target, reward = tapes.outputs[group, done], 0.0
+        group, answer, machine = group_of[row], answers[row], machines[row]
+        count, done = facts[group]["count"], machine["done"]
+        target, reward = outputs[group, done], 0.0
         if answer == target:
             # So the rewards of an episode sum to exactly 1, whatever 1 / count is in binary.
             reward = (done + 1) / count - done / count
@@ -204,8 +209,10 @@ def judge_answers(
 @njit(cache=True, nogil=True)
 def move_heads(
     rows: NDArray[np.int64],
-    rules: Rules,
-    tapes: Tapes,
+    absolute: bool,
+    forward: bool,
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
     machines: NDArray[np.void],
     memory: NDArray[np.int64],
 ) -> None:
@@ -217,11 +224,11 @@ def move_heads(
         at, write = machine["memory_head"], machine["write"]
         if write > 0 and 0 <= at < room:
             memory[row, at] = write
-        if rules.absolute:
+        if absolute:
             machine["head"], machine["memory_head"] = machine["look"], machine["memory_look"]
             continue
-        move = machine["look"] if rules.forward else machine["look"] - 1
-        filled = tapes.facts[tapes.group_of[row]]["filled"]
+        move = machine["look"] if forward else machine["look"] - 1
+        filled = facts[group_of[row]]["filled"]
         machine["head"] = min(max(machine["head"] + move, -1), filled)
         if room:
             machine["memory_head"] = min(max(at + machine["memory_look"] - 1, -1), room)
@@ -230,7 +237,9 @@ def move_heads(
 @njit(cache=True, nogil=True)
 def show_cells(
     rows: NDArray[np.int64],
-    tapes: Tapes,
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    cells: NDArray[np.int64],
     machines: NDArray[np.void],
     memory: NDArray[np.int64],
     glimpses: NDArray[np.float32],
@@ -246,9 +255,9 @@ def show_cells(
     """
     room, choices = memory.shape[1], glimpses.shape[2]
     for i, row in enumerate(rows):
-        group, machine = tapes.group_of[row], machines[row]
+        group, machine = group_of[row], machines[row]
         at = machine["head"]
-        symbol = tapes.cells[group, at] if 0 <= at < tapes.facts[group]["filled"] else 0
+        symbol = cells[group, at] if 0 <= at < facts[group]["filled"] else 0
         glimpses[i, 0, symbol] = 1.0
         if room:
             at = machine["memory_head"]
@@ -268,8 +277,11 @@ def show_cells(
 
 @njit(cache=True, nogil=True)
 def solve(
-    rules: Rules,
-    tapes: Tapes,
+    absolute: bool,
+    forward: bool,
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    routes: NDArray[np.int64],
     machines: NDArray[np.void],
     looks: NDArray[np.int64],
     answers: NDArray[np.int64],
@@ -278,18 +290,18 @@ def solve(
     """Fill `looks` (num_envs, 2), `answers` and `writes` (num_envs,) with the next actions of the
     shortest solutions that the rows have followed so far."""
     for row in range(len(answers)):
-        machine, group = machines[row], tapes.group_of[row]
-        route, final = tapes.routes[group], tapes.facts[group]["visits"] - 1
-        visit, due = 0, steps_between(route, 0, rules.absolute)
+        machine, group = machines[row], group_of[row]
+        route, final = routes[group], facts[group]["visits"] - 1
+        visit, due = 0, steps_between(route, 0, absolute)
         while due < machine["steps"] and visit < final:
             visit += 1
-            due += steps_between(route, visit, rules.absolute)
+            due += steps_between(route, visit, absolute)
         goal, answers[row], writes[row] = visit, 0, 0
         if due == machine["steps"]:
             answers[row], writes[row] = route[visit, PUT_OUT], route[visit, WRITTEN]
             goal = min(visit + 1, final)
         one, other = route[goal, INPUT], route[goal, MEMORY]
-        if not rules.absolute:
-            one = np.sign(one - machine["head"]) + (0 if rules.forward else 1)
+        if not absolute:
+            one = np.sign(one - machine["head"]) + (0 if forward else 1)
             other = np.sign(other - machine["memory_head"]) + 1
         looks[row, 0], looks[row, 1] = one, other
