@@ -1,6 +1,5 @@
 """Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`."""
 
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.command_line import run_command
 from agents.costs import measure_costs
 from agents.scanners import SCANNERS, ScannedPolicy
+from glimpse_envs.evaluation.memory_records import write_memory_record
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.records import Record, pack_correct, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, git_revision, load_policy, open_run
@@ -99,26 +99,6 @@ def validate_run(run: Run, scenes: int = 2_000) -> dict[str, float]:
     return {"validation_error": 1.0 - evaluation.accuracy, "validation_scenes": scenes}
 
 
-def solved_share(run: Run) -> float:
-    """The share of 1,000 validation sequences that a run's policy gets wholly right; of the
-    greatest length of its training, where what is hidden has one.
-
-    Raises:
-        RunError: the run's policy or checkpoint cannot be read.
-    """
-    length = greatest_length(run)
-    changes: dict[str, Any] = {} if length is None else {"min_length": length}
-    return evaluate_run(run, split="validation", scenes=1_000, **changes).accuracy
-
-
-def greatest_length(run: Run) -> int | None:
-    """The greatest length that a run was trained on; None where what is hidden has none."""
-    config = run.config["config"]
-    with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
-        levels = env.unwrapped.task.levels  # type: ignore[attr-defined]
-    return None if levels is None else int(levels[1])
-
-
 def learning_curve(run: Run) -> list[list[float]]:
     """The scores of `validate_run` among a run's metrics, as `Record.curve` has them."""
     cores = run.config["config"]["threads"]
@@ -147,7 +127,7 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
     return Record(
         env_id=evaluation.env_id,
         env_kwargs=dict(evaluation.env_kwargs),
-        model=_model_name(run),
+        model=model_name(run),
         seed=run.config["seed"],
         glimpses=len(evaluation.accuracy_by_glimpse),
         error_percent=round(evaluation.error_percent, 4),
@@ -169,7 +149,7 @@ def make_record(run: Run, evaluation: Evaluation, notes: str = "") -> Record:
     )
 
 
-def _model_name(run: Run) -> str:
+def model_name(run: Run) -> str:
     """What tables call the run's model.
 
     Raises:
@@ -189,6 +169,11 @@ def main(arguments: list[str] | None = None) -> None:
 
     def command() -> None:
         run = open_run(config.run)
+        from agents.memory_evaluation import greatest_length
+
+        if greatest_length(run) is not None:
+            _evaluate_lengths(run, config)
+            return
         evaluation = evaluate_run(
             run,
             split=config.split,
@@ -206,6 +191,22 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"recorded in {path}")
 
     run_command(command)
+
+
+def _evaluate_lengths(run: Run, config: EvaluateConfig) -> None:
+    """Score a run on tapes or tables."""
+    from agents.memory_evaluation import evaluate_lengths, make_memory_record
+
+    for length, evaluation in evaluate_lengths(run).items():
+        low, high = (100 * share for share in evaluation.interval)
+        print(
+            f"length {length}: {100 * evaluation.accuracy:.1f} % of {evaluation.scenes:,} test "
+            f"sequences wholly right ({low:.1f} to {high:.1f}), return "
+            f"{evaluation.mean_return:.3f}, {evaluation.mean_glimpses:.1f} steps"
+        )
+    if config.record is not None:
+        path = write_memory_record(make_memory_record(run, config.notes), config.record)
+        print(f"recorded in {path}")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ import tyro
 
 from agents.actor_critic import ActorCritic, ActorCriticConfig
 from agents.command_line import run_command
-from agents.evaluate import solved_share
 from agents.exact import Exact, ExactConfig
+from agents.memory_evaluation import solved_share
 from agents.reinforce import Reinforce, ReinforceConfig
 from agents.resuming import read_config, resume_command
 from agents.straight_through import StraightThrough, StraightThroughConfig

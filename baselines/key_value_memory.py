@@ -86,6 +86,12 @@ class KeyValueMemory(MemoryBaseline):
         way = self.config.addressing.replace("_", "-").capitalize()
         return f"{way} key-value {self.core_name}"
 
+    def cells_read(self, cells: int) -> float:
+        steps = self.setting.steps(cells)
+        # To encode all cells and to score them all is no less than to read them.
+        read = steps * (cells if self.config.addressing == "soft" else 1)
+        return float(cells + read)
+
     def feeds(self) -> bool:
         return self.config.feed
 

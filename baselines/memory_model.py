@@ -180,6 +180,10 @@ class MemoryBaseline(nn.Module, ABC):
             said = said[-1:]
         return Answers(self.answer_head(torch.stack(said)), *self.finish(memory))
 
+    def cells_read(self, cells: int) -> float:
+        """Cells that are touched in one episode on a scene of so many cells, counted each time."""
+        return float(cells)
+
     def set_progress(self, progress: float, generator: torch.Generator) -> None:
         """Called before each batch of training, for what changes with `progress` in [0, 1] and for
         noise, which is to be drawn from `generator` alone."""

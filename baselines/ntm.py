@@ -185,6 +185,10 @@ class NTM(MemoryBaseline):
     def title(self) -> str:
         return f"Soft NTM {self.core_name}"
 
+    def cells_read(self, cells: int) -> float:
+        heads = self.memory.reads + self.memory.writes
+        return float(cells + (cells + self.setting.steps(cells)) * heads * self.memory.cells)
+
     def begin(self, scene: Tensor) -> MemoryState:
         return self.memory.initial_state(len(scene))
 
