@@ -55,6 +55,9 @@ class NetworkConfig:
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
     skip: bool = False
     """Heads also see the encoded glimpse itself, past the core."""
+    answer_in_view: bool = False
+    """Which symbol is answered is worked out from the encoded glimpse alone (with `skip`), and only
+    whether to answer from memory: what is put out must be in view."""
     direct_access: Literal["symbols", "all"] | None = None
     """Heads can also repeat what is read, as the direct-access controller of Zaremba & Sutskever
     (2015), where the task says what there is to repeat: the symbols that are answered or written,
@@ -62,8 +65,10 @@ class NetworkConfig:
 
 
 def core_name(config: NetworkConfig) -> str:
-    """What the core is called in tables."""
-    return config.core if config.core == "rnn" else config.core.upper()
+    """What the core is called in tables, and whether its heads may repeat what is read."""
+    name = config.core if config.core == "rnn" else config.core.upper()
+    direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
+    return name + direct[config.direct_access]
 
 
 def check_network(config: NetworkConfig) -> None:
@@ -75,6 +80,8 @@ def check_network(config: NetworkConfig) -> None:
     check_choices(config)
     check_counts(config, "what_units", "where_units", "glimpse_units", "core_units", "head_units")
     check_positive(config, "look_std")
+    if config.answer_in_view and not config.skip:
+        raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
 
 
 class GlimpseNetwork(nn.Module):
@@ -82,6 +89,9 @@ class GlimpseNetwork(nn.Module):
 
     Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse` or, in
     the full view, `scene`; "where" is everything else, flattened.
+
+    Raises:
+        ValueError: there is no such part, or it is no picture and `config` needs one.
     """
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
@@ -97,6 +107,7 @@ class GlimpseNetwork(nn.Module):
         assert shape is not None
         self.contrast = config.contrast
         if config.contrast:
+            _check_picture(shape, "contrast=True", "leave it False")
             shape = (2 * shape[0], *shape[1:])
         self.what = _what_encoder(shape, config)
         where_size = sum(spaces.flatdim(space[key]) for key in self.where_keys)
@@ -124,9 +135,19 @@ def _local_contrast(seen: Tensor) -> Tensor:
     return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
 
 
+def _check_picture(shape: tuple[int, ...], option: str, cure: str) -> None:
+    """Raise a ValueError unless `shape` is that of square pictures, which `option` needs."""
+    if len(shape) < 3 or shape[-2] != shape[-1]:
+        raise ValueError(
+            f"{option} is for square pictures (..., side, side); what is seen here has the shape "
+            f"{shape}: {cure}"
+        )
+
+
 def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
     if config.glimpse_network == "dense":
         return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), config.what_units))
+    _check_picture(shape, "glimpse_network='conv'", "take 'dense'")
     channels, side = int(np.prod(shape[:-2])), shape[-1]
     width = max(8, config.what_units // 4)
     pooled = -(-side // 2)
@@ -289,7 +310,26 @@ class IndependentHead(LogitsHead):
 
 
 class OptionalAnswerHead(LogitsHead):
-    """Whether to answer, by the first logit, and what, by the n others."""
+    """Whether to answer, by the first logit, and what, by the n others.
+
+    Args:
+        units: of what it sees.
+        logits: 1 + n.
+        in_view: what is answered is worked out from the last so many of the units alone; None: all.
+    """
+
+    def __init__(self, units: int, logits: int, in_view: int | None = None) -> None:
+        super().__init__(units, 1 if in_view else logits)
+        self.in_view = in_view
+        self.symbols = nn.Linear(in_view, logits - 1) if in_view else None
+
+    def scores(self, core: Tensor, repeated: Tensor | None) -> Tensor:
+        if self.symbols is None or self.in_view is None:
+            return super().scores(core, repeated)
+        gate = super().scores(core, None)
+        symbols = self.symbols(core[:, -self.in_view :]).to(gate.dtype)
+        logits = torch.cat([gate, symbols], dim=1)
+        return logits if repeated is None else logits + repeated
 
     def forward(self, core: Tensor, repeated: Tensor | None = None) -> OptionalAnswer:
         if repeated is not None:  # that a blank is read does not say whether to answer
@@ -351,8 +391,10 @@ def make_head(
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
         return GaussianHead(units, space.shape[0], config)
     if isinstance(space, spaces.Discrete):
-        kind = OptionalAnswerHead if name == "answer" and may_pass else CategoricalHead
-        return kind(units, int(space.n), hidden)
+        if name == "answer" and may_pass:
+            in_view = config.glimpse_units if config.answer_in_view else None
+            return OptionalAnswerHead(units, int(space.n), in_view)
+        return CategoricalHead(units, int(space.n), hidden)
     if isinstance(space, spaces.MultiDiscrete) and len(space.shape) == 1:
         return IndependentHead(units, tuple(int(n) for n in space.nvec), hidden)
     if isinstance(space, spaces.MultiBinary) and len(space.shape) == 1:

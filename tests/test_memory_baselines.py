@@ -13,7 +13,8 @@ from tiny import tiny_network
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.evaluate import evaluate_run, solved_share
+from agents.evaluate import evaluate_run
+from agents.memory_evaluation import solved_share
 from agents.training import train
 from baselines.memory_learner import MemoryLearner
 from baselines.memory_model import Answers, MemoryConfig, MemorySetting
