@@ -31,6 +31,7 @@ from agents.rollout import (
     make_training_env,
     play_episodes,
     replay_episodes,
+    rewarded_for_entropy,
     sample_actions,
 )
 from agents.training import TrainingConfig
@@ -70,7 +71,8 @@ class ActorCriticConfig(TrainingConfig):
     value_weight: float = 0.5
     """Weight of the critic's squared error."""
     entropy_weight: float = 0.0
-    """Bonus for the policy's entropy, in nats."""
+    """Bonus for the entropy of looks, of stops and of whether to answer, in nats; none for what is
+    answered or written, which a bonus would flatten before it has earned anything."""
     final_look_std: float | None = None
     """A continuous look's standard deviation goes linearly to this; None keeps it."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -140,8 +142,8 @@ def episode_losses(
     `policy`: minus the clipped objective of a step's joint decision, summed over the steps where
     something that is learned by reward had an effect (see `Trajectory.effective`); `answer`: the
     cross-entropy, a mean over the answers that counted; `value`: half the mean squared error;
-    `entropy`: summed over the same decisions as `policy`. Means over the same steps, without
-    gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`, ρ - 1 - log ρ, whose expectation
+    `entropy`: of looks, stops and whether to answer, summed. Means over the same steps as
+    `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`, ρ - 1 - log ρ, whose expectation
     is the divergence of the policy from the one that played.
     """
     effective = _effective(trajectory, config)
@@ -156,7 +158,7 @@ def episode_losses(
         "policy": -(objective * decided).sum(dim=0),
         "answer": -mean_where(trajectory.counted, trajectory.log_likelihood()),
         "value": mean_where(trajectory.alive, errors),
-        "entropy": trajectory.joint("entropy", effective).sum(dim=0),
+        "entropy": trajectory.joint("entropy", rewarded_for_entropy(effective)).sum(dim=0),
         "clip_fraction": mean_where(decided, clipped),
         "approx_kl": mean_where(decided, moved),
     }

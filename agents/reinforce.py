@@ -23,7 +23,14 @@ from agents.learner import GradientLearner
 from agents.networks import NetworkConfig, core_name
 from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.returns import returns_to_go
-from agents.rollout import Observation, Trajectory, make_training_env, play_episodes, sample_actions
+from agents.rollout import (
+    Observation,
+    Trajectory,
+    make_training_env,
+    play_episodes,
+    rewarded_for_entropy,
+    sample_actions,
+)
 from agents.scanners import SCANNERS
 from agents.training import TrainingConfig
 
@@ -49,7 +56,8 @@ class ReinforceConfig(TrainingConfig):
     baseline_weight: float = 0.5
     """Weight of the learned baseline's squared error."""
     entropy_weight: float = 0.0
-    """Bonus for the policy's entropy, in nats."""
+    """Bonus for the entropy of looks, of stops and of whether to answer, in nats; none for what is
+    answered or written, which a bonus would flatten before it has earned anything."""
     final_look_std: float | None = None
     """A continuous look's standard deviation goes linearly to this; None keeps it."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -95,7 +103,7 @@ def episode_losses(
     an effect (a look that was ignored, an answer that did not count and a stop when the budget was
     spent had none), less the looks where a scanner chose them. `answer`: the cross-entropy, a mean
     over the answers that counted. `baseline`: half the mean squared error of the learned one.
-    `entropy`: summed over the same decisions as `policy`. `baseline`, the argument, says what to
+    `entropy`: of looks, stops and whether to answer, summed. `baseline`, the argument, says what to
     subtract from the returns in place of the learned values.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
@@ -107,7 +115,7 @@ def episode_losses(
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
         "answer": -mean_where(trajectory.counted, log_likelihood),
         "baseline": mean_where(trajectory.alive, 0.5 * (values - returns) ** 2),
-        "entropy": trajectory.joint("entropy", effective).sum(dim=0),
+        "entropy": trajectory.joint("entropy", rewarded_for_entropy(effective)).sum(dim=0),
     }
 
 

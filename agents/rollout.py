@@ -127,6 +127,12 @@ class Trajectory:
         }
 
 
+def rewarded_for_entropy(effective: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Of the decisions in `effective` those whose entropy a bonus is paid for: not what is answered
+    or written, which has many choices and earns late, so that a bonus would flatten it first."""
+    return {name: mask for name, mask in effective.items() if name not in ("answer", "write")}
+
+
 def _component(
     name: str, decision: Decision, action: dict[str, Tensor]
 ) -> tuple[Distribution, Tensor]:
