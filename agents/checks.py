@@ -1,6 +1,7 @@
 """Refusing a config's values by name, before anything is made of them."""
 
 import math
+from types import NoneType
 from typing import Literal, get_args, get_origin, get_type_hints
 
 import torch
@@ -31,12 +32,15 @@ def check_finite(config: object, *names: str) -> None:
 
 
 def check_choices(config: object) -> None:
-    """Raise a `ValueError` where a field is none of the words that its `Literal` type lists."""
+    """Raise a `ValueError` where a field is none of the words that its `Literal` type lists, or
+    None where `| None` follows it."""
     for name, kind in get_type_hints(type(config)).items():
         value = getattr(config, name)
-        if get_origin(kind) is Literal and value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise ValueError(f"{name}={value!r} must be one of {choices}")
+        words = [
+            w for k in (kind, *get_args(kind)) if get_origin(k) is Literal for w in get_args(k)
+        ]
+        if words and value not in words and not (value is None and NoneType in get_args(kind)):
+            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, words))}")
 
 
 def check_device(device: str) -> None:

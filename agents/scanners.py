@@ -43,8 +43,9 @@ class Scanner(ABC):
         lacking = [n for n in ("tile_locations", "look_kind", "max_move") if not hasattr(task, n)]
         if lacking:
             raise ValueError(
-                f"looks={self.name!r}: {type(task).__name__} does not say how it is looked at, "
-                f"it has no {', '.join(lacking)}"
+                f"looks={self.name!r} scans pictures, by places, tiles or moves of a gaze; "
+                f"{type(task).__name__} does not say how such a gaze looks at it (it has no "
+                f"{', '.join(lacking)}): take looks='learned'"
             )
         self.action_space: spaces.Dict = task.action_space
         self.look_space: spaces.Space = task.action_space["look"]

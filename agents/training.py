@@ -211,8 +211,10 @@ class _Loop:
             ),
             default=0.0,
         )
+        looks = [line for line in run.read_metrics() if "solved_share" in line]
+        self.looked_at = max((int(line["step"]) for line in looks), default=0)  # images
         self.solved = config.solve_at is not None and any(
-            line.get("solved_share", 0.0) >= config.solve_at for line in run.read_metrics()
+            line["solved_share"] >= config.solve_at for line in looks
         )
 
     @property
@@ -233,6 +235,7 @@ class _Loop:
         )
         with finish_on_interrupt() as interrupted:
             self._validate_if_due()  # where it was killed between saving and scoring
+            self._look_whether_solved()
             while self.progress() < 1.0 and not interrupted and not self.solved:
                 if stop_after is not None and self.updates >= stop_after:
                     break
@@ -282,12 +285,13 @@ class _Loop:
     def _look_whether_solved(self) -> None:
         wanted = self.config.solve_at
         due = self.updates % self.config.solve_every == 0 or self.progress() >= 1.0
+        due = due and self.images > self.looked_at
         if wanted is None or self.solved_share is None or not due:
             return
         self._save()
         share = self.solved_share(self.run)
         self.run.append_metrics(self.images, {"solved_share": share, "seconds": self.seconds})
-        self.solved = share >= wanted
+        self.looked_at, self.solved = self.images, share >= wanted
 
     def _save(self) -> None:
         tensors, numbers = flatten(self.learner.state_dict())

@@ -26,7 +26,8 @@ class Score(Protocol):
 def dot_score(query: Tensor, keys: Tensor) -> Tensor:
     """q . k."""
     check_alike(query, keys)
-    return (wide(keys) @ wide(query)[..., None])[..., 0]
+    # Rows times columns that lie along memory: several times faster than keys @ query.
+    return (wide(query)[..., None, :] @ wide(keys).mT)[..., 0, :]
 
 
 def scaled_dot_score(query: Tensor, keys: Tensor) -> Tensor:

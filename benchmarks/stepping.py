@@ -17,7 +17,7 @@ def batch_burst(envs: VectorEnv, row_steps: int = BURST) -> Callable[[], int]:
     envs.action_space.seed(0)
     actions = [envs.action_space.sample() for _ in range(PREPARED)]
     envs.reset(seed=0)
-    # Whole episodes of all tasks: as many resets in each burst.
+    # Whole episodes of all pictures: as many resets in each burst.
     steps = max(48, row_steps // envs.num_envs // 48 * 48)
 
     def burst() -> int:

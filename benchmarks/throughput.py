@@ -3,8 +3,10 @@
     python -m benchmarks.throughput [--env-id ID ...] [--repeats 8] [--record results/benchmarks]
 
 Actions are random and drawn beforehand. Rows reset themselves, so every episode's new scene is
-within the time. Figures are the best of the repeats, and competitors take turns. With one thread a
-second is one of CPU time, so figures are those of one core; with two it is one on the wall.
+within the time; most episodes on tapes and in tables end at a wrong answer, so dealing them takes
+most of theirs (`benchmarks.memory_speed` plays whole ones). Figures are the best of the repeats,
+and competitors take turns. With one thread a second is one of CPU time, so figures are those of one
+core; with two it is one on the wall.
 """
 
 import argparse

@@ -95,6 +95,8 @@ def _page(environment: Environment) -> str:
         "ceiling": f"{row.ceiling:g}, the best mean return",
         "task": f"`{row.task}`",
     }
+    if _is_memory(environment):
+        facts["budget"] += ", of the longest episode"
     blocks = [
         f"# {row.id}",
         _NOTICE,
@@ -111,7 +113,14 @@ def _page(environment: Environment) -> str:
             blocks += ["## Arguments", *_arguments(environment)]
         blocks += [f"## {heading}"]
         if heading in live:
-            blocks += [space_table(live[heading], environment.arguments, environment.classes)]
+            blocks += [
+                space_table(
+                    live[heading],
+                    environment.arguments,
+                    environment.classes,
+                    may_pass=environment.may_pass,
+                )
+            ]
         blocks += [text]
     return "\n\n".join(blocks) + "\n"
 

@@ -15,6 +15,7 @@ MEANINGS: dict[str, str] = {
     "look: discrete": "the address of the cell to look at",
     "look: bits": "the address of the cell to look at, lowest bit first",
     "answer": "the answer",
+    "answer: may pass": "the answer or the symbol to put out, 0 for nothing",
     "stop": "1 ends the episode with this answer",
     "write": "what to write, 0 keeps what is there",
     "glimpse": "what the last look showed",
@@ -38,7 +39,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def space_table(space: spaces.Dict, arguments: Mapping[str, Any], classes: Sequence[str]) -> str:
+def space_table(
+    space: spaces.Dict,
+    arguments: Mapping[str, Any],
+    classes: Sequence[str],
+    *,
+    may_pass: bool = False,
+) -> str:
     """Return the table of an action's or an observation's keys.
 
     Args:
@@ -46,6 +53,7 @@ def space_table(space: spaces.Dict, arguments: Mapping[str, Any], classes: Seque
         arguments: the task's arguments, by name; its `look`, `addressing` or `address` says what
             kind of look it is.
         classes: the names of the answers 0, 1, ...; empty where they have none.
+        may_pass: whether the answer 0 says nothing.
 
     Raises:
         LookupError: a key whose meaning `MEANINGS` does not say.
@@ -53,6 +61,8 @@ def space_table(space: spaces.Dict, arguments: Mapping[str, Any], classes: Seque
     rows = []
     for key, leaf in space.spaces.items():
         meaning = _meaning(key, arguments)
+        if key == "answer" and may_pass:
+            meaning = MEANINGS["answer: may pass"]
         if key == "answer" and classes:
             meaning = f"the class: {', '.join(_numbered(classes))}"
         kind = f"`{type(leaf).__name__}`, {np.dtype(leaf.dtype).name}"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gymnasium import spaces
 
+from agents.train import ALGORITHMS as AGENTS
+from baselines.train import ALGORITHMS as BASELINES
 from docs.docstring import read_task_docstring
 from docs.generate import FOLDER, main, speed_is_stale, stale_pages, write_pages
 from docs.pages import make_pages, page_name
@@ -16,7 +20,8 @@ from docs.tables import space_table, table
 from glimpse_envs.suite import SUITE, Row
 
 DOCS = FOLDER.parent
-GUIDES = ("index.md", "extending.md", "speed.md")
+README = DOCS.parent / "README.md"
+GUIDES = (README, *(DOCS / name for name in ("index.md", "extending.md", "speed.md", "memory.md")))
 
 
 def test_the_pages_are_fresh() -> None:
@@ -38,6 +43,17 @@ def test_a_page_tells_the_row_and_the_live_spaces() -> None:
     assert "| `clutter` | `0` |" in page  # a default
     assert "| `copies` | `1` |" in page  # of the batch
     assert "| chance | 0.5," in page
+
+
+def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:
+    pages = make_pages()
+    assert "| hidden | copy, length 1 to 10 |" in pages["Copy.md"]
+    assert "| 0 to 30 | the answer or the symbol to put out, 0 for nothing |" in pages["Copy.md"]
+    assert "| budget | 20, of the longest episode |" in pages["Copy.md"]
+    assert (
+        "| `location` | `Box`, float32 | `(10,)` | 0 to 1 | the address"
+        in (pages["PointerChase.md"])
+    )
 
 
 def test_the_list_has_every_id_once_and_links_to_its_page() -> None:
@@ -120,13 +136,18 @@ def test_every_environment_has_a_small_picture(row: Row) -> None:
     assert picture.stat().st_size <= MAX_BYTES
 
 
-@pytest.mark.parametrize("guide", GUIDES)
-def test_what_a_guide_names_is_there(guide: str) -> None:
-    text = (DOCS / guide).read_text(encoding="utf-8")
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_what_a_guide_names_is_there(guide: Path) -> None:
+    text = guide.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:]+)\)", text)
-    paths = re.findall(r"`((?:glimpse_envs|docs)/[\w/]*(?:\.py)?)`", text)
-    missing = [link for link in links if not (DOCS / link).exists()]
+    paths = re.findall(r"`((?:glimpse_envs|agents|baselines|docs)/[\w/]*(?:\.py)?)`", text)
+    missing = [link for link in links if not (guide.parent / link).exists()]
     missing += [path for path in paths if not (DOCS.parent / path).exists()]
+    commands = set(re.findall(r"python -m\s+(\w[\w.]*\w)", text))
+    missing += [command for command in commands if find_spec(command) is None]
+    trained = re.findall(r"python -m (?:agents|baselines)\.train ([\w|]+)", text)
+    learners = {name for names in trained for name in names.split("|")}
+    missing += sorted(learners - AGENTS.keys() - BASELINES.keys())
     assert missing == []
 
 
@@ -135,4 +156,15 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     for example in examples:
         exec(compile(example, "docs/index.md", "exec"), {})
-    assert "(64, 3, 12, 12)" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "(64, 3, 12, 12)" in out
+    assert out.endswith("3 True\n")
+
+
+def test_the_readmes_curriculum_runs() -> None:
+    """The other examples train, or need data."""
+    examples = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = [one for one in examples if "level_distribution" in one]
+    names: dict[str, Any] = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert names["env"].level_distribution.name == "mixture"

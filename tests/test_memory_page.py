@@ -48,9 +48,9 @@ def row_of(text: str, *words: str) -> dict[str, str]:
 
 def test_without_records_it_says_how_to_make_some() -> None:
     nothing = Memory([], [], [])
-    assert memory_block(nothing, "docs").startswith("Not measured yet: `python -m agents.solve")
+    assert memory_block(nothing, "docs").startswith("Not measured yet: `python -m agents.train")
     page = memory_page(nothing)
-    for command in ("agents.solve", "baselines.ntm_copy", "benchmarks.read_cost"):
+    for command in ("agents.train", "baselines.ntm_copy", "benchmarks.read_cost"):
         assert f"Not measured yet: `python -m {command}" in page
     assert "![" not in page
     assert memory_pictures(nothing) == {}
@@ -207,7 +207,7 @@ def test_the_report_is_fresh_until_a_record_is_added(
     docs, memory = tmp_path / "docs", tmp_path / "results" / "memory"
     assert main(place) == 0
     assert main([*place, "--check"]) == 0
-    assert "agents.solve" in (docs / PAGE).read_text()
+    assert "--record results/memory" in (docs / PAGE).read_text()
     write_memory_record(make_run(), memory)
     (memory / "ntm_copy_seed0.json").write_text(json.dumps(asdict(make_copy())))
     (memory / "torn.json").write_text("{")

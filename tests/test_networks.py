@@ -1,5 +1,6 @@
 """Policies are built from any environment's spaces, and remember, forget and learn as they say."""
 
+import re
 from itertools import product
 from typing import Any
 
@@ -22,7 +23,7 @@ from agents.networks import (
     make_core,
     make_head,
 )
-from agents.policy import GlimpsePolicy
+from agents.policy import GlimpsePolicy, policy_maker
 from glimpse_envs.suite import SUITE
 
 ROWS = 3
@@ -94,6 +95,27 @@ def test_every_part_learns(case: str, glimpse_network: str, core: str, normalise
     total.backward()
     silent = [n for n, p in policy.named_parameters() if p.grad is None or not p.grad.any()]
     assert silent == [n for n, _ in policy.named_parameters() if n.endswith("log_std")]
+
+
+@pytest.mark.parametrize("detach", [True, False])
+@pytest.mark.parametrize("env_id", [i for i in SUITE if "source" not in SUITE[i].kwargs])
+def test_every_part_learns_that_repeats_or_skips(env_id: str, detach: bool) -> None:
+    """Heads of moves, bits, writes and optional answers, and what they repeat."""
+    torch.manual_seed(0)
+    many = dict(what_units=32, where_units=32, glimpse_units=32, core_units=32, head_units=32)
+    network = tiny_network(direct_access="all", skip=True, detach_heads=detach, **many)
+    env = make_vector(env_id, ROWS)
+    policy = policy_maker(env, network)(env.task.observation_space, env.task.action_space)
+    assert set(policy.repeaters) == set(env.task.readable)
+    state = policy.initial_state(ROWS)
+    for seed in range(2):
+        tensors = policy.as_tensors(observations(env_id, {}, seed))
+        decision, state = policy(tensors, state)
+    total = decision.value.sum()
+    for head in decision.heads.values():
+        total = total + head.log_prob(torch.ones_like(head.mode())).sum()
+    total.backward()
+    assert [n for n, p in policy.named_parameters() if p.grad is None or not p.grad.any()] == []
 
 
 @pytest.mark.parametrize("case", VARIANTS)
@@ -221,6 +243,17 @@ def test_an_observation_with_nothing_to_see_is_refused() -> None:
     blind = spaces.Dict(location=spaces.Box(-1, 1, (2,)))
     with pytest.raises(ValueError, match=r"\['location'\].*'glimpse' or 'scene'"):
         GlimpseNetwork(blind, tiny_network())
+
+
+@pytest.mark.parametrize("env_id", ["Glimpse/Copy-v0", "Glimpse/ForwardReverse-v0"])
+@pytest.mark.parametrize("view", ["glimpse", "full"])
+def test_what_is_for_pictures_is_refused_elsewhere(env_id: str, view: str) -> None:
+    space = gym.make(env_id, view=view).observation_space
+    assert isinstance(space, spaces.Dict)
+    shape = space["scene" if view == "full" else "glimpse"].shape
+    for network in (NetworkConfig(glimpse_network="conv"), NetworkConfig(contrast=True)):
+        with pytest.raises(ValueError, match=rf"square pictures.* shape {re.escape(str(shape))}: "):
+            GlimpseNetwork(space, network)
 
 
 def test_local_contrast_forgets_brightness_and_its_range_and_keeps_shape() -> None:

@@ -27,6 +27,7 @@ from tiny import tiny_network
 from agents.policy import GlimpsePolicy
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.flat import FlatActions
+from glimpse_envs.levels import ThresholdLevels
 
 ROWS = 5
 WHOLE: dict[str, Any] = {"glimpse_size": 28, "inside": True, "budget": 2}
@@ -88,6 +89,35 @@ def test_it_plays_what_the_batch_plays(env_id: str, kwargs: dict[str, Any], as_d
                 assert infos[row]["is_success"] is bool(right)
         total_ended += int(dones.sum())
     assert total_ended >= ROWS
+
+
+@pytest.mark.parametrize("view", ["glimpse", "full"])
+def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view: str) -> None:
+    venv = make_sb3_env(memory_id, 8, seed=0, view=view)
+    task: Any = venv.batch.task
+    rng, told = np.random.default_rng(0), []
+    venv.reset()
+    for _ in range(60):
+        actions = {name: np.copy(value) for name, value in task.oracle().items()}
+        answers = actions["answer"].reshape(8, -1)
+        answers[rng.random(8) < 0.05] = 1  # mostly wrong
+        _, rewards, dones, infos = venv.step(actions)
+        for row in np.flatnonzero(dones):
+            assert type(infos[row]["is_success"]) is bool
+            assert infos[row]["is_success"] == infos[row]["solved"]
+            if infos[row]["is_success"]:
+                assert rewards[row] > 0
+            told.append(infos[row]["is_success"])
+    assert {True, False} == set(told)
+
+
+def test_a_model_learns_on_a_tape_whose_lengths_a_curriculum_sets() -> None:
+    venv = make_sb3_env("Glimpse/Copy-v0", 8, length=3, symbols=2)
+    venv.set_attr("level_distribution", ThresholdLevels(1, 3))
+    venv.set_options({"length": 1})
+    model = tiny_ppo(VecMonitor(venv), batch_size=32).learn(256)
+    assert len(model.ep_success_buffer or []) > 8
+    assert {type(success) for success in model.ep_success_buffer or []} == {bool}
 
 
 def test_what_is_observed_fits_the_spaces() -> None:

@@ -176,14 +176,20 @@ def test_a_task_that_cannot_be_scanned_is_told_so() -> None:
     with pytest.raises(ValueError, match="looks='raster': there is no look to choose"):
         RasterScanner(make_single(CENTRED, view="full"))
 
-    class Tape:
+    class Odd:
         action_space = spaces.Dict(look=spaces.Discrete(3), answer=spaces.Discrete(2))
 
-    env = SimpleNamespace(unwrapped=SimpleNamespace(task=Tape()))
+    env = SimpleNamespace(unwrapped=SimpleNamespace(task=Odd()))
     with pytest.raises(
-        ValueError, match=r"Tape does not say .* tile_locations, look_kind, max_move"
+        ValueError, match=r"Odd does not say .* tile_locations, look_kind, max_move"
     ):
         RandomScanner(env)
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_scanners_refuse_tapes_and_tables(name: str, memory_id: str) -> None:
+    with pytest.raises(ValueError, match=f"looks='{name}' scans pictures.* looks='learned'"):
+        SCANNERS[name](make_single(memory_id))
 
 
 class Remembering:

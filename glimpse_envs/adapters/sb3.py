@@ -87,9 +87,10 @@ class GlimpseVecEnv(VecEnv):
     and the wrappers. Observations are float32, name -> (n, ...); rewards (n,) float32; dones (n,).
 
     A row that ends has in its info the environment's `final_info`, `terminal_observation`,
-    `TimeLimit.truncated` (always False) and `is_success`, whether its last answer was right. A row
-    that goes on has `target` and `target_mask`; such infos are shared and refuse to be written to,
-    because making hundreds of dicts takes as long as the step itself: take a `copy()`.
+    `TimeLimit.truncated` (always False) and `is_success`: `solved`, where the environment says it,
+    else whether its last answer was right. A row that goes on has `target` and `target_mask`; such
+    infos are shared and refuse to be written to, because making hundreds of dicts takes as long as
+    the step itself: take a `copy()`.
 
     Args:
         batch: the rows, under `SameStep`, without `copies`.
@@ -158,7 +159,9 @@ class GlimpseVecEnv(VecEnv):
         for name, value in self._dealt.items():
             value[ended] = info[name][ended]
         final = {name: v[ended] for name, v in info["final_info"].items() if name[0] != "_"}
-        if "answer" in self._actions:
+        if "solved" in final:
+            final["is_success"] = final["solved"]
+        elif "answer" in self._actions:
             final["is_success"] = np.asarray(self._actions["answer"])[ended] == final["target"]
         final["terminal_observation"] = info["final_obs"][ended]
         final["TimeLimit.truncated"] = truncated[ended]

@@ -37,7 +37,10 @@ READ_COST_PICTURE = "read_cost.png"
 COST_PAGE = "memory_cost.md"
 READ_COST_FILE = "read_cost.json"
 
-SOLVE = "`python -m agents.solve --env-id Glimpse/Copy-v0`"
+SOLVE = (
+    "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --solve-at 0.99`, then "
+    "`python -m agents.evaluate RUN --record results/memory`"
+)
 COPY = "`python -m baselines.ntm_copy`"
 READ_COST = "`python -m benchmarks.read_cost`"
 

@@ -27,7 +27,7 @@ class AssociativeRecall(Table):
     which it is stored: `Discrete(N)`, or with `address="bits"` `MultiBinary(b)`, its b =
     ceil(log2 N) bits, least significant first (at an address of N or more the cell is always
     empty, and a pair stored there is lost). `answer`, `Discrete(V + 1)`: 0, nothing yet, or a
-    value.
+    value; with `reward="final"` `Discrete(V)`, the values alone.
 
     ## Observation Space
 
@@ -42,23 +42,24 @@ class AssociativeRecall(Table):
     ## Rewards
 
     1 for the right answer. An answer before the key is asked for is wrong. `glimpse_cost` is
-    subtracted for every glimpse after the first.
+    subtracted for every glimpse after the first. With `reward="final"` only the answer of the last
+    step is judged.
 
     ## Episode End
 
     The first glimpse is of the cell at address 0, which is empty. An answer ends the episode, and
-    so does a spent budget, with 0. The shortest solution has n + 2 steps: n pairs stored, one cell
-    read, the answer (one less when the last pair is asked for, which is in view). The budget is
-    `slack` times n + 2, rounded up; with `slack=2` every stored pair can be read again. Episodes
-    are never truncated.
+    so does a spent budget, with 0; with `reward="final"` the budget alone ends it. The shortest
+    solution has n + 2 steps: n pairs stored, one cell read, the answer (one less when the last pair
+    is asked for, which is in view). The budget is `slack` times n + 2, rounded up; with `slack=2`
+    every stored pair can be read again. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether anything was answered, and
-    `solved`, whether rightly; always `length`, the pairs n, and `target_cell`, the address at which
-    the pair stands that is or will be asked for, -1 where it is not stored yet, or lost (with
-    `view="full"` its row in `scene`); in a fixed split `scene`, its number; with `copies` of more
-    than 1 `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    whether rightly; always `length`, the pairs n, and `target_cell`, the address at which the pair
+    stands that is or will be asked for, -1 where it is not stored yet, or lost (with `view="full"`
+    its row in `scene`); in a fixed split `scene`, its number; with `copies` of more than 1
+    `waiting`.
 
     ## References
 
@@ -77,6 +78,8 @@ class AssociativeRecall(Table):
         min_length, length: the fewest and the most pairs dealt, at most `cells`.
         slack: budget / shortest solution, at least 1.
         address: "discrete" or "bits".
+        reward: "first", or "final", which judges the last step's answer alone: there is then no
+            answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for all pairs in one step.
         split: "train" deals fresh pairs for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.

@@ -25,7 +25,8 @@ class DictionaryLookup(Table):
 
     `Dict`: `look`, the address of the next glimpse: `Discrete(N)`, or with `address="bits"`
     `MultiBinary(b)`, its b = ceil(log2 N) bits, least significant first. `answer`,
-    `Discrete(V + 1)`: 0, nothing yet, or a value.
+    `Discrete(V + 1)`: 0, nothing yet, or a value; with `reward="final"` `Discrete(V)`, the values
+    alone.
 
     ## Observation Space
 
@@ -37,22 +38,22 @@ class DictionaryLookup(Table):
 
     ## Rewards
 
-    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first.
+    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
+    `reward="final"` only the answer of the last step is judged.
 
     ## Episode End
 
     The first glimpse is of a uniform one of the n entries. An answer ends the episode, and so does
-    a spent budget, with 0. The shortest solution has n steps: a program that reads every entry
-    once, the first glimpse included, and answers in the last step (one that happens on the key
-    earlier cannot know that none is more like the query). The budget is `slack` times n, rounded
-    up. Episodes are never truncated.
+    a spent budget, with 0; with `reward="final"` the budget alone ends it. The shortest solution
+    has n steps: a program that reads every entry once, the first glimpse included, and answers in
+    the last step (one that happens on the key earlier cannot know that none is more like the
+    query). The budget is `slack` times n, rounded up. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether anything was answered, and
-    `solved`, whether rightly; always `length`, the entries n, and `target_cell`, the address of the
-    entry that is right; in a fixed split `scene`, its number; with `copies` of more than 1
-    `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    whether rightly; always `length`, the entries n, and `target_cell`, the address of the entry
+    that is right; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
 
     ## References
 
@@ -70,6 +71,8 @@ class DictionaryLookup(Table):
         min_length, length: the fewest and the most entries dealt, at most `cells`.
         slack: budget / shortest solution, at least 1.
         address: "discrete" or "bits".
+        reward: "first", or "final", which judges the last step's answer alone: there is then no
+            answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole dictionary in one step.
         split: "train" deals fresh entries for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.

@@ -31,7 +31,8 @@ class PointerChase(Table):
 
     `Dict`: `look`, the address of the next glimpse: `MultiBinary(b)`, its b = ceil(log2 N) bits,
     least significant first (an address of N or more shows an empty cell), or with
-    `address="discrete"` `Discrete(N)`. `answer`, `Discrete(V + 1)`: 0, nothing yet, or a value.
+    `address="discrete"` `Discrete(N)`. `answer`, `Discrete(V + 1)`: 0, nothing yet, or a value;
+    with `reward="final"` `Discrete(V)`, the values alone.
 
     ## Observation Space
 
@@ -44,19 +45,20 @@ class PointerChase(Table):
 
     ## Rewards
 
-    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first.
+    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
+    `reward="final"` only the answer of the last step is judged.
 
     ## Episode End
 
-    An answer ends the episode, and so does a spent budget, with 0. The shortest solution of k hops
-    has k + 1 steps: k looks and the answer. The budget is `slack` times as many, rounded up.
-    Episodes are never truncated.
+    An answer ends the episode, and so does a spent budget, with 0; with `reward="final"` the budget
+    alone ends it. The shortest solution of k hops has k + 1 steps: k looks and the answer. The
+    budget is `slack` times as many, rounded up. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether anything was answered, and
-    `solved`, whether rightly; always `length`, the hops k, and `target_cell`, the address of the
-    last cell; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    whether rightly; always `length`, the hops k, and `target_cell`, the address of the last cell;
+    in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
 
     ## References
 

@@ -8,16 +8,15 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.arguments import check_choice, check_integers, is_number
-from glimpse_envs.randomness import FIXED_SCENE, VALIDATION_SCENE
 from glimpse_envs.scenes.scene import Keys
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.table_kernels import KeyArrays, addresses_of, fill_bits
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering.tape_picture import TablePicture
 
-_FIXED_SCENES = 10_000
 _MOST_CELLS = 2**31
 # Of larger tables a picture shows the cells that matter and those that were read.
 _DRAWN_WHOLE = 64
@@ -96,7 +95,7 @@ class Table(Task):
         self._slack, self._full = float(slack), view == "full"
         self.may_pass = reward == "first"
         self._bitwise, self._split = address == "bits", split
-        self._fixed_purpose = VALIDATION_SCENE if split == "validation" else FIXED_SCENE
+        self._fixed_purpose = purpose_of(split)
         (self.budget,) = self._budgets_of(np.array([length])).tolist()
         self.action_space = self._make_action_space()
         self.observation_space = self._make_observation_space()
@@ -148,7 +147,7 @@ class Table(Task):
 
     @property
     def num_scenes(self) -> int | None:
-        return None if self._split == "train" else _FIXED_SCENES
+        return num_scenes_of(self._split)
 
     def _budgets_of(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the budgets (m,) of episodes of `lengths` (m,)."""

@@ -3,14 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.arguments import check_choice, check_flags, check_integers, is_number
-from glimpse_envs.randomness import FIXED_SCENE, VALIDATION_SCENE
 from glimpse_envs.scenes.scene import Keys
-from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.tape_arguments import check_tape_arguments
 from glimpse_envs.tasks.tape_kernels import (
     MACHINE,
     Rules,
@@ -22,12 +20,17 @@ from glimpse_envs.tasks.tape_kernels import (
     show_cells,
     solve,
 )
+from glimpse_envs.tasks.tape_layout import TapeLayout
 from glimpse_envs.tasks.tape_programs import PROGRAMS, longest
+from glimpse_envs.tasks.tape_views import (
+    addresses_in_bits,
+    judge_whole,
+    priorities_under,
+    whole_tapes,
+)
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering.tape_picture import TapePicture
-
-_FIXED_SCENES = 10_000
 
 
 class TapeMachine(Task):
@@ -140,32 +143,20 @@ class TapeMachine(Task):
         slack: float = 2.0,
         view: str = "glimpse",
     ) -> None:
-        check_choice("program", program, PROGRAMS)
-        check_choice("split", split, SPLITS)
-        check_choice("addressing", addressing, ("moves", "absolute"))
-        check_choice("view", view, ("glimpse", "full"))
-        check_integers(1, min_length=min_length, length=length, symbols=symbols)
-        check_integers(1, repeats=repeats, duplicates=duplicates)
+        check_tape_arguments(
+            program=program,
+            split=split,
+            min_length=min_length,
+            length=length,
+            symbols=symbols,
+            repeats=repeats,
+            duplicates=duplicates,
+            memory=memory,
+            addressing=addressing,
+            slack=slack,
+            view=view,
+        )
         forward, absolute = program == "forward_reverse", addressing == "absolute"
-        if memory is not None:
-            check_flags(memory=memory)
-        if min_length > length:
-            raise ValueError(f"min_length={min_length} must be at most length={length}")
-        if program == "repeat_copy" and repeats > symbols:
-            raise ValueError(
-                f"repeats={repeats} must be at most symbols={symbols}: the count is a symbol"
-            )
-        if program == "addition" and symbols < 2:
-            raise ValueError(f"symbols={symbols} must be at least 2: it is the base of addition")
-        if forward and memory is False:
-            raise ValueError("memory=False: forward_reverse cannot be solved without a memory tape")
-        if forward and absolute:
-            raise ValueError(
-                "addressing='absolute': the input head of forward_reverse can only go forward"
-            )
-        if not is_number(slack) or not 1.0 <= slack < np.inf:
-            raise ValueError(f"slack={slack!r} must be a number of at least 1")
-
         self.levels = (int(min_length), int(length))
         self.glimpse_cost, self._full = 0.0, view == "full"
         self.may_pass = not self._full
@@ -173,8 +164,7 @@ class TapeMachine(Task):
         times = repeats if program == "repeat_copy" else duplicates
         code = PROGRAMS.index(program)
         self._sizes = longest(code, int(length), int(symbols), int(times), absolute)
-        steps = self._sizes.steps
-        self.budget = 1 if self._full else int(budget_of(float(slack), steps))
+        self.budget = 1 if self._full else int(budget_of(float(slack), self._sizes.steps))
         with_memory = forward if memory is None else bool(memory)
         self._memory_cells = self.budget if with_memory and not self._full else 0
         self._rules = Rules(
@@ -182,62 +172,28 @@ class TapeMachine(Task):
             symbols=int(symbols),
             times=int(times),
             length=int(length),
-            purpose=VALIDATION_SCENE if split == "validation" else FIXED_SCENE,
+            purpose=purpose_of(split),
             slack=float(slack),
             absolute=absolute,
             forward=forward,
         )
-        # The cells to which each head can jump, with a blank one beyond the end.
-        addresses = [self._sizes.cells + 1, self._memory_cells][: 1 + with_memory]
-        moves = [2 if forward else 3, 3][: 1 + with_memory]
-        self._choices = addresses if absolute else moves
-        self._bits = [(n - 1).bit_length() for n in addresses] if absolute else []
-        # A jump is seen in `location`; a move is shown as a part of the last action.
-        self._shown_moves = (0, 0) if absolute else (moves[0], moves[1] if with_memory else 0)
-        self.action_space = self._make_action_space()
-        self.observation_space = self._make_observation_space()
-        if not self._full:
-            self._say_what_is_readable()
+        self._layout = TapeLayout(
+            symbols=int(symbols),
+            cells=self._sizes.cells,
+            outputs=self._sizes.outputs,
+            memory_cells=self._memory_cells,
+            absolute=absolute,
+            forward=forward,
+            sorting=program == "priority_sort",
+            full=self._full,
+        )
+        self.action_space = self._layout.action_space()
+        self.observation_space = self._layout.observation_space()
+        self.readable = self._layout.readable
 
     @property
     def num_scenes(self) -> int | None:
-        return None if self._split == "train" else _FIXED_SCENES
-
-    def _make_action_space(self) -> spaces.Dict:
-        said = self._rules.symbols + 1
-        if self._full:
-            return spaces.Dict(answer=spaces.MultiDiscrete([said] * self._sizes.outputs))
-        if not self._memory_cells:
-            return spaces.Dict(look=spaces.Discrete(self._choices[0]), answer=spaces.Discrete(said))
-        return spaces.Dict(
-            look=spaces.MultiDiscrete(self._choices),
-            answer=spaces.Discrete(said),
-            write=spaces.Discrete(said),
-        )
-
-    def _make_observation_space(self) -> spaces.Dict:
-        def box(*shape: int) -> spaces.Box:
-            return spaces.Box(0.0, 1.0, shape, np.float32)
-
-        shown, sorting = self._rules.symbols + 1, self._program == "priority_sort"
-        if self._full:
-            return spaces.Dict(scene=box(self._sizes.cells, shown + sorting))
-        tapes = 2 if self._memory_cells else 1
-        leaves = {"glimpse": box(2, shown) if tapes == 2 else box(shown)}
-        if sorting:
-            leaves["priority"] = box(1)
-        if self._bits:
-            leaves["location"] = box(sum(self._bits))
-        leaves["last_action"] = box(sum(self._shown_moves) + tapes * shown)
-        return spaces.Dict(**leaves, remaining=box(1))  # type: ignore[arg-type]  # all are boxes
-
-    def _say_what_is_readable(self) -> None:
-        shown = self._rules.symbols + 1
-        cells = (("glimpse", 0, shown), ("glimpse", shown, 2 * shown))
-        if self._memory_cells:
-            self.readable = {"answer": cells, "write": cells}
-        else:
-            self.readable = {"answer": cells[:1]}
+        return num_scenes_of(self._split)
 
     def allocate(self, num_envs: int, copies: int) -> None:
         sizes, groups = self._sizes, num_envs // copies
@@ -291,13 +247,11 @@ class TapeMachine(Task):
         """Judge answers (num_envs, outputs), each of all that is to be put out."""
         groups = self._tapes.group_of[rows]
         target, counts = self._tapes.outputs[groups, :-1], self._tapes.facts["count"][groups]
-        right = answers[rows] == target
-        solved = right.all(axis=1)
-        before_wrong = np.logical_and.accumulate(right, axis=1).sum(axis=1)
-        share = np.where(solved, counts, np.minimum(before_wrong, counts - 1)) / counts
+        judged = judge_whole(answers[rows], target, counts)
         self._put_out[rows] = answers[rows]
-        self._machines["done"][rows] = np.minimum(before_wrong, counts)
-        return Judgement(share, target, np.ones(len(rows), np.bool_), solved=solved)
+        self._machines["done"][rows] = judged.done
+        counted = np.ones(len(rows), np.bool_)
+        return Judgement(judged.share, target, counted, solved=judged.solved)
 
     def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
         rules, tapes = self._rules, self._tapes
@@ -312,50 +266,32 @@ class TapeMachine(Task):
         )
 
     def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        tapes, machines, layout = self._tapes, self._machines, self._layout
         if self._full:
-            return {"scene": self._whole(self._tapes.group_of[rows])}
-        strips, choices = 2 if self._memory_cells else 1, self._rules.symbols + 1
-        glimpses = np.zeros((len(rows), strips, choices), np.float32)
-        last = np.zeros((len(rows), sum(self._shown_moves) + strips * choices), np.float32)
+            groups = tapes.group_of[rows]
+            return {"scene": whole_tapes(tapes, groups, layout.symbols, layout.sorting)}
+        glimpses = np.zeros((len(rows), layout.tapes, layout.said), np.float32)
+        last = np.zeros((len(rows), layout.last_action), np.float32)
         show_cells(
             rows,
-            self._tapes.group_of,
-            self._tapes.facts,
-            self._tapes.cells,
-            self._machines,
+            tapes.group_of,
+            tapes.facts,
+            tapes.cells,
+            machines,
             self._memory,
             glimpses,
             last,
-            self._shown_moves,
+            layout.shown_moves,
         )
-        observation: Arrays = {"glimpse": glimpses if strips == 2 else glimpses[:, 0]}
-        if self._program == "priority_sort":
-            observation["priority"] = self._priorities(rows)
-        if self._bits:
-            observation["location"] = self._locations(rows)
+        observation: Arrays = {"glimpse": glimpses if layout.tapes == 2 else glimpses[:, 0]}
+        if layout.sorting:
+            groups, heads = tapes.group_of[rows], machines["head"][rows]
+            observation["priority"] = priorities_under(tapes, groups, heads)
+        if layout.absolute:
+            names = ("head", "memory_head")[: layout.tapes]
+            places = [machines[name][rows] for name in names]
+            observation["location"] = addresses_in_bits(places, layout.address_bits)
         return observation | {"last_action": last, "remaining": remaining}
-
-    def _priorities(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the priorities (m, 1) under the input heads, 0 on a blank."""
-        at = self._machines["head"][rows]
-        inside = (at >= 0) & (at < self._sizes.cells)
-        priorities = self._tapes.priorities[self._tapes.group_of[rows], np.where(inside, at, 0)]
-        return np.where(inside, priorities, np.float32(0))[:, None]
-
-    def _locations(self, rows: Rows) -> NDArray[np.float32]:
-        """Return the bits (m, n) of the cells under the heads, lowest first."""
-        places = [
-            self._machines[head][rows, None] >> np.arange(bits) & 1
-            for head, bits in zip(("head", "memory_head"), self._bits, strict=False)
-        ]
-        return np.concatenate(places, axis=1).astype(np.float32)
-
-    def _whole(self, groups: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the whole input tapes (m, cells, S + 1), with priorities (m, cells, S + 2)."""
-        scene = np.eye(self._rules.symbols + 1, dtype=np.float32)[self._tapes.cells[groups]]
-        if self._program != "priority_sort":
-            return scene
-        return np.concatenate([scene, self._tapes.priorities[groups][..., None]], axis=2)
 
     def evidence(self, rows: Rows) -> Arrays:
         groups = self._tapes.group_of[rows]
@@ -418,7 +354,7 @@ class TapeMachine(Task):
             cells=tapes.cells[group],
             memory=self._memory[row],
             heads=None if self._full else heads,
-            priorities=tapes.priorities[group] if self._program == "priority_sort" else None,
+            priorities=tapes.priorities[group] if self._layout.sorting else None,
             put_out=put_out,
             expected=expected,
             least=0 if self._program == "addition" else 1,

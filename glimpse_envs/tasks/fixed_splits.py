@@ -1,0 +1,16 @@
+"""The fixed splits of what is drawn and not read from files: tapes and tables."""
+
+from glimpse_envs.randomness import FIXED_SCENE, VALIDATION_SCENE
+
+FIXED_SCENES = 10_000
+"""How many "validation" and "test" have each."""
+
+
+def num_scenes_of(split: str) -> int | None:
+    """Return how many scenes `split` has; None where they are drawn for ever."""
+    return None if split == "train" else FIXED_SCENES
+
+
+def purpose_of(split: str) -> int:
+    """Return the purpose of the random words from which a fixed split is drawn."""
+    return VALIDATION_SCENE if split == "validation" else FIXED_SCENE
