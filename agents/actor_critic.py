@@ -143,8 +143,8 @@ def episode_losses(
     something that is learned by reward had an effect (see `Trajectory.effective`); `answer`: the
     cross-entropy, a mean over the answers that counted; `value`: half the mean squared error;
     `entropy`: of looks, stops and whether to answer, summed. Means over the same steps as
-    `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`, ρ - 1 - log ρ, whose expectation
-    is the divergence of the policy from the one that played.
+    `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`,
+    ρ - 1 - log ρ, whose expectation is the divergence of the policy from the one that played.
     """
     effective = _effective(trajectory, config)
     decided = _decided(effective, trajectory.rewards)

@@ -1,6 +1,7 @@
 """Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`."""
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,13 @@ import tyro
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.command_line import run_command
 from agents.costs import measure_costs
+from agents.films import film_episodes
 from agents.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.evaluation.memory_records import write_memory_record
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.records import Record, pack_correct, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, git_revision, load_policy, open_run
+from glimpse_envs.rendering import write_film
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,10 @@ class EvaluateConfig:
     """Write a record into this folder (the results that are published lie in results/)."""
     notes: str = ""
     """What differs from the reference's setting, for the reader of the table."""
+    film: Path | None = None
+    """Also film the first test scenes (.mp4 or .gif)."""
+    film_scenes: int = 4
+    """So many of them."""
 
 
 def evaluate_run(
@@ -87,6 +94,26 @@ def evaluate_run(
         progress=progress,
         **env_kwargs,
     )
+
+
+def film_run(run: Run, path: Path, scenes: int = 4) -> None:
+    """Film the first test scenes, as .mp4 or .gif; where they have a length, those of the greatest.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+    """
+    from agents.memory_evaluation import greatest_length
+
+    config = run.config["config"]
+    policy: Any = load_policy(run.folder)
+    kwargs = config["env_kwargs"]
+    if hasattr(policy, "env_kwargs"):
+        kwargs = policy.env_kwargs(kwargs)
+    length = greatest_length(run)
+    if length is not None:
+        kwargs = {**kwargs, "min_length": length}
+    films, _ = film_episodes(policy, config["env_id"], range(scenes), **kwargs)
+    write_film(chain.from_iterable(films), path)
 
 
 def validate_run(run: Run, scenes: int = 2_000) -> dict[str, float]:
@@ -169,6 +196,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     def command() -> None:
         run = open_run(config.run)
+        if config.film is not None:
+            film_run(run, config.film, config.film_scenes)
+            print(f"filmed in {config.film}")
         from agents.memory_evaluation import greatest_length
 
         if greatest_length(run) is not None:
@@ -197,6 +227,12 @@ def _evaluate_lengths(run: Run, config: EvaluateConfig) -> None:
     """Score a run on tapes or tables."""
     from agents.memory_evaluation import evaluate_lengths, make_memory_record
 
+    for name in ("split", "scenes", "looks", "seed"):
+        if getattr(config, name) != getattr(EvaluateConfig, name):
+            raise ValueError(
+                f"{name}={getattr(config, name)!r}: a run on tapes or tables is scored on the "
+                "same 1,000 test sequences of each length; leave it out"
+            )
     for length, evaluation in evaluate_lengths(run).items():
         low, high = (100 * share for share in evaluation.interval)
         print(

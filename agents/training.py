@@ -42,7 +42,8 @@ class TrainingConfig:
     solve_every: int = 100
     """Updates between two looks at whether it is so."""
     minutes: float | None = None
-    """Stop after so many minutes instead; the schedules then follow the clock."""
+    """Stop after so many minutes instead, of the core where one thread does all, else on the wall's
+    clock; the schedules then follow it."""
     batch_size: int = 128
     """Episodes an update."""
     curriculum: Literal["threshold", "mixture"] | None = None
@@ -171,6 +172,13 @@ def train(
     return run
 
 
+def clock_of(config: TrainingConfig) -> Callable[[], float]:
+    """The clock, in seconds, by which a training is timed: that of the processor where one thread
+    does all, so that other work on the machine does not count, and else the wall's."""
+    one_core = config.device == "cpu" and config.threads == 1
+    return time.process_time if one_core else time.perf_counter
+
+
 def share_done(config: TrainingConfig, images: float, seconds: float) -> float:
     """How much of a training is done, in [0, 1], after so many images and seconds of updates."""
     if config.minutes is not None:
@@ -226,7 +234,7 @@ class _Loop:
 
     def go(self, progress_bar: bool, stop_after: int | None) -> bool:
         """Update until all is done, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
-        config = self.config
+        config, clock = self.config, clock_of(self.config)
         writer = SummaryWriter(str(self.run.folder / "tensorboard"), purge_step=self.images)
         timed = config.minutes is not None
         total = config.images if config.minutes is None else 60 * config.minutes
@@ -239,7 +247,7 @@ class _Loop:
             while self.progress() < 1.0 and not interrupted and not self.solved:
                 if stop_after is not None and self.updates >= stop_after:
                     break
-                started = time.perf_counter()
+                started = clock()
                 try:
                     metrics = self.learner.update(self.progress())
                 except FloatingPointError as error:
@@ -248,7 +256,7 @@ class _Loop:
                         f"{self.run.folder}; lower the learning rate and start anew, or resume "
                         "from the last checkpoint"
                     ) from error
-                self.seconds += time.perf_counter() - started
+                self.seconds += clock() - started
                 self.updates += 1
                 for name, value in metrics.items():
                     self.window[name] = self.window.get(name, 0.0) + value

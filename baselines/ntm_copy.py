@@ -95,9 +95,9 @@ class CopyRun:
         )
         with closing(bar), finish_on_interrupt() as interrupted:
             while not self.finished and not interrupted and self.updates != stop_after:
-                started = time.perf_counter()
+                started = time.process_time()
                 metrics = self.training.update(self.seconds / total)
-                self.seconds += time.perf_counter() - started
+                self.seconds += time.process_time() - started
                 self.updates += 1
                 bar.show(self.sequences, self.seconds, metrics)
                 for name, value in metrics.items():
