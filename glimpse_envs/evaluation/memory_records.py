@@ -58,7 +58,7 @@ class MemoryRecord:
     episodes: int
     """Of the whole training."""
     seconds: float
-    """Time of the whole training, of its core where one thread did all, else on the wall's clock."""
+    """Time of the training, of its core where one thread did all, else on the wall's clock."""
     accuracy_by_length: dict[str, float]
     """Length, as text -> share in [0, 1] of test sequences wholly right; `length` is one of them,
     `MULTIPLES` of it are the others, as far as the task goes."""

@@ -50,8 +50,8 @@ class Record:
     images_seen: int
     """Training images, counted each time that they are dealt."""
     seconds: float
-    """Time of the training, of its core where one thread did all, else, and in runs older than that, on
-    the wall's clock."""
+    """Time of the training, of its core where one thread did all, else, and in the older runs, on the
+    wall's clock."""
     hardware: str
     revision: str
     config: dict[str, Any]
