@@ -50,7 +50,7 @@ class Record:
     images_seen: int
     """Training images, counted each time that they are dealt."""
     seconds: float
-    """Time of the training, of its core where one thread did all, else, and in the older runs, on the
+    """Time of the training, of its core where one thread did all, else, and in older runs, on the
     wall's clock."""
     hardware: str
     revision: str
