@@ -25,16 +25,9 @@ from agents.networks import NetworkConfig, core_name
 from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.reinforce import learning_signal, mean_where
 from agents.returns import explained_variance, gae, n_step_returns, returns_to_go, standardise
-from agents.rollout import (
-    Observation,
-    Trajectory,
-    make_training_env,
-    play_episodes,
-    replay_episodes,
-    rewarded_for_entropy,
-    sample_actions,
-)
+from agents.rollout import make_training_env, play_episodes, replay_episodes, sample_actions
 from agents.training import TrainingConfig
+from agents.trajectory import Observation, Trajectory, rewarded_for_entropy
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from torch import Tensor, nn
 
-from agents.rollout import Trajectory
 from agents.training import TrainingConfig, cosine_decay
+from agents.trajectory import Trajectory
 from glimpse_envs.levels import LEVEL_DISTRIBUTIONS
 
 

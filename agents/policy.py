@@ -13,16 +13,8 @@ from torch import Tensor, nn
 
 from agents.checkpoints import load_weights
 from agents.distributions import Distribution
-from agents.networks import (
-    GaussianHead,
-    GlimpseNetwork,
-    NetworkConfig,
-    Repeater,
-    State,
-    check_network,
-    make_core,
-    make_head,
-)
+from agents.heads import GaussianHead, Repeater, make_head
+from agents.networks import GlimpseNetwork, NetworkConfig, State, check_network, make_core
 from agents.resuming import config_from_json
 
 if TYPE_CHECKING:

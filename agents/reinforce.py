@@ -23,16 +23,10 @@ from agents.learner import GradientLearner
 from agents.networks import NetworkConfig, core_name
 from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.returns import returns_to_go
-from agents.rollout import (
-    Observation,
-    Trajectory,
-    make_training_env,
-    play_episodes,
-    rewarded_for_entropy,
-    sample_actions,
-)
+from agents.rollout import make_training_env, play_episodes, sample_actions
 from agents.scanners import SCANNERS
 from agents.training import TrainingConfig
+from agents.trajectory import Observation, Trajectory, rewarded_for_entropy
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from agents.distributions import Categorical
 from agents.learner import GradientLearner
 from agents.networks import NetworkConfig, core_name
 from agents.policy import Decision, GlimpsePolicy
-from agents.rollout import Observation, make_training_env
+from agents.rollout import make_training_env
 from agents.tiles import TileReader
 from agents.training import TrainingConfig
+from agents.trajectory import Observation
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,8 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
-from agents.networks import (
-    GlimpseNetwork,
-    NetworkConfig,
-    check_network,
-    core_name,
-    make_core,
-    make_head,
-)
+from agents.heads import make_head
+from agents.networks import GlimpseNetwork, NetworkConfig, check_network, core_name, make_core
 from baselines.model import Baseline, Setting
 
 

@@ -17,7 +17,8 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.checks import check_choices, check_counts, check_positive
-from agents.networks import CategoricalHead, NetworkConfig, make_head
+from agents.heads import CategoricalHead, make_head
+from agents.networks import NetworkConfig
 from agents.tiles import TileReader
 from baselines.attention import attend
 from baselines.model import BaselineConfig, Setting

@@ -19,7 +19,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from agents.networks import BernoulliHead, CategoricalHead
+from agents.heads import BernoulliHead, CategoricalHead
 from baselines.attention import attend
 
 READS = 16

@@ -34,9 +34,10 @@ from agents.actor_critic import (
     estimate,
 )
 from agents.evaluate import evaluate_run, make_record
-from agents.rollout import Trajectory, play_episodes, replay_episodes
+from agents.rollout import play_episodes, replay_episodes
 from agents.train import train_agent
 from agents.training import train
+from agents.trajectory import Trajectory
 from glimpse_envs.evaluation.runs import Run
 
 PPO: dict[str, Any] = {"epochs": 2, "minibatches": 2}

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tiny import SMALL
 
 from agents.reinforce import Reinforce, ReinforceConfig, episode_losses
-from agents.rollout import Trajectory, play_episodes
+from agents.rollout import play_episodes
+from agents.trajectory import Trajectory
 
 
 def learned_error(images: int, **changes: Any) -> float:

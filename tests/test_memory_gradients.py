@@ -23,7 +23,8 @@ from agents.distributions import OptionalAnswer
 from agents.networks import NetworkConfig
 from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.reinforce import episode_losses
-from agents.rollout import Choose, Trajectory, play_episodes
+from agents.rollout import Choose, play_episodes
+from agents.trajectory import Trajectory
 from glimpse_envs.env import GlimpseVectorEnv
 
 TOLERANCE = 1e-8

@@ -14,7 +14,8 @@ from torch import Tensor
 from agents.distributions import Bernoullis, OptionalAnswer
 from agents.policy import Decision, GlimpsePolicy, policy_maker
 from agents.reinforce import episode_losses
-from agents.rollout import Choose, Trajectory, play_episodes, sample_actions
+from agents.rollout import Choose, play_episodes, sample_actions
+from agents.trajectory import Trajectory
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.task import Task
 

@@ -14,6 +14,7 @@ from tiny import tiny_network
 from torch import Tensor, nn
 
 from agents.distributions import Categorical, DiagonalGaussian
+from agents.heads import make_head
 from agents.networks import (
     GlimpseNetwork,
     LSTMCore,
@@ -21,7 +22,6 @@ from agents.networks import (
     RectifierCore,
     _local_contrast,
     make_core,
-    make_head,
 )
 from agents.policy import GlimpsePolicy, policy_maker
 from glimpse_envs.suite import SUITE

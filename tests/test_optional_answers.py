@@ -17,7 +17,7 @@ from agents.distributions import (
     IndependentCategoricals,
     OptionalAnswer,
 )
-from agents.networks import Repeater, make_head
+from agents.heads import Repeater, make_head
 from agents.policy import Decision, GlimpsePolicy, policy_maker
 
 ROWS, SYMBOLS, SAMPLES = 4, 5, 20_000

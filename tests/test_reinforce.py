@@ -26,7 +26,8 @@ from torch import Tensor
 
 from agents.policy import GlimpsePolicy
 from agents.reinforce import Reinforce, ReinforceConfig, episode_losses
-from agents.rollout import Trajectory, play_episodes
+from agents.rollout import play_episodes
+from agents.trajectory import Trajectory
 
 TOLERANCE = 1e-8
 

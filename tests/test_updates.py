@@ -12,9 +12,10 @@ from sequences import gradient
 from tiny import tiny_config, tiny_network
 from torch import Tensor
 
-from agents.networks import GaussianHead
+from agents.heads import GaussianHead
 from agents.reinforce import Reinforce, episode_losses
-from agents.rollout import Trajectory, play_episodes
+from agents.rollout import play_episodes
+from agents.trajectory import Trajectory
 
 
 @pytest.mark.parametrize(

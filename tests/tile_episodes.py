@@ -10,8 +10,8 @@ from sequences import BUDGET, SCENE, TASK, TILES, make_env, right_answer
 from torch import Tensor
 
 from agents.policy import GlimpsePolicy
-from agents.rollout import Observation
 from agents.tile_learner import TileEpisodes
+from agents.trajectory import Observation
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"look": "continuous"}, "needs look=tiles: add it to env_kwargs"),

@@ -20,8 +20,9 @@ from agents import straight_through
 from agents.exact import OBJECTIVES, Exact, ExactConfig, all_paths_losses, next_tile_losses
 from agents.networks import NetworkConfig
 from agents.reinforce import Reinforce, ReinforceConfig, learning_signal
-from agents.rollout import Trajectory, make_training_env, play_episodes
+from agents.rollout import make_training_env, play_episodes
 from agents.tile_learner import TileEpisodes
+from agents.trajectory import Trajectory
 from benchmarks.variance.estimators import Judge, fit_baselines, look_loss
 from benchmarks.variance.frozen import Episodes
 from benchmarks.variance.noise import Estimate, squared_mean, total_variance

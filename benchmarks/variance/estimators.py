@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from agents.policy import GlimpsePolicy
 from agents.reinforce import MovingAverage, leave_one_out
 from agents.returns import gae, returns_to_go
-from agents.rollout import Trajectory, replay_episodes
+from agents.rollout import replay_episodes
+from agents.trajectory import Trajectory
 from benchmarks.variance.frozen import Episodes
 
 ESTIMATORS = ("none", "moving_average", "learned", "leave_one_out", "actor_critic")

@@ -16,10 +16,12 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.networks import GaussianHead, NetworkConfig
+from agents.heads import GaussianHead
+from agents.networks import NetworkConfig
 from agents.policy import Decision
 from agents.reinforce import Reinforce, ReinforceConfig, learning_signal
-from agents.rollout import Observation, Trajectory, make_training_env, play_episodes
+from agents.rollout import make_training_env, play_episodes
+from agents.trajectory import Observation, Trajectory
 
 Look = Literal["tiles", "continuous"]
 LOOKS: tuple[Look, ...] = ("tiles", "continuous")

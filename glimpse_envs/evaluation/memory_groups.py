@@ -26,7 +26,7 @@ MEMORY_SEES: dict[MemoryFamily, str] = {
 """What a model of each family is shown, from the least to the most."""
 
 # How a task is gone through and in which lengths it is learned, not what it asks.
-_MANNER = MANNER_KWARGS | {"address", "addressing", "length", "min_length"}
+_MANNER = MANNER_KWARGS | {"address", "addressing", "length", "min_length", "slack"}
 
 # Entries of a config that stand in the record too.
 _TOLD = frozenset({"env_id", "answer_by", "curriculum", "length"})
