@@ -222,10 +222,8 @@ def test_the_losses_by_hand() -> None:
         -(log[0]["look"][2] + log[0]["answer"][target]).item() * advantages[0]
         - log[1]["answer"][1 - target].item() * advantages[1]
     )
-    spread = [
-        -(values.exp() * values).sum().item() for values in (*log[0].values(), log[1]["answer"])
-    ]
-    assert losses["entropy"] == pytest.approx(sum(spread))
+    spread = -(log[0]["look"].exp() * log[0]["look"]).sum().item()
+    assert losses["entropy"] == pytest.approx(spread)  # of the one look that was taken
     right = [step["answer"][target].item() for step in log]
     assert losses["answer"] == pytest.approx(-sum(right) / 2)
     assert losses["baseline"] == pytest.approx(sum(a * a / 2 for a in advantages) / 2)
