@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from glimpse_envs.evaluation.memory_record_kinds import COPY_KINDS, MEMORY_KINDS, Kinds
-from glimpse_envs.evaluation.records import RecordError, digest, settings_of
-from glimpse_envs.files import write_atomically
+from glimpse_envs.evaluation.records import RecordError, digest, settings_of, write_json
 
 AnswerBy = Literal["label", "reward"]
 Curriculum = Literal["uniform", "mixture", "threshold", "none"]
@@ -113,14 +111,8 @@ def write_memory_record(record: MemoryRecord, folder: str | Path) -> Path:
         RecordError: the record contradicts itself or holds something that JSON cannot.
     """
     check_memory_record(record)
-    try:
-        text = json.dumps(asdict(record), indent=1, allow_nan=False) + "\n"
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"env_kwargs or config does not fit into JSON: {error}") from error
     stem = f"{record.env_id}_{record.model}_length{record.length}_seed{record.seed}"
-    path = Path(folder) / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{_identity(record)}.json"
-    write_atomically(path, text.encode())
-    return path
+    return write_json(record, folder, stem, _identity)
 
 
 def read_memory_records(

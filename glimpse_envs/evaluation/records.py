@@ -9,13 +9,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.evaluation.record_kinds import KINDS
 from glimpse_envs.files import write_atomically
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+AnyRecord = TypeVar("AnyRecord", bound="DataclassInstance")
 
 # Entries of a config that tell seeds and machines apart, not what was trained.
 INCIDENTAL = frozenset({"seed", "device", "threads", "log_every", "checkpoint_every"})
@@ -127,12 +132,22 @@ def write_record(record: Record, folder: str | Path) -> Path:
         RecordError: the record contradicts itself or holds something that JSON cannot.
     """
     check_record(record)
+    stem = f"{record.env_id}_{record.model}_{record.glimpses}gl_seed{record.seed}"
+    return write_json(record, folder, stem, _identity)
+
+
+def write_json(record: DataclassInstance, folder: str | Path, name: str) -> Path:
+    """Write a record into `folder` (made where it is missing), as a file that is called by `name`
+    and ".json", other signs than letters, digits, ".", "_" and "-" replaced; return its path.
+
+    Raises:
+        RecordError: the record holds something that JSON cannot.
+    """
     try:
         text = json.dumps(asdict(record), indent=1, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise RecordError(f"env_kwargs or config does not fit into JSON: {error}") from error
-    stem = f"{record.env_id}_{record.model}_{record.glimpses}gl_seed{record.seed}"
-    path = Path(folder) / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{_identity(record)}.json"
+    path = Path(folder) / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{identity(record)}.json"
     write_atomically(path, text.encode())
     return path
 
