@@ -136,9 +136,12 @@ def write_record(record: Record, folder: str | Path) -> Path:
     return write_json(record, folder, stem, _identity)
 
 
-def write_json(record: DataclassInstance, folder: str | Path, name: str) -> Path:
-    """Write a record into `folder` (made where it is missing), as a file that is called by `name`
-    and ".json", other signs than letters, digits, ".", "_" and "-" replaced; return its path.
+def write_json(
+    record: AnyRecord, folder: str | Path, stem: str, identity: Callable[[AnyRecord], str]
+) -> Path:
+    """Write a record into `folder` (made where it is missing), as a file that is called by `stem`
+    and what `identity` makes of it, other signs than letters, digits, ".", "_" and "-" replaced;
+    return its path.
 
     Raises:
         RecordError: the record holds something that JSON cannot.
