@@ -9,8 +9,10 @@ from agents.train import ALGORITHMS as AGENTS
 from agents.train import Algorithm
 from agents.training import TrainingConfig
 from baselines.train import ALGORITHMS as BASELINES
+from baselines.train import MODELS
 
-ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **BASELINES}
+# What can be trained on pictures.
+ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **{name: BASELINES[name] for name in MODELS}}
 
 
 @dataclass(frozen=True)
