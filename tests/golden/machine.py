@@ -1,0 +1,22 @@
+"""What digests of floating-point numbers depend on beside the code."""
+
+import platform
+from pathlib import Path
+
+import torch
+
+
+def fingerprint() -> str:
+    """The processor and the version of torch: where they differ, sums round differently."""
+    capability = torch.backends.cpu.get_cpu_capability()
+    return f"{_processor()}, {capability}, torch {torch.__version__.partition('+')[0]}"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = info.read_text().splitlines()
+        named = dict(line.split(":", 1) for line in lines if ":" in line)
+        named = {key.strip(): value.strip() for key, value in named.items()}
+        return f"{named.get('vendor_id')} {named.get('cpu family')}/{named.get('model')}"
+    return platform.machine()
