@@ -36,21 +36,21 @@ test: install
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 compare: install
-	$(BIN)/python -m baselines.compare
+	$(BIN)/python -m benchmarks.comparison
 
 docs: install
-	$(BIN)/python -m docs.generate
+	$(BIN)/python -m report.generate
 
 report: install
-	$(BIN)/python -m glimpse_envs.evaluation.report
+	$(BIN)/python -m report
 
 benchmark: install
-	$(BIN)/python -m benchmarks.throughput
-	$(BIN)/python -m benchmarks.training
-	$(BIN)/python -m benchmarks.adapter
-	$(BIN)/python -m benchmarks.memory_speed
-	$(BIN)/python -m benchmarks.read_cost
-	$(BIN)/python -m benchmarks.gradient_variance
+	$(BIN)/python -m benchmarks.speed.throughput
+	$(BIN)/python -m benchmarks.speed.training
+	$(BIN)/python -m benchmarks.speed.adapter
+	$(BIN)/python -m benchmarks.speed.memory_speed
+	$(BIN)/python -m benchmarks.cost.read_cost
+	$(BIN)/python -m benchmarks.variance
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache

@@ -13,12 +13,12 @@ import gymnasium as gym
 import numpy as np
 import tyro
 
-from agents.command_line import run_command
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import evaluate_run
-from agents.films import write_showcase
-from agents.precision import fastest_precision
-from agents.reinforce import Reinforce, ReinforceConfig
-from agents.training import train
+from agents.scoring.films import write_showcase
+from agents.training.command_line import run_command
+from agents.training.loop import train
+from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
 from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
 

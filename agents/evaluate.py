@@ -10,10 +10,10 @@ import torch
 import tyro
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from agents.command_line import run_command
-from agents.costs import measure_costs
-from agents.films import film_episodes
-from agents.scanners import SCANNERS, ScannedPolicy
+from agents.scoring.costs import measure_costs
+from agents.scoring.films import film_episodes
+from agents.scoring.scanners import SCANNERS, ScannedPolicy
+from agents.training.command_line import run_command
 from glimpse_envs.evaluation.memory_records import write_memory_record
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.records import Record, pack_correct, write_record
@@ -62,9 +62,10 @@ def evaluate_run(
 
     Args:
         run: an open run.
-        looks: "learned" or a scanner of `agents.scanners.SCANNERS`; None looks as the run trained.
-        split, scenes, seed, batch_size, progress: see `glimpse_envs.evaluation.protocol.evaluate`.
-        **changes: arguments of the environment that differ from those it was trained with.
+        looks: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None looks as the run
+        trained. split, scenes, seed, batch_size, progress: see
+        `glimpse_envs.evaluation.protocol.evaluate`. **changes: arguments of the environment that
+        differ from those it was trained with.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
@@ -102,7 +103,7 @@ def film_run(run: Run, path: Path, scenes: int = 4) -> None:
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
     """
-    from agents.memory_evaluation import greatest_length
+    from agents.scoring.memory_evaluation import greatest_length
 
     config = run.config["config"]
     policy: Any = load_policy(run.folder)
@@ -199,7 +200,7 @@ def main(arguments: list[str] | None = None) -> None:
         if config.film is not None:
             film_run(run, config.film, config.film_scenes)
             print(f"filmed in {config.film}")
-        from agents.memory_evaluation import greatest_length
+        from agents.scoring.memory_evaluation import greatest_length
 
         if greatest_length(run) is not None:
             _evaluate_lengths(run, config)
@@ -225,7 +226,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _evaluate_lengths(run: Run, config: EvaluateConfig) -> None:
     """Score a run on tapes or tables."""
-    from agents.memory_evaluation import evaluate_lengths, make_memory_record
+    from agents.scoring.memory_evaluation import evaluate_lengths, make_memory_record
 
     for name in ("split", "scenes", "looks", "seed"):
         if getattr(config, name) != getattr(EvaluateConfig, name):

@@ -13,14 +13,14 @@ from typing import Annotated, Any, Protocol
 
 import tyro
 
-from agents.actor_critic import ActorCritic, ActorCriticConfig
-from agents.command_line import run_command
-from agents.exact import Exact, ExactConfig
-from agents.memory_evaluation import solved_share
-from agents.reinforce import Reinforce, ReinforceConfig
-from agents.resuming import read_config, resume_command
-from agents.straight_through import StraightThrough, StraightThroughConfig
-from agents.training import Learner, TrainingConfig, train
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.exact import Exact, ExactConfig
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
+from agents.scoring.memory_evaluation import solved_share
+from agents.training.command_line import run_command
+from agents.training.loop import Learner, TrainingConfig, train
+from agents.training.resuming import read_config, resume_command
 from glimpse_envs.evaluation.runs import Run, open_run
 
 
@@ -44,7 +44,7 @@ class Algorithm:
     def train(
         self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
     ) -> Run:
-        """Train it in the run's `folder`; see `agents.training.train`."""
+        """Train it in the run's `folder`; see `agents.training.loop.train`."""
         return train(
             self.make,
             config,
@@ -85,7 +85,7 @@ def train_agent(
     progress_bar: bool = True,
 ) -> Run:
     """Train `algorithm` (a name in `ALGORITHMS`) by `config` in the run's `folder`; see
-    `agents.training.train`.
+    `agents.training.loop.train`.
 
     Raises:
         ValueError: the algorithm is not known, or the config is another's.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.distributions import Categorical
+from agents.policy.distributions import Categorical
 from baselines.scores import Score, check_alike, dot_score, scaled_dot_score, shape_of, wide
 
 # What lies further below the best score weighs exp(-1000), which is 0 exactly in float64 too.

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.checks import check_choices
-from agents.learner import GradientLearner
-from agents.rollout import autocast, make_training_env
+from agents.algorithms.learner import GradientLearner
+from agents.episodes.rollout import autocast, make_training_env
+from agents.training.checks import check_choices
 from baselines.model import Baseline, BaselineConfig, Setting, full_view
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from agents.checkpoints import load_weights
-from agents.resuming import read_config
-from agents.training import TrainingConfig
+from agents.training.checkpoints import load_weights
+from agents.training.loop import TrainingConfig
+from agents.training.resuming import read_config
 from glimpse_envs.evaluation.runs import Run
 
 # What the full view, of one step, does not take.

@@ -7,17 +7,17 @@ and `python -m agents.evaluate RUN` are those of the agents.
 from functools import partial
 
 from agents.train import Algorithm, run_main
-from baselines.full_view import FullView
-from baselines.gaussian_window import GaussianWindow
-from baselines.key_value_memory import KeyValueMemory
 from baselines.learner import SupervisedLearner
-from baselines.lstm_memory import LSTMMemory
-from baselines.memory_learner import MemoryLearner
-from baselines.memory_model import MemoryBaseline
+from baselines.memories.key_value_memory import KeyValueMemory
+from baselines.memories.lstm_memory import LSTMMemory
+from baselines.memories.memory_learner import MemoryLearner
+from baselines.memories.memory_model import MemoryBaseline
+from baselines.memories.ntm import NTM
 from baselines.model import Baseline
-from baselines.ntm import NTM
-from baselines.soft_tiles import SoftTiles
-from baselines.spatial_transformer import SpatialTransformer
+from baselines.pictures.full_view import FullView
+from baselines.pictures.gaussian_window import GaussianWindow
+from baselines.pictures.soft_tiles import SoftTiles
+from baselines.pictures.spatial_transformer import SpatialTransformer
 
 # The lists of baselines, of pictures and of tapes and tables; a new one is a file and a row.
 MODELS: dict[str, type[Baseline]] = {

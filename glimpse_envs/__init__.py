@@ -9,8 +9,8 @@ Importing this registers every environment of `glimpse_envs.suite.SUITE`:
     envs = gymnasium.make_vec("Glimpse/ClutteredGlyphs-v0", num_envs=64)
 """
 
+from glimpse_envs.core.threads import set_threads
 from glimpse_envs.suite import register_all
-from glimpse_envs.threads import set_threads
 
 __all__ = ["set_threads"]
 __version__ = "0.1.0"

@@ -12,13 +12,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from glimpse_envs.actions import ActionChecker
-from glimpse_envs.arguments import check_integers, check_mode
-from glimpse_envs.dealing import Dealer
-from glimpse_envs.display import RENDER_FPS, RENDER_MODES, Display
-from glimpse_envs.infos import Info, final_infos, mask_of, merge, merge_where
-from glimpse_envs.levels import LevelDistribution, UniformLevels
-from glimpse_envs.state import check_state, digest, digests_of
+from glimpse_envs.core.arguments import check_integers, check_mode
+from glimpse_envs.episodes.actions import ActionChecker
+from glimpse_envs.episodes.dealing import Dealer
+from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
+from glimpse_envs.episodes.infos import Info, final_infos, mask_of, merge, merge_where
+from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
+from glimpse_envs.episodes.state import check_state, digest, digests_of
 from glimpse_envs.task import Arrays, Judgement, Rows, Task
 
 

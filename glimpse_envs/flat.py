@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.actions import ActionChecker
+from glimpse_envs.episodes.actions import ActionChecker
 
 
 class _Part(ABC):

@@ -6,12 +6,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.actions import ActionChecker
-from glimpse_envs.arguments import check_mode
-from glimpse_envs.display import RENDER_FPS, RENDER_MODES
+from glimpse_envs.core.arguments import check_mode
 from glimpse_envs.env import GlimpseVectorEnv
-from glimpse_envs.infos import Info
-from glimpse_envs.levels import LevelDistribution
+from glimpse_envs.episodes.actions import ActionChecker
+from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES
+from glimpse_envs.episodes.infos import Info
+from glimpse_envs.episodes.levels import LevelDistribution
 from glimpse_envs.task import Arrays, Task
 
 

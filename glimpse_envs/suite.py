@@ -5,11 +5,11 @@ from typing import Any
 
 import gymnasium as gym
 
-_CLASSIFICATION = "glimpse_envs.tasks.classification:ImageClassification"
-_TAPE = "glimpse_envs.tasks.tape:TapeMachine"
-_ASSOCIATIVE_RECALL = "glimpse_envs.tasks.associative_recall:AssociativeRecall"
-_DICTIONARY_LOOKUP = "glimpse_envs.tasks.dictionary_lookup:DictionaryLookup"
-_POINTER_CHASE = "glimpse_envs.tasks.pointer_chase:PointerChase"
+_CLASSIFICATION = "glimpse_envs.tasks.pictures.classification:ImageClassification"
+_TAPE = "glimpse_envs.tasks.tape.machine:TapeMachine"
+_ASSOCIATIVE_RECALL = "glimpse_envs.tasks.table.associative_recall:AssociativeRecall"
+_DICTIONARY_LOOKUP = "glimpse_envs.tasks.table.dictionary_lookup:DictionaryLookup"
+_POINTER_CHASE = "glimpse_envs.tasks.table.pointer_chase:PointerChase"
 
 
 @dataclass(frozen=True)

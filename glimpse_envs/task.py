@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.scenes.scene import Keys
+from glimpse_envs.core.keys import Keys
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import AnyPicture
@@ -42,7 +42,7 @@ class Task(ABC):
 
     A task whose looks are places also has what looking without learning reads (the scanners of
     `agents`): `look_kind`, `tile_locations` and `max_move`, as in
-    `glimpse_envs.tasks.classification.ImageClassification`.
+    `glimpse_envs.tasks.pictures.classification.ImageClassification`.
 
     Attributes:
         observation_space, action_space: of a single row (Dict).

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from episodes import (
+
+from glimpse_envs.env import GlimpseVectorEnv
+from tests.support.episodes import (
     CENTRED,
     CIRCLE_SQUARE,
     CLUTTERED,
@@ -17,8 +19,6 @@ from episodes import (
     random_actions,
     row_of,
 )
-
-from glimpse_envs.env import GlimpseVectorEnv
 
 ROWS = 6
 

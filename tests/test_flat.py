@@ -6,13 +6,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from episodes import CIRCLE_SQUARE, CLUTTERED, assert_same, leaves, make_single
 from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.env_checker import check_env
 
 from glimpse_envs.flat import FlatActions, FlatGlimpseEnv
 from glimpse_envs.suite import SUITE
+from tests.support.episodes import CIRCLE_SQUARE, CLUTTERED, assert_same, leaves, make_single
 
 CHANGES: dict[str, dict[str, Any]] = {
     "as it is": {},

@@ -10,7 +10,7 @@ MAKEFILE = Path(__file__).parents[1] / "Makefile"
 NEEDS_KERNELS = ("demo", "test", "compare", "docs", "report", "benchmark")
 
 # Of each file, when it was written.
-CODE = {"glimpse_envs/geometry.py": 20, "glimpse_envs/sensors/gaze.py": 10}
+CODE = {"glimpse_envs/core/geometry.py": 20, "glimpse_envs/vision/gaze.py": 10}
 KERNELS = {"glimpse_envs/sensors/__pycache__/gaze.py311.nbi": 30}
 
 
@@ -30,9 +30,9 @@ def make_fresh(root: Path, written: dict[str, int]) -> list[str]:
     ("changes", "kept"),
     [
         ({}, True),
-        ({"glimpse_envs/geometry.py": 40}, False),
+        ({"glimpse_envs/core/geometry.py": 40}, False),
         # One kernel compiled anew since does not make the others fresh.
-        ({"glimpse_envs/geometry.py": 40, "glimpse_envs/__pycache__/a.nbc": 50}, False),
+        ({"glimpse_envs/core/geometry.py": 40, "glimpse_envs/__pycache__/a.nbc": 50}, False),
     ],
 )
 def test_kernels_older_than_the_code_are_deleted(

@@ -8,7 +8,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from episodes import (
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+from numpy.typing import NDArray
+
+from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.suite import SUITE
+from tests.support.episodes import (
     Actions,
     assert_same,
     hidden_of,
@@ -19,13 +26,6 @@ from episodes import (
     random_actions,
     row_of,
 )
-from gymnasium import spaces
-from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils.env_checker import check_env
-from numpy.typing import NDArray
-
-from glimpse_envs.env import GlimpseVectorEnv
-from glimpse_envs.suite import SUITE
 
 
 def test_gymnasiums_checker_has_nothing_to_say(env_id: str) -> None:

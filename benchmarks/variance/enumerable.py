@@ -16,13 +16,19 @@ import torch
 from gymnasium.vector import VectorEnv
 from torch import Tensor
 
-from agents import straight_through
-from agents.exact import OBJECTIVES, Exact, ExactConfig, all_paths_losses, next_tile_losses
-from agents.networks import NetworkConfig
-from agents.reinforce import Reinforce, ReinforceConfig, learning_signal
-from agents.rollout import make_training_env, play_episodes
-from agents.tile_learner import TileEpisodes
-from agents.trajectory import Trajectory
+from agents.algorithms import straight_through
+from agents.algorithms.exact import (
+    OBJECTIVES,
+    Exact,
+    ExactConfig,
+    all_paths_losses,
+    next_tile_losses,
+)
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.algorithms.tile_learner import TileEpisodes
+from agents.episodes.rollout import make_training_env, play_episodes
+from agents.episodes.trajectory import Trajectory
+from agents.policy.networks import NetworkConfig
 from benchmarks.variance.estimators import Judge, fit_baselines, look_loss
 from benchmarks.variance.frozen import Episodes
 from benchmarks.variance.noise import Estimate, squared_mean, total_variance

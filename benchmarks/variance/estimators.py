@@ -20,11 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.policy import GlimpsePolicy
-from agents.reinforce import MovingAverage, leave_one_out
-from agents.returns import gae, returns_to_go
-from agents.rollout import replay_episodes
-from agents.trajectory import Trajectory
+from agents.algorithms.reinforce import MovingAverage, leave_one_out
+from agents.algorithms.returns import gae, returns_to_go
+from agents.episodes.rollout import replay_episodes
+from agents.episodes.trajectory import Trajectory
+from agents.policy.glimpse_policy import GlimpsePolicy
 from benchmarks.variance.frozen import Episodes
 
 ESTIMATORS = ("none", "moving_average", "learned", "leave_one_out", "actor_critic")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from agents.rollout import replay_episodes
+from agents.episodes.rollout import replay_episodes
 from benchmarks.variance.estimators import Judge, count_parameters, fit_baselines, update_gradients
 from benchmarks.variance.frozen import LOOKS, Episodes, Frozen, Setting, paid_at_once
 from benchmarks.variance.measuring import (

@@ -16,12 +16,12 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.heads import GaussianHead
-from agents.networks import NetworkConfig
-from agents.policy import Decision
-from agents.reinforce import Reinforce, ReinforceConfig, learning_signal
-from agents.rollout import make_training_env, play_episodes
-from agents.trajectory import Observation, Trajectory
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.episodes.rollout import make_training_env, play_episodes
+from agents.episodes.trajectory import Observation, Trajectory
+from agents.policy.glimpse_policy import Decision
+from agents.policy.heads import GaussianHead
+from agents.policy.networks import NetworkConfig
 
 Look = Literal["tiles", "continuous"]
 LOOKS: tuple[Look, ...] = ("tiles", "continuous")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from glimpse_envs.arguments import check_integers
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.env import GlimpseVectorEnv, load_task
 from glimpse_envs.flat import FlatActions
 

@@ -25,7 +25,7 @@ SOLVED = 0.99
 """The share of held-out sequences to be wholly right of a task that is solved."""
 
 NTM_COPY = "NTM copy"
-"""The task that a record of `baselines.ntm_copy` names."""
+"""The task that a record of `baselines.memories.ntm_copy` names."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class MemoryRecord:
 
 @dataclass(frozen=True)
 class CopyRecord:
-    """The paper's test of a neural Turing machine, copying 8-bit vectors: `baselines.ntm_copy`."""
+    """The paper's test of a neural Turing machine, copying 8-bit vectors:
+    `baselines.memories.ntm_copy`."""
 
     seed: int
     """Of the training run."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.record_kinds import KINDS
-from glimpse_envs.files import write_atomically
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -69,7 +69,8 @@ class Record:
     cores: int = 1
     """Cores that the training kept busy, so that its cost is `seconds * cores`."""
     costs: dict[str, float] = field(default_factory=dict)
-    """Of one episode of the evaluation, a mean over the scenes (`agents.costs` measures them):
+    """Of one episode of the evaluation, a mean over the scenes (`agents.scoring.costs` measures
+    them):
     `values_delivered` (numbers that reading handed to the model), `pixels_covered` (of the scene,
     distinct, that were under a window), `multiply_adds` (in all), `multiply_adds_reading` (of
     these, spent on reading). Empty where they were not measured."""

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import __version__
-from glimpse_envs.files import write_atomically
+from glimpse_envs.core.files import write_atomically
 
 Number = float | np.floating | np.integer
 

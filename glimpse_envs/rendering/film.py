@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.files import replacing
+from glimpse_envs.core.files import replacing
 
 SUFFIXES = (".mp4", ".gif")
 

@@ -1,6 +1,6 @@
 """The fixed splits of what is drawn and not read from files: tapes and tables."""
 
-from glimpse_envs.randomness import FIXED_SCENE, VALIDATION_SCENE
+from glimpse_envs.core.randomness import FIXED_SCENE, VALIDATION_SCENE
 
 FIXED_SCENES = 10_000
 """How many "validation" and "test" have each."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.networks import NetworkConfig
+from agents.policy.networks import NetworkConfig
 from agents.train import ALGORITHMS as AGENTS
-from baselines.copy_machine import CopyConfig, CopyTraining
+from baselines.memories.copy_machine import CopyConfig, CopyTraining
 from baselines.train import ALGORITHMS as BASELINES
 
 UPDATES = 20

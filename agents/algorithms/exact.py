@@ -1,0 +1,238 @@
+"""Hard attention over tiles without sampling noise: every next tile is tried.
+
+After t glimpses the policy is in the state s_t, gives the right answer y with probability
+p(y | s_t), which pays w_t, and looks at tile a with probability π(a | s_t), which leads to
+s_{t+1}(a). Since training reads the scene at all n tiles (`agents.algorithms.tile_learner`), one
+can sum over the looks. What is scored after a look is, with a running over the tiles,
+
+- `objective="expected_reward"`: R_t = w_t Σ_a π(a) p(y | s_t(a)), what is earned by an agent that
+  samples its looks and its answers;
+- `"marginal_likelihood"`: R_t = w_t log Σ_a π(a) p(y | s_t(a)), of hard attention as a latent
+  variable (Wu, Shapiro & Cotterell 2018, "Hard non-monotonic attention for character-level
+  transduction");
+- `"hybrid"`: answers climb the log-likelihood of the label, w_t Σ_a π(a) log p(y | s_t(a)) with π
+  constant, and looks climb R_t of the expected reward with p constant. It is what REINFORCE does
+  with answer_by="label" and look_signal="probability", less the noise.
+
+With `paths="next"` only the next tile is summed over, and the history before it is sampled: what is
+climbed is E[Σ_t R_t] over histories, by the gradient of
+
+    Σ_t ( R_t + Σ_a π(a | s_{t-1}) V(s_t(a)) ),
+
+an all-action policy gradient with one exact step of look-ahead. V, constant there, is the policy's
+baseline: what is still to be earned after the answer in s_t, and 0 in s_T. Its target is the exact
+backup, V(s_t) <- R_{t+1} + Σ_a π(a | s_t) V(s_{t+1}(a)). The last look and the answers are learned
+without bias, earlier looks as far as V is right. With two glimpses nothing is sampled.
+
+With `paths="all"` all n^(T-1) paths of looks are followed, and a runs over all that lead to the
+t-th glimpse: nothing but scenes and first tiles is sampled, and no baseline is needed or trained.
+
+Cost: a look takes n passes through glimpse network and core, not one; all paths take n^(T-1).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from agents.algorithms.tile_learner import Outcome, TileEpisodes, TileLearner, look_of
+from agents.episodes.rollout import autocast
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.networks import NetworkConfig, State
+from agents.training.checks import check_choices, check_counts, check_finite
+from agents.training.loop import TrainingConfig
+
+
+@dataclass(frozen=True)
+class ExactConfig(TrainingConfig):
+    """Train a recurrent attention model over tiles by exact sums over its looks."""
+
+    objective: Literal["hybrid", "expected_reward", "marginal_likelihood"] = "hybrid"
+    """What is maximised: the label's log-likelihood by the answers and the expected reward by the
+    looks, the expected reward by both, or by both the likelihood with the looks summed over."""
+    paths: Literal["next", "all"] = "next"
+    """Sum over the next tile and sample the history, or sum over all paths (small tasks)."""
+    max_paths: int = 4096
+    """Paths a scene above which paths="all" is refused."""
+    baseline_weight: float = 0.5
+    """Weight of the baseline's squared error."""
+    entropy_weight: float = 0.0
+    """Bonus for the looks' entropy, in nats."""
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    """Sizes and kinds of the networks."""
+
+
+# --- what is scored -------------------------------------------------------------------------------
+
+Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From the log-probabilities of paths of looks and, after each, of the right answer, (B, m) both,
+to what is maximised, and to what the looks earn, (B,) both."""
+
+
+def marginal_likelihood(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
+    marginal = torch.logsumexp(log_path + log_right, dim=1)
+    return marginal, marginal
+
+
+def expected_reward(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
+    reward = (log_path + log_right).exp().sum(dim=1)
+    return reward, reward
+
+
+def hybrid(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
+    likelihood = (log_path.detach().exp() * log_right).sum(dim=1)
+    reward = (log_path + log_right.detach()).exp().sum(dim=1)
+    # Both gradients, and the value of the one that is commonly reported.
+    return likelihood + (reward - reward.detach()), reward
+
+
+OBJECTIVES: dict[str, Objective] = {
+    "hybrid": hybrid,
+    "expected_reward": expected_reward,
+    "marginal_likelihood": marginal_likelihood,
+}
+
+
+# --- episodes -------------------------------------------------------------------------------------
+
+
+def next_tile_losses(
+    policy: GlimpsePolicy, episodes: TileEpisodes, objective: Objective, generator: torch.Generator
+) -> Outcome:
+    """The losses of `paths="next"`.
+
+    `objective`: minus Σ_t R_t, with the gradient that the module's text gives; `baseline`: half the
+    mean squared error; `entropy`: of the looks, summed over them.
+
+    Args:
+        policy: decides; its gradient is kept.
+        episodes: about to begin.
+        objective: of `OBJECTIVES`.
+        generator: samples the histories.
+    """
+    rows, budget = len(episodes.targets), len(episodes.pays)
+    decision, state = _begin(policy, episodes)
+    nothing = torch.zeros_like(decision.value)
+    log_right, right = _answers(decision, episodes, paths=1)
+    gained = episodes.pays[0] * objective(nothing[:, None], log_right)[0]
+    missed, entropy, shares = nothing, nothing, [right[:, 0]]
+    for taken, pay in enumerate(episodes.pays[1:], start=2):
+        look = look_of(decision)
+        log_p = look.logits.log_softmax(dim=-1)  # (B, n)
+        # Answers that pay nothing send no gradient: tiles are then tried for their values alone.
+        with torch.set_grad_enabled(torch.is_grad_enabled() and pay > 0):
+            tried, _ = policy(episodes.everywhere(taken), _repeat(state, episodes.tiles))
+        log_right, right = _answers(tried, episodes, paths=episodes.tiles)
+        maximised, earned = objective(log_p, log_right)
+        later = nothing
+        if taken < budget:
+            later = (log_p.exp() * tried.value.detach().view(rows, -1)).sum(dim=1)
+        # What is foreseen counts for the gradient alone; the value is what was gained by now.
+        gained = gained + pay * maximised + (later - later.detach())
+        missed = missed + 0.5 * (decision.value - (pay * earned + later).detach()) ** 2
+        entropy = entropy + look.entropy()
+        shares.append((log_p.detach().exp() * right).sum(dim=1))
+        if taken < budget:
+            tile = look.sample(generator)
+            decision, state = policy(episodes.shown(episodes.pick(tile), taken), state)
+    losses = {
+        "objective": -gained,
+        "baseline": missed / max(budget - 1, 1),
+        "entropy": entropy,
+    }
+    return Outcome(losses, torch.stack(shares))
+
+
+def all_paths_losses(
+    policy: GlimpsePolicy, episodes: TileEpisodes, objective: Objective
+) -> Outcome:
+    """The losses of `paths="all"`, as those of `next_tile_losses` but without a baseline's; a
+    look's entropy is the mean over the paths to it."""
+    rows = len(episodes.targets)
+    decision, state = _begin(policy, episodes)
+    log_path = torch.zeros_like(decision.value)[:, None]  # (B, m), of the m paths so far
+    log_right, right = _answers(decision, episodes, paths=1)
+    gained = episodes.pays[0] * objective(log_path, log_right)[0]
+    entropy, shares = torch.zeros_like(decision.value), [right[:, 0]]
+    for taken, pay in enumerate(episodes.pays[1:], start=2):
+        look, paths = look_of(decision), log_path.shape[1]
+        entropies = look.entropy().view(rows, paths)
+        entropy = entropy + (log_path.detach().exp() * entropies).sum(dim=1)
+        log_p = look.logits.log_softmax(dim=-1).view(rows, paths, -1)
+        log_path = (log_path[:, :, None] + log_p).flatten(1)  # (B, m n)
+        state = _repeat(state, episodes.tiles)
+        decision, state = policy(episodes.everywhere(taken, paths), state)
+        log_right, right = _answers(decision, episodes, paths=log_path.shape[1])
+        gained = gained + pay * objective(log_path, log_right)[0]
+        shares.append((log_path.detach().exp() * right).sum(dim=1))
+    return Outcome({"objective": -gained, "entropy": entropy}, torch.stack(shares))
+
+
+def _begin(policy: GlimpsePolicy, episodes: TileEpisodes) -> tuple[Decision, State]:
+    """Decide on the first glimpses."""
+    first = episodes.shown(episodes.pick(episodes.first), taken=1)
+    decision, state = policy(first, policy.initial_state(len(episodes.first)))
+    return decision, state
+
+
+def _answers(decision: Decision, episodes: TileEpisodes, paths: int) -> tuple[Tensor, Tensor]:
+    """The log-probability of the right answer, and whether it is the likeliest, (B, paths) each,
+    of decisions on `paths` paths of looks in each episode."""
+    answer = decision.heads["answer"]
+    targets = episodes.targets.repeat_interleave(paths)
+    right = (answer.mode() == targets).view(-1, paths)
+    return answer.log_prob(targets).view(-1, paths), right.to(decision.value)
+
+
+def _repeat(state: State, tiles: int) -> State:
+    """Each row of the memory `tiles` times over."""
+    return tuple(part.repeat_interleave(tiles, dim=0) for part in state)
+
+
+class Exact(TileLearner):
+    """The learner: one `update` deals a batch of scenes and takes one step of Adam.
+
+    The metric "error" is the expectation over the looks that are summed over.
+
+    Args:
+        config: see `ExactConfig`.
+
+    Raises:
+        ValueError: the configuration does not fit the environment, or there are too many paths.
+    """
+
+    def __init__(self, config: ExactConfig) -> None:
+        check_choices(config)
+        check_finite(config, "baseline_weight", "entropy_weight")
+        check_counts(config, "max_paths")
+        self.config = config
+        super().__init__(config, config.network, "exact")
+        tiles, looks = len(self.reader.locations), len(self.pays) - 1
+        if config.paths == "all" and tiles**looks > config.max_paths:
+            self.close()
+            raise ValueError(
+                f"paths='all' would follow {tiles}**{looks} = {tiles**looks} paths a scene, more "
+                f"than max_paths={config.max_paths}: raise it, or use paths='next'"
+            )
+
+    @property
+    def name(self) -> str:
+        return self.name_as("Exact")
+
+    def learn(self, progress: float) -> dict[str, float]:
+        """Deal a batch of scenes and descend their losses."""
+        config, objective = self.config, OBJECTIVES[self.config.objective]
+        episodes = self.deal()
+        with autocast(self.device, config.torch_precision):
+            if config.paths == "all":
+                outcome = all_paths_losses(self.policy, episodes, objective)
+            else:
+                outcome = next_tile_losses(self.policy, episodes, objective, self.generator)
+        return self.descend_losses(
+            outcome,
+            objective=1.0,
+            baseline=config.baseline_weight,
+            entropy=-config.entropy_weight,
+        )

@@ -1,0 +1,128 @@
+"""What learners by gradient share: environment, model, Adam and its schedule, and their state."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
+from torch import Tensor, nn
+
+from agents.episodes.trajectory import Trajectory
+from agents.training.loop import TrainingConfig, cosine_decay
+from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
+
+
+class GradientLearner(ABC):
+    """A model that learns from batches of fresh episodes by Adam.
+
+    Args:
+        config: of the training.
+        env: batched; it is seeded here.
+        make_policy: from the seed's first random numbers, on the spaces of a single row.
+
+    Attributes:
+        policy_class: "module:Class" of what reads the run's checkpoints.
+        policy: what is trained.
+        generator: of all samples.
+    """
+
+    policy_class = "agents.policy.glimpse_policy:GlimpsePolicy"
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        env: VectorEnv,
+        make_policy: Callable[[spaces.Dict, spaces.Dict], nn.Module],
+    ) -> None:
+        torch.manual_seed(config.seed)
+        self.env, self.device = env, torch.device(config.device)
+        self._config = config
+        observation_space, action_space = env.single_observation_space, env.single_action_space
+        assert isinstance(observation_space, spaces.Dict)
+        assert isinstance(action_space, spaces.Dict)
+        self.policy = make_policy(observation_space, action_space).to(self.device)
+        self.optimizer = torch.optim.Adam(
+            [p for p in self.policy.parameters() if p.requires_grad],
+            lr=config.learning_rate,
+            fused=True,
+        )
+        self.generator = torch.Generator().manual_seed(config.seed)
+        if config.curriculum is not None:
+            task: Any = self.env.unwrapped.task  # type: ignore[attr-defined]
+            if task.levels is None:
+                raise ValueError(
+                    f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
+                )
+            levels = LEVEL_DISTRIBUTIONS[config.curriculum](*task.levels)
+            self.env.unwrapped.level_distribution = levels  # type: ignore[attr-defined]
+        self.env.reset(seed=config.seed)
+
+    def record_levels(self, played: Trajectory) -> None:
+        """Tell the curriculum, if there is one, what was solved."""
+        levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
+        if levels is not None:
+            levels.record(played.lengths.cpu().numpy(), played.solved.cpu().numpy())
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the model is called in tables."""
+
+    @abstractmethod
+    def learn(self, progress: float) -> dict[str, float]:
+        """Learn from one batch of episodes, by `descend`, and return the metrics, "error" and
+        "glimpses" among them; `progress` in [0, 1] drives the schedules."""
+
+    def update(self, progress: float) -> dict[str, float]:
+        """Set the learning rate and learn from one batch of episodes.
+
+        Raises:
+            FloatingPointError: a loss or the gradient is not finite; the policy is unchanged.
+        """
+        rate = self._config.learning_rate * cosine_decay(progress, self._config.warmup)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        return {**self.learn(progress), "learning_rate": rate}
+
+    def descend(self, total: Tensor, **parts: Tensor) -> float:
+        """One step of Adam down `total`, of which `parts` are named; return the gradient's norm.
+
+        Raises:
+            FloatingPointError: a part or the gradient is not finite; the policy is unchanged.
+        """
+        for name, part in {**parts, "total": total}.items():
+            if not torch.isfinite(part):
+                raise FloatingPointError(f"the {name} loss is {part.item()}")
+        self.optimizer.zero_grad(set_to_none=True)
+        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        norm = torch.nn.utils.clip_grad_norm_(
+            self.policy.parameters(), self._config.max_gradient_norm
+        )
+        if not torch.isfinite(norm):
+            raise FloatingPointError(f"the gradient's norm is {norm.item()}")
+        self.optimizer.step()
+        return norm.item()
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the next update depends on, nested dicts of tensors, arrays and numbers."""
+        return {
+            "policy": self.policy.state_dict(),
+            "optimizer": self.optimizer.state_dict()["state"],
+            "generator": self.generator.get_state(),
+            "env": self.env.unwrapped.state_dict(),  # type: ignore[attr-defined]
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        self.policy.load_state_dict(state["policy"])
+        groups = self.optimizer.state_dict()["param_groups"]
+        moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
+        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        self.generator.set_state(state["generator"])
+        self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()

@@ -1,0 +1,148 @@
+"""Hard attention over tiles by back-propagation: straight-through Gumbel-softmax.
+
+A look is sampled by Gumbel noise G on the logits l of the policy's tiles: argmax(l + G) is a sample
+of softmax(l). What is seen next is a sum over the tiles by weights y: the glimpse Σ_a y_a g_a, at
+the location Σ_a y_a x_a. Forward, y is the one-hot sample z; backward, its gradient is that of the
+relaxed sample ỹ = softmax((l + G) / τ) at temperature τ (Jang, Gu & Poole 2017, "Categorical
+reparameterization with Gumbel-softmax", section 2.2):
+
+    y = z + ỹ - stop_gradient(ỹ).
+
+With `hard=False` the mixture y = ỹ is seen itself while training (the Concrete distribution of
+Maddison, Mnih & Teh 2017), and no tile of it alone. What is descended is -Σ_t w_t log p(y* | s_t),
+the cross-entropy of the answers that pay w_t. No reward is used, the baseline is not trained, and
+the gradient is biased: more so the lower its variance, by a high τ.
+
+Cost: a read of all tiles a scene, in training alone; one pass through the networks a glimpse.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from agents.algorithms.tile_learner import Outcome, TileEpisodes, TileLearner, look_of
+from agents.episodes.rollout import autocast
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.networks import NetworkConfig
+from agents.training.checks import check_finite, check_positive
+from agents.training.loop import TrainingConfig
+
+
+@dataclass(frozen=True)
+class StraightThroughConfig(TrainingConfig):
+    """Train a recurrent attention model over tiles by straight-through Gumbel-softmax."""
+
+    hard: bool = True
+    """Show the sampled tile; with no-hard the relaxed mixture of tiles, while training."""
+    temperature: float = 1.0
+    """Of the softmax that the gradient goes through, at the start."""
+    final_temperature: float = 0.5
+    """At the end; in between its logarithm goes linearly."""
+    entropy_weight: float = 0.0
+    """Bonus for the looks' entropy, in nats."""
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    """Sizes and kinds of the networks."""
+
+
+def gumbel_noise(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Standard Gumbel samples of the shape, type and device of `like`."""
+    exponential = torch.empty(like.shape, dtype=torch.float64).exponential_(generator=generator)
+    return -exponential.log().to(like)
+
+
+def tile_weights(logits: Tensor, noise: Tensor, temperature: float, hard: bool) -> Tensor:
+    """The weights y (B, n) of the tiles, which sum to 1; one-hot, with the relaxed weights'
+    gradient, where `hard`.
+
+    Args:
+        logits: (B, n), of the tiles.
+        noise: (B, n), Gumbel samples.
+        temperature: τ, above 0.
+        hard: see `StraightThroughConfig`.
+    """
+    perturbed = logits + noise
+    relaxed = (perturbed / temperature).softmax(dim=-1)
+    if not hard:
+        return relaxed
+    sample = F.one_hot(perturbed.argmax(dim=-1), logits.shape[-1])
+    # In this order the difference is exactly 0, and the sum exactly one-hot.
+    return sample + (relaxed - relaxed.detach())
+
+
+def episode_losses(
+    policy: GlimpsePolicy,
+    episodes: TileEpisodes,
+    temperature: float,
+    hard: bool,
+    generator: torch.Generator,
+) -> Outcome:
+    """Play `episodes` and return their losses.
+
+    `answer`: the cross-entropy, summed over the answers by what they pay; `entropy`: of the looks,
+    summed over them.
+
+    Args:
+        policy: decides; its gradient is kept.
+        episodes: about to begin.
+        temperature: τ, above 0.
+        hard: see `StraightThroughConfig`.
+        generator: of the Gumbel noise.
+    """
+    budget = len(episodes.pays)
+    weights = episodes.pick(episodes.first)
+    state = policy.initial_state(len(weights))
+    answer, entropy = torch.zeros_like(weights[:, 0]), torch.zeros_like(weights[:, 0])
+    rights = []
+    for taken, pay in enumerate(episodes.pays, start=1):
+        decision, state = policy(episodes.shown(weights, taken), state)
+        said = decision.heads["answer"]
+        answer = answer - pay * said.log_prob(episodes.targets)
+        rights.append((said.mode() == episodes.targets).to(answer))
+        if taken < budget:
+            look = look_of(decision)
+            entropy = entropy + look.entropy()
+            noise = gumbel_noise(look.logits, generator)
+            weights = tile_weights(look.logits, noise, temperature, hard)
+    return Outcome({"answer": answer, "entropy": entropy}, torch.stack(rights))
+
+
+class StraightThrough(TileLearner):
+    """The learner: one `update` plays a batch of episodes and takes one step of Adam.
+
+    The metrics are those of the episodes as they were trained on: with `hard=False` of mixtures,
+    which may be easier to tell than the single tiles that the policy is scored with.
+
+    Args:
+        config: see `StraightThroughConfig`.
+
+    Raises:
+        ValueError: the configuration does not fit the environment.
+    """
+
+    def __init__(self, config: StraightThroughConfig) -> None:
+        check_positive(config, "temperature", "final_temperature")
+        check_finite(config, "entropy_weight")
+        self.config = config
+        super().__init__(config, config.network, "straight_through")
+
+    @property
+    def name(self) -> str:
+        return self.name_as("Straight-through" if self.config.hard else "Concrete")
+
+    def temperature(self, progress: float) -> float:
+        """τ at `progress` in [0, 1]."""
+        config = self.config
+        return config.temperature ** (1 - progress) * config.final_temperature**progress
+
+    def learn(self, progress: float) -> dict[str, float]:
+        """Play a batch of episodes and descend their losses."""
+        config, temperature = self.config, self.temperature(progress)
+        episodes = self.deal()
+        with autocast(self.device, config.torch_precision):
+            outcome = episode_losses(
+                self.policy, episodes, temperature, config.hard, self.generator
+            )
+        metrics = self.descend_losses(outcome, answer=1.0, entropy=-config.entropy_weight)
+        return {**metrics, "temperature": temperature}

@@ -1,0 +1,197 @@
+"""What learners share that see all tiles of a scene while they are trained.
+
+They learn a policy of single glimpses, for environments with look="tiles", and are scored there,
+one glimpse at a time. Training, though, reads the scene at every tile, in the environment's full
+view: that privilege, which no agent has that acts, is what buys gradients of little variance.
+"""
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import torch
+from gymnasium import spaces
+from torch import Tensor
+from torch.nn import functional as F
+
+from agents.algorithms.learner import GradientLearner
+from agents.algorithms.tiles import TileReader
+from agents.episodes.rollout import make_training_env
+from agents.episodes.trajectory import Observation
+from agents.policy.distributions import Categorical
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.networks import NetworkConfig, core_name
+from agents.training.loop import TrainingConfig
+
+
+@dataclass(frozen=True)
+class TileEpisodes:
+    """B episodes that are about to begin, and all that can be seen in them.
+
+    Args:
+        glimpses: (B, n, K C, g, g) in [0, 1], what each tile shows.
+        locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles.
+        targets: (B,) int64, the right answers.
+        first: (B,) int64, the tiles that are seen first.
+        pays: T of them, what a right answer after each glimpse pays.
+    """
+
+    glimpses: Tensor
+    locations: Tensor
+    targets: Tensor
+    first: Tensor
+    pays: tuple[float, ...]
+
+    @property
+    def tiles(self) -> int:
+        """n."""
+        return len(self.locations)
+
+    def pick(self, tiles: Tensor) -> Tensor:
+        """The weights (B, n) by which `shown` shows the `tiles` (B,) alone."""
+        return F.one_hot(tiles, self.tiles).to(self.glimpses)
+
+    def shown(self, weights: Tensor, taken: int) -> Observation:
+        """The observation of glimpse number `taken`, a sum over the tiles by `weights` (B, n)."""
+        return {
+            # No matrix products: those would be rounded where the precision is bfloat16.
+            "glimpse": (weights[:, :, None, None, None] * self.glimpses).sum(dim=1),
+            "location": (weights[:, :, None] * self.locations).sum(dim=1),
+            "remaining": self._remaining(taken, len(weights)),
+        }
+
+    def everywhere(self, taken: int, paths: int = 1) -> Observation:
+        """The observations of glimpse number `taken` at all tiles, for each of `paths` paths of
+        looks in each episode: (B paths n, ...), the tiles varying fastest."""
+        rows = len(self.glimpses) * paths
+        return {
+            "glimpse": self.glimpses.repeat_interleave(paths, dim=0).flatten(0, 1),
+            "location": self.locations.repeat(rows, 1),
+            "remaining": self._remaining(taken, rows * self.tiles),
+        }
+
+    def _remaining(self, taken: int, rows: int) -> Tensor:
+        budget = len(self.pays)
+        # Rounded to float32, as the environment rounds it.
+        left = torch.tensor((budget - taken) / budget, dtype=torch.float32)
+        return left.to(self.glimpses).expand(rows, 1)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of B episodes.
+
+    Args:
+        losses: name -> (B,).
+        right: (T, B) in [0, 1], the probability that the likeliest answer after each glimpse is
+            right.
+    """
+
+    losses: dict[str, Tensor]
+    right: Tensor
+
+
+def look_of(decision: Decision) -> Categorical:
+    """The distribution over the next tile.
+
+    Raises:
+        FloatingPointError: it is not finite.
+    """
+    look = decision.heads["look"]
+    assert isinstance(look, Categorical)
+    if not look.is_finite():
+        raise FloatingPointError("the policy's look is not finite")
+    return look
+
+
+class TileLearner(GradientLearner):
+    """A learner whose episodes are dealt with what all their tiles show.
+
+    Args:
+        config: of the training.
+        network: sizes and kinds of the policy's networks.
+        algorithm: what messages call it.
+
+    Raises:
+        ValueError: the environment has no tiles, or an argument that the full view does not take.
+    """
+
+    policy: GlimpsePolicy
+
+    def __init__(self, config: TrainingConfig, network: NetworkConfig, algorithm: str) -> None:
+        with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
+            task: Any = seen.unwrapped.task  # type: ignore[attr-defined]
+        _check_task(task, algorithm)
+        env = make_training_env(config, view="full")
+        spaces_of_glimpses = task.observation_space, task.action_space
+        super().__init__(config, env, lambda *_: GlimpsePolicy(*spaces_of_glimpses, network))
+        self.network, self.copies = network, config.copies
+        scene = env.single_observation_space
+        assert isinstance(scene, spaces.Dict)
+        shape = scene["scene"].shape
+        assert shape is not None
+        self.reader = TileReader(task, (shape[0], shape[1], shape[2])).to(self.device)
+        every_answer_counts = task.answer_reward < 1.0
+        before = task.answer_reward if every_answer_counts else 0.0
+        self.pays = (*[before] * (task.budget - 1), task.answer_reward)
+
+    def name_as(self, kind: str) -> str:
+        """What a learner of this `kind` is called in tables."""
+        return f"{kind} {core_name(self.network)}, trained on all tiles"
+
+    def deal(self) -> TileEpisodes:
+        """Fresh episodes; the first tile is uniform, and one for all copies of a scene, as in the
+        environment."""
+        observation, _ = self.env.reset()
+        rows = len(observation["scene"])
+        blind: dict[str, Any] = {"answer": torch.zeros(rows, dtype=torch.int64).numpy()}
+        *_, info = self.env.step(blind)
+        scene = torch.as_tensor(observation["scene"]).to(self.device)
+        tiles = len(self.reader.locations)
+        first = torch.randint(tiles, (rows // self.copies,), generator=self.generator)
+        return TileEpisodes(
+            glimpses=self.reader(scene),
+            locations=self.reader.locations,
+            targets=torch.as_tensor(info["target"]).to(self.device),
+            first=first.repeat_interleave(self.copies).to(self.device),
+            pays=self.pays,
+        )
+
+    def descend_losses(self, outcome: Outcome, **weights: float) -> dict[str, float]:
+        """One step of Adam down the sum of the mean losses by `weights`; return the metrics."""
+        means = {name: loss.mean() for name, loss in outcome.losses.items()}
+        total = torch.stack([weights[name] * mean for name, mean in means.items()]).sum()
+        norm = self.descend(total, **means)
+        right = outcome.right.mean(dim=1).tolist()
+        return {
+            **{f"loss/{name}": mean.item() for name, mean in means.items()},
+            "error": 1.0 - right[-1],
+            "return": sum(pay * share for pay, share in zip(self.pays, right, strict=True)),
+            "glimpses": float(len(self.pays)),
+            "gradient_norm": norm,
+        }
+
+
+def _check_task(task: Any, algorithm: str) -> None:
+    if "look" not in task.action_space.spaces:
+        raise ValueError(
+            f"{algorithm} trains a policy of single glimpses: leave view='full' out of env_kwargs "
+            "(it reads the whole scene while it is trained as it is)"
+        )
+    kind = getattr(task, "look_kind", None)
+    if kind != "tiles":
+        raise ValueError(f"{algorithm} needs look=tiles: add it to env_kwargs (look is {kind!r})")
+    shape = task.observation_space["glimpse"].shape
+    refused = {
+        "history=True": len(shape) != 3,
+        "stop=True": "stop" in task.action_space.spaces,
+        f"glimpse_cost={task.glimpse_cost}": task.glimpse_cost != 0.0,
+    }
+    for argument, given in refused.items():
+        if given:
+            raise ValueError(
+                f"{algorithm} takes no {argument}: it is trained in the full view, which has no "
+                "history, stop or glimpse_cost, and so would be trained on another task; leave it "
+                "out of env_kwargs"
+            )

@@ -1,0 +1,71 @@
+"""What every tile of a scene shows, for learners that look at all of them while they are trained.
+
+The windows are those of `glimpse_envs.vision.sensors.retina`: each cell is the mean of the scene
+over its square, zeros outside. Squares are products of intervals, so a window is two small matrix
+products, and gradients flow through the scene.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from glimpse_envs.core.geometry import LookSpace
+
+
+class TileReader(nn.Module):
+    """Reads the glimpses at all n tiles of scenes (B, C, H, W).
+
+    Args:
+        task: of pictures, such as `glimpse_envs.tasks.pictures.classification.ImageClassification`:
+        its
+            `tile_locations`, `window_sides` and glimpse's side are read.
+        scene_shape: (C, H, W).
+
+    Attributes:
+        locations: (n, 2) in [-1, 1], the tiles' middles, (x, y).
+    """
+
+    locations: Tensor
+    down: Tensor  # (n, K, g, H), the share of each row of pixels in each row of cells
+    across: Tensor  # (n, K, g, W)
+
+    def __init__(self, task: Any, scene_shape: tuple[int, int, int]) -> None:
+        super().__init__()
+        _, height, width = scene_shape
+        g, sides = task.glimpse_size, np.asarray(task.window_sides)
+        places = LookSpace(height, width, task.look_margin).to_pixels(task.tile_locations)
+        corners = places[:, None] - sides[:, None] / 2  # (n, K, 2), (x, y)
+        self.register_buffer("locations", _float(task.tile_locations), persistent=False)
+        for name, axis, pixels in (("across", 0, width), ("down", 1, height)):
+            shares = interval_shares(corners[..., axis], sides / g, g, pixels)
+            self.register_buffer(name, _float(shares), persistent=False)
+
+    def forward(self, scene: Tensor) -> Tensor:
+        """The glimpses (B, n, K C, g, g) at all tiles of `scene` (B, C, H, W)."""
+        rows = torch.einsum("nkih,bchw->bnkciw", self.down, scene)
+        return torch.einsum("bnkciw,nkjw->bnkcij", rows, self.across).flatten(2, 3)
+
+
+def interval_shares(starts: np.ndarray, cells: np.ndarray, count: int, pixels: int) -> np.ndarray:
+    """How much of each cell lies on each pixel of one axis.
+
+    Args:
+        starts: (n, K), where each window begins, in pixels.
+        cells: (K,), a cell's length in pixels.
+        count: g, cells of a window.
+        pixels: P, of the axis.
+
+    Returns:
+        (n, K, g, P) in [0, 1]; a cell that lies wholly within the scene sums to 1.
+    """
+    begins = starts[..., None, None] + np.arange(count)[:, None] * cells[:, None, None]
+    ends = begins + cells[:, None, None]
+    pixel = np.arange(pixels)
+    covered = np.minimum(ends, pixel + 1) - np.maximum(begins, pixel)
+    return np.clip(covered, 0.0, None) / cells[:, None, None]
+
+
+def _float(array: np.ndarray) -> Tensor:
+    return torch.as_tensor(np.asarray(array, np.float32))

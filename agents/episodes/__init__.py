@@ -1,0 +1,1 @@
+"""Whole episodes, played and kept for learning."""

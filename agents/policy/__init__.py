@@ -1,0 +1,1 @@
+"""A recurrent policy from spaces: networks, heads and distributions."""

@@ -1,0 +1,180 @@
+"""A recurrent policy over any environment of the suite: glimpse network, core and heads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from agents.policy.distributions import Distribution
+from agents.policy.heads import GaussianHead, Repeater, make_head
+from agents.policy.networks import GlimpseNetwork, NetworkConfig, State, check_network, make_core
+from agents.training.checkpoints import load_weights
+from agents.training.resuming import config_from_json
+
+if TYPE_CHECKING:
+    from glimpse_envs.evaluation.runs import Run
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the policy makes of one observation.
+
+    Args:
+        heads: component of the action -> its distribution.
+        value: (B,) the baseline, what is still to be earned.
+    """
+
+    heads: dict[str, Distribution]
+    value: Tensor
+
+
+class GlimpsePolicy(nn.Module):
+    """Built from the spaces alone, so it takes every environment whose components have heads.
+
+    The answer's gradient always reaches the whole network. With `detach_heads` the other heads
+    (look, stop) and the baseline read the core's output without sending a gradient back, as in RAM.
+
+    Args:
+        observation_space, action_space: of a single row.
+        config: sizes and kinds.
+        may_pass, readable: of the task (see `glimpse_envs.task.Task`).
+
+    Raises:
+        ValueError: a size or kind in `config` cannot be, or a space has no head or encoder.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Dict,
+        config: NetworkConfig,
+        *,
+        may_pass: bool = False,
+        readable: Mapping[str, tuple[tuple[str, int, int], ...]] | None = None,
+    ) -> None:
+        super().__init__()
+        check_network(config)
+        self.config = config
+        units = config.core_units + (config.glimpse_units if config.skip else 0)
+        self.glimpse_network = GlimpseNetwork(observation_space, config)
+        self.core = make_core(config, config.glimpse_units)
+        self.heads = nn.ModuleDict(
+            {
+                name: make_head(name, space, config, units=units, may_pass=may_pass)
+                for name, space in action_space.spaces.items()
+            }
+        )
+        self.repeaters = nn.ModuleDict()
+        for name, parts in (readable or {}).items():
+            if config.direct_access == "all" or (config.direct_access and name != "look"):
+                bits = isinstance(action_space[name], spaces.MultiBinary)
+                self.repeaters[name] = Repeater(units, parts, bits)
+        self.baseline = nn.Sequential(
+            nn.Linear(units, config.head_units),
+            nn.ReLU(),
+            nn.Linear(config.head_units, 1),
+        )
+        self.generator = torch.Generator().manual_seed(0)
+
+    def initial_state(self, rows: int) -> State:
+        """The memory (B, units), ... before the first glimpse."""
+        return self.core.initial_state(rows)
+
+    def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
+        """The observation on the parameters' device and of their dtype."""
+        parameter = next(self.parameters())
+        return {name: torch.as_tensor(value).to(parameter) for name, value in observation.items()}
+
+    def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
+        """Decide on one observation, name -> (B, ...)."""
+        seen = self.glimpse_network(observation)
+        state = self.core(seen, state)
+        output = torch.cat([state[0], seen], dim=1) if self.config.skip else state[0]
+        apart = output.detach() if self.config.detach_heads else output
+        heads = {}
+        for name, head in self.heads.items():
+            known = output if name == "answer" else apart
+            repeated = None
+            if name in self.repeaters:
+                repeated = self.repeaters[name](known, observation)
+            heads[name] = head(known, repeated)
+        value = self.baseline(apart)[:, 0]
+        return Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32))), state
+
+    def set_look_std(self, std: float) -> None:
+        """Set the standard deviation of continuous looks, for schedules."""
+        for name, head in self.heads.items():
+            if name == "look" and isinstance(head, GaussianHead):
+                head.set_std(std)
+
+    # --- Stable-Baselines3's way of asking ------------------------------------------------------
+
+    def predict(
+        self,
+        observation: dict[str, NDArray],
+        state: State | None = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray], State]:
+        """Choose actions for a batch of observations, name -> (B, ...).
+
+        Args:
+            observation: arrays.
+            state: what the last call returned; None at the start.
+            episode_start: (B,) True where the memory is to be emptied first.
+            deterministic: the likeliest action rather than a sample.
+
+        Returns:
+            The action, name -> (B, ...), and the state.
+        """
+        tensors = self.as_tensors(observation)
+        first = next(iter(tensors.values()))
+        rows = len(first)
+        if state is None:
+            state = self.initial_state(rows)
+        if episode_start is not None:
+            going = torch.as_tensor(~np.asarray(episode_start)).to(first.device)[:, None]
+            state = tuple(part * going for part in state)
+        with torch.no_grad():
+            decision, state = self(tensors, state)
+        actions = {}
+        for name, head in decision.heads.items():
+            chosen = head.mode() if deterministic else head.sample(self.generator)
+            actions[name] = head.to_env(chosen)
+        return actions, state
+
+    @classmethod
+    def from_run(cls, run: "Run", device: str = "cpu") -> Self:
+        """Load the policy of a run from its last checkpoint.
+
+        Raises:
+            glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
+        """
+        import gymnasium as gym
+
+        import glimpse_envs  # noqa: F401  (registers the environments)
+
+        config = run.config["config"]
+        network = config_from_json(NetworkConfig, config["network"], run)
+        env = gym.make(config["env_id"], **config["env_kwargs"])
+        assert isinstance(env.observation_space, spaces.Dict)
+        assert isinstance(env.action_space, spaces.Dict)
+        policy = policy_maker(env, network)(env.observation_space, env.action_space)
+        assert isinstance(policy, cls)
+        load_weights(policy, run)
+        return policy.to(device).eval()
+
+
+def policy_maker(
+    env: Any, config: NetworkConfig
+) -> Callable[[spaces.Dict, spaces.Dict], GlimpsePolicy]:
+    """What makes a policy from the spaces of a single row of `env`, single or batched, and from
+    what its task says beside them."""
+    task = env.unwrapped.task
+    return partial(GlimpsePolicy, config=config, may_pass=task.may_pass, readable=task.readable)

@@ -1,0 +1,96 @@
+"""Train by Stable-Baselines3: `python -m agents.sb3 ppo --env-id Glimpse/ClutteredGlyphs-v0`.
+
+ppo, a2c and recurrent_ppo; `python -m agents.sb3 ppo --run RUN --resume` goes on. The run is scored
+as any other: `python -m agents.evaluate RUN`. From a script: `agents.sb3.training.train`.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.policies import ActorCriticPolicy
+
+from agents.sb3.models import CONFIGS, SB3Config, make_policy
+from agents.sb3.training import train
+from agents.train import run_main
+from agents.training.checkpoints import load_weights
+from agents.training.resuming import read_config
+from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.flat import FlatActions, FlatGlimpseEnv
+
+
+class SB3Policy:
+    """A policy of Stable-Baselines3 that acts in Dict actions.
+
+    Args:
+        policy: with flat actions.
+        flat: their codec.
+    """
+
+    def __init__(self, policy: ActorCriticPolicy, flat: FlatActions) -> None:
+        self.policy, self.flat = policy, flat
+
+    def predict(
+        self,
+        observation: dict[str, NDArray],
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray], Any]:
+        """Choose Dict actions, name -> (B, ...), for observations, name -> (B, ...).
+
+        Args:
+            observation: arrays.
+            state: what the last call returned; None at the start.
+            episode_start: (B,) True where the memory is to be emptied first.
+            deterministic: the likeliest action rather than a sample.
+        """
+        actions, state = self.policy.predict(observation, state, episode_start, deterministic)
+        return self.flat.decode(actions), state
+
+    @classmethod
+    def from_run(cls, run: Run, device: str = "cpu") -> Self:
+        """Load the policy of a run from its last checkpoint.
+
+        Raises:
+            RunError: the run or its checkpoint is missing or damaged.
+        """
+        kinds = {kind.__name__: kind for kind in CONFIGS.values()}
+        algorithm = run.config.get("algorithm")
+        if algorithm not in kinds:
+            raise RunError(
+                f"{run.folder} is of algorithm {algorithm!r}, none of {', '.join(kinds)}"
+            )
+        config = read_config(run, kinds[algorithm])
+        env = FlatGlimpseEnv(gym.make(config.env_id, **config.env_kwargs))
+        policy = make_policy(config, env.observation_space, env.action_space)
+        load_weights(policy, run)
+        return cls(policy.to(device), env.flat)
+
+
+@dataclass(frozen=True)
+class SB3Algorithm:
+    """One of Stable-Baselines3's algorithms, as `agents.train` trains its own."""
+
+    config: type[SB3Config]
+
+    def train(
+        self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
+    ) -> Run:
+        """Train it in the run's `folder`; see `agents.sb3.training.train`."""
+        return train(
+            config, folder, resume=resume, progress_bar=progress_bar, how_to_resume=how_to_resume
+        )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line: an algorithm's name, then its config's fields as options."""
+    algorithms = {name: SB3Algorithm(config) for name, config in CONFIGS.items()}
+    run_main("agents.sb3.__main__", algorithms, arguments, prefix="sb3-")
+
+
+if __name__ == "__main__":
+    main()

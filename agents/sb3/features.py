@@ -1,0 +1,75 @@
+"""What Stable-Baselines3's policies see of an observation: the project's own glimpse network."""
+
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.policy.networks import GlimpseNetwork, NetworkConfig, check_network
+
+
+class GlimpseFeatures(BaseFeaturesExtractor):
+    """Features (B, features_dim) of glimpse observations, name -> (B, ...).
+
+    A single glimpse, or the scene of the full view, goes through the what-and-where network that
+    all agents of this project have, and its code (B, glimpse_units) is the features.
+
+    With `history=True` each of the T glimpses goes through that network; those not taken yet, which
+    `remaining` tells, have the code 0. The codes are put side by side in the order in which they
+    were taken, with `remaining`, and a dense layer makes (B, core_units) of them. So a learner
+    without memory is no straw man: at every step all that was seen, where, and in what order is
+    before it, as it is before a recurrent core, and a sum over codes would not say the order.
+
+    `remaining` must come as the environment gives it: with `VecNormalize`, leave it out of
+    `norm_obs_keys`.
+
+    Args:
+        observation_space: of a single row.
+        network: sizes and kinds.
+
+    Raises:
+        ValueError: a size or kind cannot be, or the observation has neither glimpse nor scene.
+    """
+
+    def __init__(self, observation_space: spaces.Dict, network: NetworkConfig) -> None:
+        check_network(network)
+        keys, steps = _keys_of_history(observation_space)
+        super().__init__(observation_space, network.core_units if steps else network.glimpse_units)
+        self.history_keys, self.steps = keys, steps
+        seen = {
+            key: _one_step(space) if steps else space
+            for key, space in observation_space.spaces.items()
+            if key in keys or not steps
+        }
+        self.glimpse_network = GlimpseNetwork(spaces.Dict(**seen), network)  # type: ignore[arg-type]
+        joined = steps * network.glimpse_units + 1
+        self.join = nn.Linear(joined, network.core_units) if steps else None
+
+    def forward(self, observation: dict[str, Tensor]) -> Tensor:
+        if self.join is None:
+            return self.glimpse_network(observation)
+        remaining = observation["remaining"]  # (B, 1)
+        taken = torch.round(self.steps * (1.0 - remaining))
+        was_taken = torch.arange(self.steps, device=remaining.device) < taken  # (B, T)
+        seen = {key: observation[key][was_taken] for key in self.history_keys}
+        found = self.glimpse_network(seen)
+        codes = found.new_zeros(*was_taken.shape, found.shape[-1])  # (B, T, glimpse_units)
+        codes[was_taken] = found
+        return F.relu(self.join(torch.cat([codes.flatten(1), remaining], dim=1)))
+
+
+def _keys_of_history(space: spaces.Dict) -> tuple[list[str], int]:
+    """The parts of an observation that have an axis of T glimpses, and T; none and 0 without."""
+    location = space.spaces.get("location")
+    if location is None or location.shape is None or len(location.shape) < 2:
+        return [], 0
+    steps = location.shape[0]
+    keys = [k for k, s in space.spaces.items() if len(s.shape or ()) > 1 and s.shape[0] == steps]  # type: ignore[index]
+    return keys, steps
+
+
+def _one_step(space: spaces.Space) -> spaces.Box:
+    """The space of one glimpse out of T."""
+    assert isinstance(space, spaces.Box)
+    return spaces.Box(space.low[0], space.high[0], dtype=space.dtype.type)

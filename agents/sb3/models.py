@@ -1,0 +1,237 @@
+"""Stable-Baselines3's A2C and PPO, and the RecurrentPPO of sb3-contrib, on glimpse environments.
+
+They learn from the reward alone, without the label; `env_kwargs={"reward": "dense"}` pays every
+right answer and not only the last. Actions are flat (`glimpse_envs.flat.FlatActions`): tiles are
+choices, but with a continuous look the answer too has a Gaussian, which is a handicap.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from gymnasium import spaces
+from sb3_contrib import RecurrentPPO
+from stable_baselines3 import A2C, PPO
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
+
+from agents.policy.networks import NetworkConfig, check_network
+from agents.sb3.features import GlimpseFeatures
+from agents.training.checks import check_counts, check_device, check_finite, check_positive
+from agents.training.command_line import KEY_VALUE_PAIRS
+from glimpse_envs.adapters.sb3 import task_arguments
+
+Model = OnPolicyAlgorithm
+Config = TypeVar("Config", bound="SB3Config")
+
+
+def _network() -> NetworkConfig:
+    return NetworkConfig(look_std=0.3, learn_look_std=True)
+
+
+@dataclass(frozen=True)
+class SB3Config:
+    """What Stable-Baselines3's learners have in common."""
+
+    model: ClassVar[type[Model]]
+    """Stable-Baselines3's class."""
+    policy: ClassVar[str] = "MultiInputPolicy"
+    """Stable-Baselines3's name of the policy."""
+    has_memory: ClassVar[bool] = False
+    """Whether it remembers; if not, it is shown all glimpses so far."""
+
+    env_id: str = "Glimpse/ClutteredMNIST-v0"
+    """The environment."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Its arguments, such as budget=6 look=tiles; learners without memory have history=True where
+    it is not given."""
+    seed: int = 0
+    """Of the scenes, the samples and the first weights."""
+    timesteps: int = 10_000_000
+    """Environment steps to train on, of all rows together."""
+    n_envs: int = 64
+    """Rows."""
+    n_steps: int = 16
+    """Steps of each row an update."""
+    learning_rate: float = 7e-4
+    """Of SB3's optimiser, constant."""
+    gamma: float = 1.0
+    """Discount; episodes are short, so none."""
+    gae_lambda: float = 1.0
+    """Of generalised advantage estimation (Schulman et al. 2016)."""
+    normalise_advantage: bool = True
+    """Give the advantages of a batch mean 0 and standard deviation 1."""
+    entropy_weight: float = 0.01
+    """Bonus for the policy's entropy, in nats."""
+    baseline_weight: float = 0.5
+    """Weight of the value's squared error."""
+    max_gradient_norm: float = 0.5
+    """Gradients are shortened to this norm."""
+    network: NetworkConfig = field(default_factory=_network)
+    """Sizes and kinds. The core is an LSTM or, in learners without memory, a dense layer of
+    `core_units` over all glimpses; `head_units` are the hidden units of policy and value."""
+    device: str = "cpu"
+    """Where the model runs: cpu, cuda, cuda:1, ..."""
+    threads: int = 1
+    """Threads of torch; one a process is fastest on small machines."""
+    log_every: int = 10
+    """Updates between two lines of metrics."""
+    checkpoint_every: int = 100
+    """Updates between two checkpoints."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called in tables."""
+        name = f"SB3 {self.model.__name__}"
+        return f"{name}, history" if self.env_kwargs.get("history") else name
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of SB3's class, but for policy, environment, seed and device."""
+        return dict(
+            n_steps=self.n_steps,
+            learning_rate=self.learning_rate,
+            gamma=self.gamma,
+            gae_lambda=self.gae_lambda,
+            normalize_advantage=self.normalise_advantage,
+            ent_coef=self.entropy_weight,
+            vf_coef=self.baseline_weight,
+            max_grad_norm=self.max_gradient_norm,
+            policy_kwargs=self.policy_arguments(),
+        )
+
+    def policy_arguments(self) -> dict[str, Any]:
+        """The arguments of SB3's policy."""
+        heads = [self.network.head_units]
+        return dict(
+            features_extractor_class=GlimpseFeatures,
+            features_extractor_kwargs=dict(network=self.network),
+            net_arch=dict(pi=heads, vf=heads),
+            activation_fn=nn.ReLU,
+            log_std_init=math.log(self.network.look_std),
+        )
+
+
+@dataclass(frozen=True)
+class A2CConfig(SB3Config):
+    """Train Stable-Baselines3's A2C (Mnih et al. 2016), shown all glimpses so far."""
+
+    model: ClassVar[type[Model]] = A2C
+
+
+@dataclass(frozen=True)
+class PPOConfig(SB3Config):
+    """Train Stable-Baselines3's PPO (Schulman et al. 2017), shown all glimpses so far."""
+
+    model: ClassVar[type[Model]] = PPO
+
+    n_steps: int = 32
+    """Steps of each row an update."""
+    gae_lambda: float = 0.95
+    """Of generalised advantage estimation (Schulman et al. 2016)."""
+    batch_size: int = 512
+    """Steps in a minibatch."""
+    epochs: int = 4
+    """Times that each step is learned from."""
+    clip_range: float = 0.2
+    """How far the ratio of the probabilities may go from 1."""
+
+    def arguments(self) -> dict[str, Any]:
+        return dict(
+            **super().arguments(),
+            batch_size=self.batch_size,
+            n_epochs=self.epochs,
+            clip_range=self.clip_range,
+        )
+
+
+@dataclass(frozen=True)
+class RecurrentPPOConfig(PPOConfig):
+    """Train sb3-contrib's RecurrentPPO: PPO with an LSTM, shown one glimpse at a time."""
+
+    model: ClassVar[type[Model]] = RecurrentPPO
+    policy: ClassVar[str] = "MultiInputLstmPolicy"
+    has_memory: ClassVar[bool] = True
+
+    def policy_arguments(self) -> dict[str, Any]:
+        return dict(**super().policy_arguments(), lstm_hidden_size=self.network.core_units)
+
+
+CONFIGS: dict[str, type[SB3Config]] = {
+    "ppo": PPOConfig,
+    "a2c": A2CConfig,
+    "recurrent_ppo": RecurrentPPOConfig,
+}
+"""The one list of Stable-Baselines3's algorithms, by the name on the command line."""
+
+
+def with_history(config: Config) -> Config:
+    """Return `config` with `history=True` where its learner has no memory and can be shown it.
+
+    Raises:
+        ValueError, gymnasium.error.Error: `env_id` is no environment of glimpses.
+    """
+    known, given = task_arguments(config.env_id), config.env_kwargs
+    if config.has_memory or "history" not in known or given.get("view") == "full":
+        return config
+    return replace(config, env_kwargs={"history": True, **given})
+
+
+def make_model(config: SB3Config, venv: VecEnv) -> Model:
+    """Return the untrained model of `config` on `venv`, which gets the config's seed too."""
+    model: Model = config.model(
+        config.policy, venv, seed=config.seed, device=config.device, **config.arguments()
+    )
+    freeze_look_std(model, config)
+    return model
+
+
+def make_policy(
+    config: SB3Config, observation_space: spaces.Space, action_space: spaces.Space
+) -> ActorCriticPolicy:
+    """Return the untrained policy of `config` alone, on the spaces of a single row."""
+    kind: Any = config.model.policy_aliases[config.policy]
+    policy: ActorCriticPolicy = kind(
+        observation_space,
+        action_space,
+        lambda progress: config.learning_rate,
+        **config.policy_arguments(),
+    )
+    return policy
+
+
+def freeze_look_std(model: Model, config: SB3Config) -> None:
+    """Fix the standard deviation of a Gaussian where the network's config does not learn it."""
+    log_std = getattr(model.policy, "log_std", None)
+    if isinstance(log_std, nn.Parameter):
+        log_std.requires_grad_(config.network.learn_look_std)
+
+
+def check_config(config: SB3Config) -> None:
+    """Raise a `ValueError` by name where a value cannot be."""
+    check_counts(
+        config, "timesteps", "n_envs", "n_steps", "threads", "log_every", "checkpoint_every"
+    )
+    check_positive(config, "learning_rate", "max_gradient_norm")
+    check_finite(config, "entropy_weight", "baseline_weight")
+    for name in ("gamma", "gae_lambda"):
+        if not 0 <= getattr(config, name) <= 1:
+            raise ValueError(f"{name}={getattr(config, name)} must be at least 0 and at most 1")
+    check_network(config.network)
+    if config.network.core != "lstm" or config.network.detach_heads:
+        raise ValueError(
+            "Stable-Baselines3's learners have network.core='lstm' or none, and no "
+            "network.detach_heads: leave both as they are"
+        )
+    if "split" in config.env_kwargs:
+        raise ValueError("env_kwargs: split cannot be set here; training is on the train split")
+    if isinstance(config, PPOConfig):
+        check_counts(config, "batch_size", "epochs")
+        check_positive(config, "clip_range")
+        if config.n_steps * config.n_envs % config.batch_size:
+            raise ValueError(
+                f"batch_size={config.batch_size} must divide n_steps * n_envs = "
+                f"{config.n_steps * config.n_envs}"
+            )
+    check_device(config.device)

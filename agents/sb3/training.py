@@ -1,0 +1,242 @@
+"""Training with Stable-Baselines3 in a run's folder: progress, metrics, checkpoints, going on.
+
+    RUN/model.zip                Stable-Baselines3's model, which its own `load` reads too
+    RUN/checkpoint.safetensors   the policy's tensors, which evaluation reads without unpickling
+
+Stable-Baselines3 cannot resume exactly: unfinished episodes and the states of the random streams
+are not in its model. A run that is resumed goes on from model.zip with fresh episodes, which a seed
+of their own keeps from being those of before.
+"""
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+
+from agents.sb3.models import (
+    Model,
+    SB3Config,
+    check_config,
+    freeze_look_std,
+    make_model,
+    with_history,
+)
+from agents.training.interrupts import finish_on_interrupt
+from agents.training.resuming import check_same
+from glimpse_envs.adapters.sb3 import make_sb3_env
+from glimpse_envs.core.files import replacing
+from glimpse_envs.evaluation.runs import CheckpointError, Run, create_run, open_run
+
+POLICY_CLASS = "agents.sb3.__main__:SB3Policy"
+_PROGRESS = "glimpse_progress.json"  # within model.zip, beside what Stable-Baselines3 puts there
+
+
+def train(
+    config: SB3Config,
+    folder: str | Path,
+    *,
+    resume: bool = False,
+    progress_bar: bool = True,
+    how_to_resume: str = "resume=True",
+) -> Run:
+    """Train until the configured number of timesteps in the run's `folder`.
+
+    Ctrl-C saves and returns.
+
+    Args:
+        config: what to train; `with_history` is applied to it.
+        folder: made if it is not there.
+        resume: go on with the run in `folder` where there is one, from its last model.zip.
+        progress_bar: show error, steps a second and the time left.
+        how_to_resume: what Ctrl-C's message says to go on with.
+
+    Raises:
+        RunError: there is a run in `folder` and `resume` is False, or it has another config, or its
+            model.zip is damaged.
+        ValueError: the config has a value that cannot be; no run is made.
+    """
+    check_config(config)
+    config = with_history(config)
+    torch.set_num_threads(config.threads)
+    torch.set_flush_denormal(True)
+    folder = Path(folder)
+    run = None
+    if resume and (folder / "config.json").exists():
+        run = open_run(folder)
+        check_same(run, config)
+    venv = VecMonitor(make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs))
+    try:
+        if run is not None and model_path(run).exists():
+            model, images, seconds = load_model(run, config, venv)
+        else:
+            model, images, seconds = make_model(config, venv), 0, 0.0
+        if run is None:
+            run = create_run(
+                folder,
+                {
+                    "policy": POLICY_CLASS,
+                    "command": " ".join(sys.argv),
+                    "algorithm": type(config).__name__,
+                    "model": config.name,
+                    "config": asdict(config),
+                    "seed": config.seed,
+                },
+            )
+        _learn(model, config, _Keeper(run, config, images, seconds, progress_bar), how_to_resume)
+    finally:
+        venv.close()
+    return run
+
+
+def _learn(model: Model, config: SB3Config, keeper: "_Keeper", how_to_resume: str) -> None:
+    run, done = keeper.run, model.num_timesteps
+    run.cut_metrics(done)
+    logger = Logger(str(run.folder), [_Events(run.folder / "tensorboard", done), _Metrics(run)])
+    model.set_logger(logger)
+    left = max(0, config.timesteps - done)
+    try:
+        with finish_on_interrupt() as keeper.interrupted:
+            if left:
+                model.learn(
+                    left, callback=keeper, log_interval=config.log_every, reset_num_timesteps=False
+                )
+    finally:
+        keeper.bar.close()
+        logger.close()
+    save_model(run, model, keeper.images, keeper.seconds)
+    if keeper.interrupted:
+        print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
+
+
+class _Keeper(BaseCallback):
+    """Counts, measures and saves; all that Stable-Baselines3 leaves to callbacks.
+
+    Attributes:
+        images: episodes that ended, this and earlier trainings of the run together.
+        interrupted: empty until Ctrl-C, which ends the training between two updates.
+    """
+
+    def __init__(
+        self, run: Run, config: SB3Config, images: int, seconds: float, progress_bar: bool
+    ) -> None:
+        super().__init__()
+        self.run, self.config, self.images = run, config, images
+        self.updates, self._earlier, self._started = 0, seconds, time.perf_counter()
+        self.interrupted: list[bool] = []
+        self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
+        self.bar = tqdm(total=config.timesteps, unit="step", disable=not progress_bar)
+
+    @property
+    def seconds(self) -> float:
+        """Of training, this and earlier ones of the run together."""
+        return self._earlier + time.perf_counter() - self._started
+
+    def _on_rollout_start(self) -> None:
+        if self.updates and self.updates % self.config.checkpoint_every == 0:
+            save_model(self.run, self._model, self.images, self.seconds)
+
+    def _on_step(self) -> bool:
+        infos = self.locals["infos"]
+        self._ended += [infos[row] for row in np.flatnonzero(self.locals["dones"])]
+        return not self.interrupted
+
+    def _on_rollout_end(self) -> None:
+        self.updates += 1
+        self.images += len(self._ended)
+        if self._ended:
+            means = {
+                "error": 1.0 - np.mean([info["is_success"] for info in self._ended]),
+                "return": np.mean([info["episode"]["r"] for info in self._ended]),
+                "glimpses": np.mean([info["episode"]["l"] for info in self._ended]),
+            }
+            for name, mean in means.items():
+                self.logger.record_mean(name, float(mean))
+            self.bar.set_postfix_str(f"error {100 * means['error']:.1f} %", refresh=False)
+            self._ended.clear()
+        self.logger.record("images", self.images)
+        self.logger.record("seconds", round(self.seconds, 3))
+        self.bar.update(self.num_timesteps - self.bar.n)
+
+    @property
+    def _model(self) -> Model:
+        assert isinstance(self.model, Model)
+        return self.model
+
+
+class _Metrics(KVWriter):
+    """Stable-Baselines3's metrics, and ours, as the run's lines."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def write(
+        self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
+    ) -> None:
+        self.run.append_metrics(step, key_values)
+
+    def close(self) -> None:
+        """Nothing is open between two lines."""
+
+
+class _Events(TensorBoardOutputFormat):
+    """TensorBoard's events, without those that a killed run wrote after its last checkpoint."""
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self.writer = SummaryWriter(str(folder), purge_step=step)
+        self._is_closed = False
+
+
+def model_path(run: Run) -> Path:
+    """Where Stable-Baselines3's model of a run is."""
+    return run.folder / "model.zip"
+
+
+def save_model(run: Run, model: Model, images: int, seconds: float) -> None:
+    """Replace the run's checkpoint, and then its model.zip, each in one move."""
+    tensors = {
+        f"policy/{name}": tensor.detach().cpu().numpy()
+        for name, tensor in model.policy.state_dict().items()
+    }
+    progress = {"images": images, "seconds": seconds, "timesteps": model.num_timesteps}
+    run.save_checkpoint(tensors, progress)
+    with replacing(model_path(run)) as path:
+        # A loaded model starts fresh episodes: the last observation need not be kept.
+        model.save(path, exclude=["_last_obs", "_last_original_obs"])
+        with ZipFile(path, "a") as archive:
+            archive.writestr(_PROGRESS, json.dumps(progress))
+
+
+def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[Model, int, float]:
+    """Load the run's model.zip to train on, and how many images and seconds it has had.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    path = model_path(run)
+    try:
+        with ZipFile(path) as archive:
+            damaged = archive.testzip()
+            progress = json.loads(archive.read(_PROGRESS)) if damaged is None else {}
+    except (BadZipFile, KeyError) as error:
+        damaged = str(error)
+    if damaged is not None:
+        raise CheckpointError(
+            f"{path} is damaged ({damaged}). Put back a copy, or delete the run and train again."
+        )
+    model = config.model.load(path, env=venv, device=config.device)
+    freeze_look_std(model, config)
+    # `load` seeds everything as at the start, and the scenes of the start would come again.
+    fresh = np.random.SeedSequence((config.seed, model.num_timesteps)).generate_state(1)
+    model.set_random_seed(int(fresh[0]))
+    return model, progress["images"], progress["seconds"]

@@ -1,0 +1,1 @@
+"""Runs scored, filmed and costed."""

@@ -1,0 +1,196 @@
+"""What an episode costs: how much of the scene is read, and what reading, choosing and answering
+take.
+
+- `values_delivered`: numbers that reading hands to the model: K C g g a glimpse; for a soft reader
+  its read-out; for a model that takes the scene as it is, the pixels C H W.
+- `pixels_covered`: distinct pixels of the scene that lay under any window so far. For an agent they
+  are those of its own scanpaths; soft attention and full views touch all H W.
+- `multiply_adds`: of the model (see `agents.scoring.multiply_adds` for what is counted) and of
+reading.
+- `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
+  cell: 4 K C g g a glimpse. Soft attention pays for its filters' or weights' products with the
+  scene, or with what all tiles show; a network that takes the scene as it is, for nothing apart.
+
+Building a scene, and summing it for the retina, touch every pixel once an episode whoever looks:
+they are additions, and no part of these costs. An agent's last look, which is not taken, and its
+learned baseline, which training alone needs, are worked out by its network and counted.
+"""
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.policy.networks import GlimpseNetwork
+from agents.scoring.multiply_adds import MultiplyAdds
+from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.evaluation.protocol import Evaluation
+
+# Multiply-adds are counted on so many rows, and shared among them.
+ROWS = 4
+
+# Scenes whose coverage is worked out at once; it does not change the result.
+CHUNK = 500
+
+# Pixels by which the rounding of a location may move a window's edge.
+EDGE = 1e-3
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Per scene, a mean over the scenes of an evaluation; the keys are those of the module.
+
+    Args:
+        per_scene: name -> of a whole episode.
+        by_glimpse: name -> T values, after 1, 2, ... glimpses, without `multiply_adds_reading`.
+    """
+
+    per_scene: dict[str, float]
+    by_glimpse: dict[str, list[float]]
+
+
+@runtime_checkable
+class SoftReader(Protocol):
+    """A model that takes glimpses inside itself, each seen by the agents' glimpse network and
+    followed by one answer."""
+
+    glimpse_network: GlimpseNetwork
+    answer_head: nn.Module
+
+
+def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
+    """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`.
+
+    Args:
+        policy: with `predict`, as `glimpse_envs.evaluation.protocol.Policy`; a torch module where
+            it has `answers`, and so sees the whole scene.
+        evaluation: of this policy, in an environment of pictures.
+    """
+    env = gym.make_vec(
+        evaluation.env_id,
+        num_envs=ROWS,
+        split=evaluation.split,
+        autoreset_mode="SameStep",
+        **evaluation.env_kwargs,
+    )
+    with closing(env):
+        observation, _ = env.reset(seed=evaluation.seed)
+        task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+        pixels = float(np.prod(task.scene_shape[1:]))
+        if hasattr(policy, "answers"):
+            values, multiply_adds, reading = _count_inside(policy, observation)
+            covered = np.full(len(values), pixels)
+        elif "scene" in observation:
+            values = np.array([float(np.prod(task.scene_shape))])
+            multiply_adds, reading = _count_steps(policy, env, observation, 1), 0.0
+            covered = np.array([pixels])
+        else:
+            steps = len(evaluation.accuracy_by_glimpse)
+            taken = np.arange(steps) < evaluation.glimpses[:, None]  # (scenes, T)
+            cells = float(np.prod(observation["glimpse"].shape[-3:]))
+            share = taken.mean(axis=0)  # (T,)
+            values = np.cumsum(share * cells)
+            reading = 4 * values[-1]
+            network = _count_steps(policy, env, observation, steps)
+            multiply_adds = 4 * values + np.cumsum(np.diff(network, prepend=0.0) * share)
+            assert evaluation.locations is not None
+            covered = covered_on_average(task, evaluation.locations, taken)
+    curves = {
+        "values_delivered": values,
+        "pixels_covered": covered,
+        "multiply_adds": multiply_adds,
+    }
+    by_glimpse = {name: [round(float(v), 2) for v in curve] for name, curve in curves.items()}
+    per_scene = {name: curve[-1] for name, curve in by_glimpse.items()}
+    return Costs({**per_scene, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
+
+
+def covered_on_average(
+    task: Any, locations: NDArray[np.floating], taken: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The mean number (T,) of distinct pixels under any window after 1, 2, ... glimpses.
+
+    The windows of one glimpse have one middle, so that the widest holds the others.
+
+    Args:
+        task: of pictures; its `scene_shape`, `window_sides` and `look_margin` are read.
+        locations: (scenes, T, 2) in [-1, 1], (x, y).
+        taken: (scenes, T), which of them were looked at.
+    """
+    _, height, width = task.scene_shape
+    side = max(task.window_sides)
+    total = np.zeros(locations.shape[1])
+    for start in range(0, len(locations), CHUNK):
+        part = slice(start, start + CHUNK)
+        places = LookSpace(height, width, task.look_margin).to_pixels(locations[part])
+        windows = np.stack([places - side / 2 + EDGE, places + side / 2 - EDGE], axis=2)
+        windows = np.stack([np.floor(windows[:, :, 0]), np.ceil(windows[:, :, 1])], axis=2)
+        windows = np.clip(windows, 0, [width, height])  # (n, T, 2 ends, 2 axes)
+        total += area_of_union(windows * taken[part, :, None, None]).sum(axis=0)
+    return total / len(locations)
+
+
+def area_of_union(rectangles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The area (n, T) that the first 1, 2, ... T of each row's rectangles cover together.
+
+    Their edges cut the plane into a grid of (2 T - 1)**2 boxes, each of which is covered wholly or
+    not at all, so that the work does not depend on how large they are.
+
+    Args:
+        rectangles: (n, T, 2, 2), the corner (x0, y0) and the corner (x1, y1) of each; one of no
+            area covers nothing.
+    """
+    edges = np.sort(rectangles.reshape(len(rectangles), -1, 2), axis=1)  # (n, 2 T, 2)
+    begins, sizes = edges[:, None, :-1], np.diff(edges, axis=1)
+    low, high = rectangles[:, :, :1], rectangles[:, :, 1:]  # (n, T, 1, 2)
+    spans = (low <= begins) & (begins < high)  # (n, T, 2 T - 1, 2)
+    boxes = spans[..., None, :, 0] & spans[..., :, None, 1]  # (n, T, rows, columns)
+    covered = np.logical_or.accumulate(boxes, axis=1).astype(np.float64)
+    return np.einsum("ntij,ni,nj->nt", covered, sizes[..., 1], sizes[..., 0], optimize=True)
+
+
+def _count_steps(
+    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], steps: int
+) -> NDArray[np.float64]:
+    """The multiply-adds (T,) a row of deciding on 1, 2, ... observations of an episode."""
+    state, starts = None, np.ones(ROWS, np.bool_)
+    totals = []
+    with MultiplyAdds() as counter:
+        for _ in range(steps):
+            action, state = policy.predict(observation, state, starts, deterministic=True)
+            observation, _, terminated, _, _ = env.step(action)
+            starts = terminated
+            totals.append(counter.total / ROWS)
+    return np.array(totals)
+
+
+def _count_inside(
+    model: Any, observation: dict[str, NDArray]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Values delivered (T,) and multiply-adds (T,) a row after each glimpse that `model` takes
+    inside itself, and the multiply-adds of reading; a model that takes none has T = 1."""
+    delivered: list[int] = []
+    spent: list[int] = []
+    with ExitStack() as stack, MultiplyAdds() as counter:
+        if isinstance(model, SoftReader):
+            what = model.glimpse_network.what_key
+
+            def note_values(_: nn.Module, seen: tuple[dict[str, Tensor]]) -> None:
+                delivered.append(seen[0][what].numel())
+
+            def note_multiply_adds(*_: Any) -> None:
+                spent.append(counter.total)
+
+            network, head = model.glimpse_network, model.answer_head
+            stack.callback(network.register_forward_pre_hook(note_values).remove)
+            stack.callback(head.register_forward_hook(note_multiply_adds).remove)
+        model.answers(observation)
+    reading = (counter.total - counter.in_layers(model)) / ROWS
+    if not delivered:
+        delivered, spent = [observation["scene"].size], [counter.total]
+    return np.cumsum(delivered) / ROWS, np.array(spent) / ROWS, reading

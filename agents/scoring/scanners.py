@@ -1,0 +1,188 @@
+"""Looking without learning: at random, along a raster, or, as an oracle, at the target."""
+
+from abc import ABC, abstractmethod
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.geometry import project_to_disc
+from glimpse_envs.evaluation.scanpaths import latest_location
+
+Observation = dict[str, NDArray]
+
+
+class Scanner(ABC):
+    """Chooses looks for any task whose looks are places, tiles or moves of one gaze.
+
+    Beyond what all tasks have (`glimpse_envs.task.Task`), such a task, like
+    `glimpse_envs.tasks.pictures.classification.ImageClassification`, says how it is looked at:
+    `tile_locations` (n, 2) the middles of its tiles, `look_kind` "continuous", "tiles" or
+    "relative", and `max_move` the length of its longest move, all in look coordinates.
+
+    Args:
+        env: a single or batched environment of such a task.
+        seed: of the random scanner.
+
+    Raises:
+        ValueError: there is no look to choose, or the task does not say how it is looked at.
+    """
+
+    name: str
+    privileged = False
+
+    def __init__(self, env: Any, seed: int = 0) -> None:
+        task = env.unwrapped.task
+        if "look" not in task.action_space.spaces:
+            raise ValueError(
+                f"looks={self.name!r}: there is no look to choose, the actions are "
+                f"{', '.join(task.action_space.spaces)}"
+            )
+        lacking = [n for n in ("tile_locations", "look_kind", "max_move") if not hasattr(task, n)]
+        if lacking:
+            raise ValueError(
+                f"looks={self.name!r} scans pictures, by places, tiles or moves of a gaze; "
+                f"{type(task).__name__} does not say how such a gaze looks at it (it has no "
+                f"{', '.join(lacking)}): take looks='learned'"
+            )
+        self.action_space: spaces.Dict = task.action_space
+        self.look_space: spaces.Space = task.action_space["look"]
+        self.tiles: NDArray[np.float64] = task.tile_locations  # (n, 2)
+        self.relative: bool = task.look_kind == "relative"
+        self.max_move: float = task.max_move
+        self.budget: int = task.budget
+        self.random = np.random.default_rng(seed)
+
+    def state_dict(self) -> dict[str, int]:
+        """The state of the random stream."""
+        state = self.random.bit_generator.state
+        counters = {name: state[name] for name in ("has_uint32", "uinteger")}
+        return {**state["state"], **counters}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Restore what `state_dict` returned."""
+        self.random.bit_generator.state = {
+            "bit_generator": "PCG64",
+            "state": {name: state[name] for name in ("state", "inc")},
+            "has_uint32": state["has_uint32"],
+            "uinteger": state["uinteger"],
+        }
+
+    @abstractmethod
+    def places(
+        self, observation: Observation, step: int, info: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        """Where to look next, (B, 2) in [-1, 1]; `step` counts from 0."""
+
+    def looks(self, observation: Observation, step: int, info: dict[str, Any]) -> NDArray:
+        """The looks of all rows, as the environment takes them."""
+        places = np.clip(self.places(observation, step, info), -1.0, 1.0)
+        if isinstance(self.look_space, spaces.Discrete):
+            distances = ((places[:, None] - self.tiles[None]) ** 2).sum(axis=-1)
+            return distances.argmin(axis=1)
+        if self.relative:
+            moves = (places - _here(observation)) / self.max_move
+            return project_to_disc(moves).astype(np.float32)
+        return places.astype(np.float32)
+
+
+def _here(observation: Observation) -> NDArray[np.float32]:
+    """(B, 2) where each row looks now, from which its moves go."""
+    place = latest_location(observation)
+    if place is None:
+        raise ValueError("a move needs an observation with a 'location' (x, y) to go from")
+    return place
+
+
+class RandomScanner(Scanner):
+    """Uniform over places or tiles; a relative look goes as far as it may, in any direction."""
+
+    name = "random"
+
+    def places(
+        self, observation: Observation, step: int, info: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        rows = len(observation["remaining"])
+        if self.relative:
+            angle = self.random.uniform(0, 2 * np.pi, rows)
+            move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.max_move
+            return _here(observation) + move
+        if isinstance(self.look_space, spaces.Discrete):
+            return self.tiles[self.random.integers(len(self.tiles), size=rows)]
+        return self.random.uniform(-1, 1, (rows, 2))
+
+
+class RasterScanner(Scanner):
+    """Rows of even steps, there and back, one place for each glimpse to be chosen."""
+
+    name = "raster"
+
+    def __init__(self, env: Any, seed: int = 0) -> None:
+        super().__init__(env, seed)
+        chosen = max(1, self.budget - 1)
+        rows = isqrt(chosen)
+        lines = []
+        for row in range(rows):
+            columns = (row + 1) * chosen // rows - row * chosen // rows
+            x = (np.arange(columns) + 0.5) / columns * 2 - 1
+            y = np.full(columns, (row + 0.5) / rows * 2 - 1)
+            lines.append(np.stack([x if row % 2 == 0 else x[::-1], y], axis=-1))
+        self.grid = np.concatenate(lines)  # (chosen, 2)
+
+    def places(
+        self, observation: Observation, step: int, info: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        place = self.grid[step % len(self.grid)]
+        return np.broadcast_to(place, (len(observation["remaining"]), 2)).astype(np.float64)
+
+
+class OracleScanner(Scanner):
+    """Looks at the middle of `target_box`, which only `info` tells."""
+
+    name = "oracle"
+    privileged = True
+
+    def places(
+        self, observation: Observation, step: int, info: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        box = np.asarray(info["target_box"], np.float64)
+        return (box[:, :2] + box[:, 2:]) / 2
+
+
+SCANNERS: dict[str, type[Scanner]] = {
+    scanner.name: scanner for scanner in (RandomScanner, RasterScanner, OracleScanner)
+}
+
+
+class ScannedPolicy:
+    """A scanner's looks with a model's answers (or, without a model, the answer 0, never stopping).
+
+    Args:
+        scanner: where to look.
+        model: anything with `predict`; its looks are not used.
+    """
+
+    def __init__(self, scanner: Scanner, model: Any = None) -> None:
+        self.scanner, self.model = scanner, model
+        self.privileged = scanner.privileged
+
+    def predict(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+        info: dict[str, Any] | None = None,
+    ) -> tuple[dict[str, NDArray], Any]:
+        """Choose actions for a batch of observations; all rows are at the same step."""
+        step, model_state = (0, None) if state is None else state
+        looks = self.scanner.looks(observation, step, info or {})
+        if self.model is None:
+            others = {name: np.zeros(len(looks), np.int64) for name in self.scanner.action_space}
+            return {**others, "look": looks}, (step + 1, None)
+        action, model_state = self.model.predict(
+            observation, model_state, episode_start, deterministic
+        )
+        return {**action, "look": looks}, (step + 1, model_state)

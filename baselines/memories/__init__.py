@@ -1,0 +1,1 @@
+"""Soft memories of tapes and tables."""

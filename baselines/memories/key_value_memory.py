@@ -1,0 +1,159 @@
+"""A memory of keys and values, one of each for every cell, read softly or one cell at a time.
+
+Soft and hard have the same controller and the same keys, values and queries, as in D-NTM (Gulcehre
+et al. 2016): the hard read is a sample of the soft weights. There the memory is also written, and
+its keys learn addresses; here a cell's key and value are worked out of what it shows and of the
+bits of its address.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from agents.training.checks import check_choices, check_counts, check_positive
+from baselines.attention import attend, attend_hard
+from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
+from baselines.scores import Score, ScoreName, make_score
+
+# Share of a training after which soft_to_hard only samples.
+ALL_HARD_AT = 0.75
+
+
+@dataclass(frozen=True)
+class KeyValueConfig(MemoryConfig):
+    """Train a key-value memory, soft or hard, on a whole tape or table."""
+
+    addressing: Literal["soft", "hard", "soft_to_hard"] = "soft"
+    """soft: the weighted sum of all values; hard: a sampled one, learned by REINFORCE;
+    soft_to_hard: a row's read is hard more and more often, and always in the last quarter of the
+    training. When scored the last two read the likeliest cell."""
+    score: ScoreName = "scaled_dot"
+    """How well a cell's key answers the query."""
+    key_units: int = 64
+    """Size of keys and queries."""
+    value_units: int = 64
+    """Size of values."""
+    temperature: float = 1.0
+    """What the scores are divided by; a cosine needs about 0.1."""
+    address_bits: int = 10
+    """Bits that show a cell's address, lowest first: there are at most 2**address_bits cells."""
+    feed: bool = True
+    """Also feed the cells to the controller one by one before it answers. On tables that costs a
+    step a cell, and memory alone is enough."""
+
+
+class KeyValueState(NamedTuple):
+    """The memory of B rows, and what was sampled so far."""
+
+    keys: Tensor  # (B, N, key_units)
+    values: Tensor  # (B, N, value_units)
+    log_probs: tuple[Tensor, ...] = ()  # a (B,) a read
+    baselines: tuple[Tensor, ...] = ()  # a (B,) a read
+
+
+class KeyValueMemory(MemoryBaseline):
+    """Keys and values of all cells, read once a step while answers are given.
+
+    Raises:
+        ValueError: a size or kind in `config` cannot be, or there are too many cells.
+    """
+
+    config_class = KeyValueConfig
+
+    def __init__(self, setting: MemorySetting, config: KeyValueConfig) -> None:
+        check_choices(config)
+        check_counts(config, "key_units", "value_units", "address_bits")
+        check_positive(config, "temperature")
+        super().__init__(setting, config, config.value_units)
+        self.config = config
+        self._check_cells(setting.cells)
+        shown = setting.features + config.address_bits
+        self.key = nn.Linear(shown, config.key_units)
+        self.value = nn.Linear(shown, config.value_units)
+        units = self.core.units
+        self.query = nn.Linear(units, config.key_units)
+        self.score: Score = make_score(
+            config.score, config.key_units, config.key_units, units=config.key_units
+        )
+        self.baseline = nn.Linear(units, 1)
+        self.hard_share = float(config.addressing == "hard")
+        self.generator: torch.Generator | None = None
+
+    @property
+    def title(self) -> str:
+        way = self.config.addressing.replace("_", "-").capitalize()
+        return f"{way} key-value {self.core_name}"
+
+    def cells_read(self, cells: int) -> float:
+        steps = self.setting.steps(cells)
+        # To encode all cells and to score them all is no less than to read them.
+        read = steps * (cells if self.config.addressing == "soft" else 1)
+        return float(cells + read)
+
+    def feeds(self) -> bool:
+        return self.config.feed
+
+    def set_progress(self, progress: float, generator: torch.Generator) -> None:
+        if self.config.addressing == "soft_to_hard":
+            self.hard_share = min(1.0, progress / ALL_HARD_AT)
+        self.generator = generator
+
+    def begin(self, scene: Tensor) -> KeyValueState:
+        rows, cells = scene.shape[:2]
+        self._check_cells(cells)
+        addresses = torch.arange(cells, device=scene.device)[:, None]
+        places = torch.arange(self.config.address_bits, device=scene.device)
+        bits = (2 * (addresses >> places & 1) - 1).to(scene)  # (N, address_bits), -1 or 1
+        shown = torch.cat([scene, bits.expand(rows, -1, -1)], dim=2)
+        return KeyValueState(self.key(shown), self.value(shown))
+
+    def visit(
+        self, core: Tensor, memory: KeyValueState, answering: bool
+    ) -> tuple[Tensor, KeyValueState]:
+        if not answering:
+            return core.new_zeros(len(core), self.read_size), memory
+        query = self.query(core)
+        if not self.training and self.config.addressing != "soft":
+            return self._likeliest(query, memory), memory
+        if self.hard_share == 0.0:
+            return self._soft(query, memory), memory
+        read, _, log_prob = attend_hard(
+            query,
+            memory.keys,
+            memory.values,
+            score=self.score,
+            temperature=self.config.temperature,
+            generator=self.generator,
+        )
+        if self.hard_share < 1.0:
+            drawn = torch.rand(len(core), generator=self.generator).to(core.device)
+            hard = drawn < self.hard_share
+            read = torch.where(hard[:, None], read, self._soft(query, memory))
+            log_prob = torch.where(hard, log_prob, 0.0)
+        # The baseline must not shape what it is learned from.
+        baseline = self.baseline(core.detach())[:, 0].float()
+        return read, memory._replace(
+            log_probs=(*memory.log_probs, log_prob), baselines=(*memory.baselines, baseline)
+        )
+
+    def finish(self, memory: KeyValueState) -> tuple[Tensor | None, Tensor | None]:
+        if not memory.log_probs:
+            return None, None
+        return torch.stack(memory.log_probs), torch.stack(memory.baselines)
+
+    def _soft(self, query: Tensor, memory: KeyValueState) -> Tensor:
+        temperature = self.config.temperature
+        return attend(query, memory.keys, memory.values, score=self.score, temperature=temperature)
+
+    def _likeliest(self, query: Tensor, memory: KeyValueState) -> Tensor:
+        best = self.score(query, memory.keys).argmax(dim=-1)
+        return memory.values.take_along_dim(best[:, None, None], dim=1)[:, 0]
+
+    def _check_cells(self, cells: int) -> None:
+        bits = self.config.address_bits
+        if cells > 2**bits:
+            raise ValueError(
+                f"address_bits={bits} tell {2**bits} cells apart, and there are {cells}"
+            )

@@ -1,0 +1,1 @@
+"""Soft attention and full views of pictures."""

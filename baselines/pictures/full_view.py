@@ -1,0 +1,125 @@
+"""Networks that read every pixel at once: the ceiling, and what the RAM paper compared itself with.
+
+RAM (Mnih et al. 2014, tables 1 to 3): fully connected networks of two layers, and a convolutional
+one (8 filters of 10 x 10 with stride 5, then a layer of 256). "strong" is today's answer: residual
+convolutions (He et al. 2016) with batch normalisation, and the greatest response over all places,
+so that where the digit lies does not matter.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.training.checks import check_choices, check_counts
+from baselines.model import Baseline, BaselineConfig, Setting
+
+
+@dataclass(frozen=True)
+class FullViewConfig(BaselineConfig):
+    """Train a network that sees the whole scene."""
+
+    kind: Literal["strong", "conv", "dense"] = "strong"
+    """strong: residual convolutions; conv and dense: those of the RAM paper."""
+    channels: int = 32
+    """Of the strong network's first stage; each next stage, at half the size, has twice as many."""
+    stages: int = 3
+    """Of the strong network."""
+    units: int = 256
+    """Of each fully connected layer."""
+
+
+class FullView(Baseline):
+    """A feed-forward classifier of scenes (B, C, H, W).
+
+    Raises:
+        ValueError: a size or kind in `config` cannot be.
+    """
+
+    config_class = FullViewConfig
+
+    def __init__(self, setting: Setting, config: FullViewConfig) -> None:
+        super().__init__()
+        check_choices(config)
+        check_counts(config, "channels", "stages", "units")
+        self.config = config
+        make = {"strong": _strong, "conv": _conv, "dense": _dense}[config.kind]
+        self.layers = make(setting, config)
+
+    @property
+    def title(self) -> str:
+        return f"Full view {self.config.kind}"
+
+    def forward(self, scene: Tensor) -> Tensor:
+        # Convolutions are faster where a pixel's channels lie side by side.
+        return self.layers(scene.contiguous(memory_format=torch.channels_last))[None]
+
+
+class Residual(nn.Module):
+    """y = relu(x' + f(x)), at half the size: f is two convolutions, x' a 1 x 1 of the mean."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(inputs, outputs, 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+            nn.ReLU(),
+            nn.Conv2d(outputs, outputs, 3, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+        )
+        self.skip = nn.Conv2d(inputs, outputs, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        smaller = F.avg_pool2d(x, 2, ceil_mode=True)
+        return F.relu(self.body(x) + self.skip(smaller))
+
+
+class GreatestResponse(nn.Module):
+    """(B, C, H, W) to (B, C), the maximum over all places."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.amax(dim=(-2, -1))
+
+
+def _strong(setting: Setting, config: FullViewConfig) -> nn.Module:
+    width = config.channels
+    layers: list[nn.Module] = [
+        nn.Conv2d(setting.scene_shape[0], width, 5, stride=2, padding=2, bias=False),
+        nn.BatchNorm2d(width),
+        nn.ReLU(),
+    ]
+    for _ in range(config.stages - 1):
+        layers.append(Residual(width, 2 * width))
+        width *= 2
+    layers += [GreatestResponse(), nn.Linear(width, config.units), nn.ReLU()]
+    layers.append(nn.Linear(config.units, setting.answers))
+    return nn.Sequential(*layers)
+
+
+def _conv(setting: Setting, config: FullViewConfig) -> nn.Module:
+    channels, height, width = setting.scene_shape
+    if min(height, width) < 10:
+        raise ValueError(f"kind='conv' has filters of 10x10; the scene has {height}x{width} pixels")
+    places = ((height - 10) // 5 + 1) * ((width - 10) // 5 + 1)
+    return nn.Sequential(
+        nn.Conv2d(channels, 8, 10, stride=5),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(8 * places, config.units),
+        nn.ReLU(),
+        nn.Linear(config.units, setting.answers),
+    )
+
+
+def _dense(setting: Setting, config: FullViewConfig) -> nn.Module:
+    return nn.Sequential(
+        nn.Flatten(),
+        nn.Linear(int(np.prod(setting.scene_shape)), config.units),
+        nn.ReLU(),
+        nn.Linear(config.units, config.units),
+        nn.ReLU(),
+        nn.Linear(config.units, setting.answers),
+    )

@@ -1,0 +1,1 @@
+"""Implicit attention: what an answer depends on."""

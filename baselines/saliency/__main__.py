@@ -1,0 +1,186 @@
+"""Implicit attention beside learned: `python -m baselines.saliency RUN --out saliency.png`.
+
+For scenes of a fixed split, what a baseline's answers hang on (`baselines.saliency.attribution`)
+and, with
+`--beside AGENT_RUN`, where an agent learned to look on the very same scenes.
+"""
+
+from collections.abc import Iterable
+from contextlib import closing
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+import tyro
+from numpy.typing import NDArray
+from torch import Tensor
+
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.training.command_line import run_command
+from baselines.model import Baseline
+from baselines.pictures.reader import RecurrentReader
+from baselines.saliency.attribution import (
+    Observation,
+    grad_cam,
+    has_places,
+    input_jacobian,
+    scanpath_jacobian,
+    sequential_jacobian,
+)
+from baselines.saliency.overlays import Cell, draw_bars, draw_label, draw_map
+from glimpse_envs.evaluation.runs import Run, load_policy, open_run
+from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_png
+
+
+@dataclass(frozen=True)
+class SaliencyConfig:
+    """Draw what a baseline's answers hang on, scene by scene."""
+
+    run: Annotated[Path, tyro.conf.Positional]
+    """The baseline's run."""
+    out: Path
+    """The picture, a .png."""
+    beside: Path | None = None
+    """An agent's run in the same environment, whose scanpaths are drawn beneath."""
+    scenes: int = 8
+    """The first so many scenes of the split."""
+    split: str = "test"
+    """test or validation."""
+    seed: int = 0
+    """Of clutter, places and first glimpses, as of agents.evaluate."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One scene as a policy met it.
+
+    Args:
+        observations: T, name -> (1, ...).
+        answer: the last.
+        end: the picture after it.
+    """
+
+    observations: list[Observation]
+    answer: int
+    end: Picture
+
+
+Row = tuple[tuple[str, ...], list[Cell]]
+"""What a row of the sheet is called, and its cells, one a scene."""
+
+
+def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
+    """The contact sheet: a column a scene, and rows of what mattered in it.
+
+    Returns:
+        (height, width, 3) uint8 RGB.
+
+    Raises:
+        RunError: a run is missing, damaged, or its policy cannot be read.
+        ValueError: there is no scene to draw, a run is not of the kind that is asked for, or the
+            two see other scenes.
+    """
+    if config.scenes < 1:
+        raise ValueError(f"scenes={config.scenes} must be at least 1")
+    run = open_run(config.run)
+    model = load_policy(run.folder)
+    if not isinstance(model, Baseline):
+        raise ValueError(
+            f"{run.folder} is a run of {_name(run)}, which is no baseline: give a run of "
+            "baselines.train, and an agent's with --beside"
+        )
+    seen = _play(run, model, config, **model.env_kwargs(run.config["config"]["env_kwargs"]))
+    rows = _rows_of_model(model, seen)
+    title = f"{run.config['config']['env_id']}, {config.split}: {model.title}"
+    if config.beside is not None:
+        agent = open_run(config.beside)
+        rows += _rows_of_agent(agent, seen, config)
+        title += f" beside {_name(agent)}"
+    cells = [cell for label, row in rows for cell in (draw_label(label), *row)]
+    return contact_sheet(cells, config.scenes + 1, title)
+
+
+def _rows_of_model(model: Baseline, seen: list[Episode]) -> list[Row]:
+    scene = torch.cat([torch.as_tensor(e.observations[0]["scene"]) for e in seen])
+    classes = torch.tensor([episode.answer for episode in seen])
+    rows: list[Row] = [((model.title, "its answers"), [draw_scanpath(e.end) for e in seen])]
+    maps = {"input Jacobian": input_jacobian}
+    if has_places(model, scene):
+        maps["Grad-CAM"] = grad_cam
+    for name, method in maps.items():
+        pairs = zip(seen, method(model, scene, classes).numpy(), strict=True)
+        cells = [draw_map(episode.end.scene, mattered) for episode, mattered in pairs]
+        rows.append(((name, "of its answer"), cells))
+    if isinstance(model, RecurrentReader):
+        mattered = sequential_jacobian(model, scene, classes)
+        rows.append((("sequential Jacobian", "of its answer"), _bars(mattered)))
+    return rows
+
+
+def _rows_of_agent(run: Run, seen: list[Episode], config: SaliencyConfig) -> list[Row]:
+    trained, name = run.config["config"], _name(run)
+    policy = load_policy(run.folder)
+    played = []
+    if not isinstance(policy, Baseline) and trained.get("looks", "learned") == "learned":
+        played = _play(run, policy, config, **trained["env_kwargs"])
+    if not played or not played[0].end.sides:
+        raise ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw beside")
+    for mine, theirs in zip(seen, played, strict=True):
+        if not np.array_equal(mine.end.scene, theirs.end.scene):
+            raise ValueError(
+                f"{run.folder} sees other scenes than {config.run}: their env_id, and what "
+                "env_kwargs say of the scene, must be the same"
+            )
+    rows: list[Row] = [((name, "where it looked"), [draw_scanpath(e.end) for e in played])]
+    if isinstance(policy, GlimpsePolicy) and not trained["env_kwargs"].get("history"):
+        mattered = [
+            scanpath_jacobian(policy, episode.observations, torch.tensor([episode.answer]))[0]
+            for episode in played
+        ]
+        rows.append((("sequential Jacobian", "along its path"), _bars(mattered)))
+    return rows
+
+
+def _name(run: Run) -> str:
+    """What the run's model is called; early runs do not say."""
+    return run.config.get("model", run.folder.name)
+
+
+def _bars(lengths: Iterable[Tensor]) -> list[Cell]:
+    """One cell a scene, of its sequential Jacobian (T,)."""
+    return [draw_bars(of_scene.numpy()) for of_scene in lengths]
+
+
+def _play(run: Run, policy: Any, config: SaliencyConfig, **env_kwargs: Any) -> list[Episode]:
+    """Play the scenes by the policy's likeliest actions."""
+    env = gym.make(run.config["config"]["env_id"], split=config.split, **env_kwargs)
+    with closing(env):
+        return [_play_scene(env, policy, scene, config.seed) for scene in range(config.scenes)]
+
+
+def _play_scene(env: gym.Env, policy: Any, scene: int, seed: int) -> Episode:
+    observation, _ = env.reset(seed=seed, options={"scene": scene})
+    observations: list[Observation] = []
+    state, start, ended = None, np.ones(1, np.bool_), False
+    while not ended:
+        observations.append({name: np.array(value)[None] for name, value in observation.items()})
+        action, state = policy.predict(observations[-1], state, start, True)
+        start = np.zeros(1, np.bool_)
+        observation, _, ended, _, _ = env.step({name: value[0] for name, value in action.items()})
+    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+    # A picture's path is the environment's own array, which the next scene overwrites.
+    return Episode(observations, int(action["answer"][0]), deepcopy(task.picture(0, "")))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(SaliencyConfig, args=arguments, prog="python -m baselines.saliency")
+    run_command(lambda: print(f"drawn in {write_png(draw_saliency(config), config.out)}"))
+
+
+if __name__ == "__main__":
+    main()

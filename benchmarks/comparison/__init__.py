@@ -1,0 +1,1 @@
+"""Hard attention against soft at equal core-minutes."""

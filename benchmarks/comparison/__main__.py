@@ -1,0 +1,248 @@
+"""Compare hard attention with soft: `python -m benchmarks.comparison`, or `make compare`.
+
+Each contender of `benchmarks.comparison.contenders` is trained for the same core-minutes, with its
+defaults and the same networks, followed by its error on the validation split, and scored on the
+test split. The table is printed; FOLDER/comparison.png and FOLDER/comparison.md say what each costs
+and buys. The same command goes on with what was interrupted, and trains nothing that has been
+trained.
+"""
+
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium as gym
+import tyro
+
+from agents.evaluate import evaluate_run, make_record, validate_run
+from agents.training.checks import check_counts, check_positive
+from agents.training.command_line import KEY_VALUE_PAIRS, run_command
+from agents.training.loop import TrainingConfig, check_config, share_done, train
+from agents.training.precision import fastest_precision
+from baselines.model import GLIMPSE_ONLY
+from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
+from benchmarks.comparison.processes import Failure, side_by_side
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.protocol import aligned
+from glimpse_envs.evaluation.records import Record, read_records, write_record
+from glimpse_envs.evaluation.runs import RunError
+
+# Arguments in which the contenders of one comparison may differ: how a scene is looked at.
+MANNER = GLIMPSE_ONLY | {"look", "view"}
+
+HEADER = (
+    "", "error %", "95 % interval", "glimpses", "values", "pixels", "multiply-adds", "images",
+    "core-seconds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CompareConfig:
+    """Train hard and soft attention on the same scenes, and draw what each costs and buys."""
+
+    env_id: str = "Glimpse/ClutteredGlyphs-v0"
+    """The environment."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Its arguments, such as budget=6."""
+    models: tuple[str, ...] = A_FEW
+    """Names of contenders, or all."""
+    seeds: tuple[int, ...] = (0,)
+    """Of the trainings, one each."""
+    minutes: float = 1.0
+    """Of training, on one core, for each contender and seed."""
+    processes: int = 2
+    """Contenders trained at a time; no more than there are cores."""
+    scenes: int | None = None
+    """Test scenes to score on; all where it is not given."""
+    validation_scenes: int = 2_000
+    """Of the validation split, scored at each doubling of the training."""
+    folder: Path | None = None
+    """Of the runs, the records and the picture; runs/compare-ENVIRONMENT where none is given."""
+    record: Path | None = None
+    """Of the records, where they are to lie elsewhere."""
+
+    @property
+    def place(self) -> Path:
+        return self.folder or Path("runs") / f"compare-{self.env_id.rpartition('/')[2]}"
+
+    @property
+    def records(self) -> Path:
+        return self.record or self.place / "records"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One contender to train, with one seed, and to score."""
+
+    contender: str
+    config: TrainingConfig
+    compare: CompareConfig
+
+    @property
+    def name(self) -> str:
+        return f"{self.contender}-{self.config.seed}"
+
+
+def compare_models(config: CompareConfig) -> list[Record]:
+    """Train, score and draw; return the records of the comparison, best first.
+
+    Contenders that fail are named on stderr, and the rest goes on.
+
+    Raises:
+        ValueError, gymnasium.error.Error: the config has a value that cannot be; nothing is made.
+        RunError: at the end, where contenders failed; it names them.
+    """
+    tasks = plan(config)
+    print(
+        f"{len(tasks)} trainings of {config.minutes:g} minutes on {config.env_id}, "
+        f"{config.processes} at a time; then each is scored. Runs: {config.place}"
+    )
+    failures = []
+    outcomes = side_by_side(train_and_score, tasks, config.processes)
+    try:
+        for done, (task, outcome) in enumerate(outcomes, start=1):
+            where = f"[{done}/{len(tasks)}] {task.name}"
+            if isinstance(outcome, Failure):
+                print(f"{where} failed: {outcome.reason}", file=sys.stderr)
+                failures.append(task.name)
+            else:
+                print(f"{where}: {outcome.model}, error {outcome.error_percent:.2f} %", flush=True)
+    except KeyboardInterrupt:
+        raise RunError("interrupted; the same command goes on with what was begun") from None
+    records = _draw(config)
+    if failures:
+        raise RunError(f"{len(failures)} of {len(tasks)} contenders failed: {', '.join(failures)}")
+    return records
+
+
+def plan(config: CompareConfig) -> list[Task]:
+    """What there is to do.
+
+    Raises:
+        ValueError, gymnasium.error.Error: the config has a value that cannot be.
+    """
+    check_positive(config, "minutes")
+    check_counts(config, "processes", "validation_scenes")
+    if config.scenes is not None:
+        check_counts(config, "scenes")
+    names = tuple(CONTENDERS) if config.models == ("all",) else config.models
+    for name in names:
+        if name not in CONTENDERS:
+            raise ValueError(f"models: {name!r} must be one of {', '.join(CONTENDERS)}, or all")
+    if not names or not config.seeds or min(config.seeds) < 0:
+        raise ValueError("give at least one of --models, and of --seeds, which are at least 0")
+    chosen = {name: CONTENDERS[name] for name in names}
+    given: dict[str, Any] = {"minutes": config.minutes, "precision": fastest_precision()}
+    tasks = [
+        Task(name, contender.config(config.env_id, config.env_kwargs, seed=seed, **given), config)
+        for seed in dict.fromkeys(config.seeds)
+        for name, contender in chosen.items()
+    ]
+    check_config(tasks[0].config)
+    _check_scenes(config)
+    return tasks
+
+
+def _check_scenes(config: CompareConfig) -> None:
+    """Refuse arguments that the environment does not take, and scenes that it does not have."""
+    with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
+        available = env.unwrapped.num_scenes  # type: ignore[attr-defined]
+    if config.scenes is not None and config.scenes > available:
+        raise ValueError(f"scenes={config.scenes}: the test split has {available}")
+
+
+def train_and_score(task: Task) -> Record:
+    """Train a contender, or go on with it, and write the record of its score.
+
+    Raises:
+        RunError: there is another's run in its folder, or the training was interrupted.
+    """
+    compare, config = task.compare, task.config
+    run = train(
+        ALGORITHMS[CONTENDERS[task.contender].algorithm].make,
+        config,
+        compare.place / task.name,
+        resume=True,
+        progress_bar=False,
+        how_to_resume="the same command",
+        validate=partial(validate_run, scenes=compare.validation_scenes),
+    )
+    _, metadata = run.load_checkpoint()
+    if share_done(config, metadata["images"], metadata["seconds"]) < 1.0:
+        raise RunError("interrupted; the same command goes on with it")
+    record = make_record(
+        run, evaluate_run(run, scenes=compare.scenes), CONTENDERS[task.contender].notes
+    )
+    write_record(record, compare.records)
+    return record
+
+
+def comparable(record: Record, config: CompareConfig) -> bool:
+    """Whether a record is of this comparison: the same scenes and the same core-minutes."""
+
+    def scenes(env_kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in env_kwargs.items() if name not in MANNER}
+
+    return (
+        (record.env_id, scenes(record.env_kwargs)) == (config.env_id, scenes(config.env_kwargs))
+        and record.config.get("minutes") == config.minutes
+        and record.split == "test"
+        and config.scenes in (None, record.scenes)
+    )
+
+
+def score_table(records: Iterable[Record]) -> str:
+    """An aligned table of what each record's model costs and buys, a line each."""
+    return aligned([HEADER, *map(_cells, records)])
+
+
+def _cells(record: Record) -> tuple[str, ...]:
+    kwargs = [f"{name}={record.env_kwargs[name]}" for name in record.env_kwargs if name == "look"]
+    low, high = record.interval_percent
+    costs = (
+        f"{record.costs[name]:,.0f}" if name in record.costs else "—"
+        for name in ("values_delivered", "pixels_covered", "multiply_adds")
+    )
+    return (
+        ", ".join([record.model, *kwargs, *([f"seed {record.seed}"] if record.seed else [])]),
+        f"{record.error_percent:.2f}",
+        f"{low:.2f} to {high:.2f}",
+        str(record.glimpses),
+        *costs,
+        f"{record.images_seen:,}",
+        f"{record.seconds * record.cores:.0f}",
+    )
+
+
+def _draw(config: CompareConfig) -> list[Record]:
+    """Print the table of the records that there are, and draw them."""
+    from report.figures.comparison_table_and_figure import comparison_table, draw_comparison
+
+    if not config.records.is_dir():
+        return []
+    every, problems = read_records(config.records)
+    for problem in problems:
+        print(f"left out of {config.records}: {problem}", file=sys.stderr)
+    records = [record for record in every if comparable(record, config)]
+    if not records:
+        return []
+    records.sort(key=lambda record: record.error_percent)
+    picture, text = config.place / "comparison.png", config.place / "comparison.md"
+    draw_comparison(records, picture)
+    write_atomically(text, f"{comparison_table(records)}\n".encode())
+    print(f"\n{score_table(records)}\n\npicture: {picture}\ntable:   {text}")
+    return records
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(CompareConfig, args=arguments, prog="python -m benchmarks.comparison")
+    run_command(lambda: compare_models(config))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The one list of what `benchmarks.comparison.__main__` compares: hard attention, what lies
+between, soft attention, and networks that see everything. A new contender is a row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.train import ALGORITHMS as AGENTS
+from agents.train import Algorithm
+from agents.training.loop import TrainingConfig
+from baselines.train import ALGORITHMS as BASELINES
+from baselines.train import MODELS
+
+# What can be trained on pictures.
+ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **{name: BASELINES[name] for name in MODELS}}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm, and how it differs from its defaults."""
+
+    algorithm: str
+    """A name in `ALGORITHMS`."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Of the config's fields."""
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """Of the environment's arguments."""
+    trials: int = 0
+    """About how many short trainings on cluttered MNIST its defaults were picked by."""
+
+    @property
+    def notes(self) -> str:
+        """How its settings were come by, for its record."""
+        if not self.trials:
+            return "defaults, untuned"
+        return f"defaults, picked by about {self.trials} short trainings on cluttered MNIST"
+
+    def config(self, env_id: str, env_kwargs: Mapping[str, Any], **given: Any) -> TrainingConfig:
+        """The config of its training in an environment.
+
+        Args:
+            env_id, env_kwargs: of the environment; its own arguments come on top.
+            **given: further fields, alike for all contenders.
+        """
+        arguments = {**env_kwargs, **self.env_kwargs}
+        return ALGORITHMS[self.algorithm].config(
+            env_id=env_id, env_kwargs=arguments, **{**self.changes, **given}
+        )
+
+
+TILES = {"look": "tiles"}
+
+# All with the networks that their configs start with, so that the controller is the same.
+CONTENDERS: dict[str, Contender] = {
+    # Hard: one glimpse at a time.
+    "reinforce": Contender("reinforce", trials=30),
+    "random": Contender("reinforce", {"looks": "random"}, trials=30),
+    "reinforce_tiles": Contender("reinforce", env_kwargs=TILES, trials=30),
+    "a2c": Contender("actor_critic", trials=4),
+    "ppo": Contender("actor_critic", {"epochs": 4, "minibatches": 4}, trials=2),
+    # Between: hard when they are scored, but trained on what all tiles show.
+    "exact": Contender("exact", env_kwargs=TILES, trials=5),
+    "straight_through": Contender("straight_through", env_kwargs=TILES, trials=1),
+    # Soft: every pixel at every glimpse.
+    "soft_tiles": Contender("soft_tiles", trials=1),
+    "soft_tiles_by_location": Contender("soft_tiles", {"attention": "location"}),
+    "draw": Contender("gaussian_window", trials=15),
+    "soft_retina": Contender("gaussian_window", {"window": "retina"}, trials=15),
+    # Full view: every pixel at once.
+    "spatial_transformer": Contender("spatial_transformer", trials=10),
+    "full_strong": Contender("full_view", trials=1),
+    "full_conv": Contender("full_view", {"kind": "conv"}),
+    "full_dense": Contender("full_view", {"kind": "dense"}),
+}
+
+# What `make compare` has time for.
+A_FEW = (
+    "reinforce",
+    "random",
+    "a2c",
+    "straight_through",
+    "soft_tiles",
+    "draw",
+    "spatial_transformer",
+    "full_strong",
+)

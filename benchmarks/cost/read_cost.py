@@ -1,0 +1,153 @@
+"""What one read costs by the number of cells: a move, bits, softmax over addresses, soft look-up.
+
+    python -m benchmarks.cost.read_cost [--repeats 9] [--gibibytes 2] [--record results/benchmarks]
+
+Choosing and reading are timed apart, without gradients and with them, on one thread: `reads.py`
+says what each way does. Figures are microseconds of one core a read, the median of the repeats with
+its quartiles; all ways take turns. Where memories of READS rows would need more than so many
+gibibytes, soft ways have fewer rows (each read is recorded with its own number), and where not even
+one fits, ways that need it are skipped, and the record says so.
+"""
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.cost.reads import READS, SIZE, UNITS, WAYS, Reads, Way, bytes_needed, rows_that_fit
+from benchmarks.speed.timing import Case, best_rates
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.runs import git_revision, hardware
+
+CELLS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
+BURST_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one read of one row costs, in microseconds of one core."""
+
+    way: str
+    part: str
+    """"choosing", "reading" or "both"."""
+    cells: int
+    gradients: bool
+    reads: int
+    """Reads at once, over which what torch spends on each call is shared out."""
+    microseconds: float
+    quartiles: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was not measured, and why."""
+
+    way: str
+    cells: int
+    problem: str
+
+
+def measure(cells: int, repeats: int, limit: float) -> tuple[list[Cost], list[Skipped]]:
+    """All ways among `cells` cells, in turns, and those that do not fit in `limit` bytes."""
+    rows = rows_that_fit(cells, limit)
+    reads = Reads(cells, rows)
+    timed = [(way, gradients) for gradients in (False, True) for way in WAYS]
+    timed = [(way, gradients) for way, gradients in timed if rows or not way.needs_memory]
+    prepared = [reads.prepare(way, gradients) for way, gradients in timed]
+    cases = [
+        Case(way.name, make_burst(*once)) for (way, _), once in zip(timed, prepared, strict=True)
+    ]
+    rates = np.array([best_rates(cases, 1) for _ in range(repeats)])  # (repeats, cases), reads/s
+    costs = [
+        summarise(way, cells, gradients, count, 1e6 / rates[:, i])
+        for i, ((way, gradients), (_, count)) in enumerate(zip(timed, prepared, strict=True))
+    ]
+    problem = f"{bytes_needed(cells, 1) / 2**30:.1f} GiB for one row"
+    skipped = [Skipped(way.name, cells, problem) for way in WAYS if not rows and way.needs_memory]
+    return costs, skipped
+
+
+def make_burst(once: Callable[[], object], reads: int) -> Callable[[], int]:
+    """Repeat `once`, of so many reads, for about `BURST_SECONDS`."""
+    once()
+    started = time.thread_time()
+    once()
+    spent = time.thread_time() - started
+    times = max(1, math.ceil(BURST_SECONDS / max(spent, 1e-6)))
+
+    def burst() -> int:
+        for _ in range(times):
+            once()
+        return times * reads
+
+    return burst
+
+
+def summarise(way: Way, cells: int, gradients: bool, reads: int, microseconds: np.ndarray) -> Cost:
+    """The median and the quartiles of `microseconds` (repeats,)."""
+    low, median, high = (float(value) for value in np.quantile(microseconds, (0.25, 0.5, 0.75)))
+    return Cost(way.name, way.part, cells, gradients, reads, median, (low, high))
+
+
+def print_costs(costs: Sequence[Cost]) -> None:
+    """A row for each way, with and without gradients; a column for each number of cells."""
+    columns = sorted({cost.cells for cost in costs})
+    print(f"{'microseconds a read':26}" + "".join(f"{cells:>13,}" for cells in columns))
+    table = {(cost.way, cost.gradients, cost.cells): cost.microseconds for cost in costs}
+    for way, gradients in dict.fromkeys((cost.way, cost.gradients) for cost in costs):
+        values = [table.get((way, gradients, cells)) for cells in columns]
+        name = f"{way}, gradients" if gradients else way
+        texts = ["" if value is None else f"{value:,.2f}" for value in values]
+        print(f"{name:26}" + "".join(f"{text:>13}" for text in texts))
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--gibibytes", type=float, default=2.0, help="what all ways may hold")
+    parser.add_argument("--record", type=Path, help="folder for a JSON record")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+    costs: list[Cost] = []
+    skipped: list[Skipped] = []
+    for cells in arguments.cells:
+        found, left_out = measure(cells, arguments.repeats, arguments.gibibytes * 2**30)
+        costs += found
+        skipped += left_out
+    print(hardware(1))
+    print_costs(costs)
+    for each in skipped:
+        print(f"{each.way}, {each.cells:,} cells: not measured, {each.problem}")
+
+    if arguments.record:
+        record = {
+            "benchmark": "read_cost",
+            "hardware": hardware(1),
+            "revision": git_revision(),
+            "torch": torch.__version__,
+            "reads": READS,
+            "units": UNITS,
+            "size": SIZE,
+            "gibibytes": arguments.gibibytes,
+            "repeats": arguments.repeats,
+            "costs": [asdict(cost) for cost in costs],
+            "skipped": [asdict(each) for each in skipped],
+        }
+        text = json.dumps(record, indent=1) + "\n"
+        write_atomically(arguments.record / "read_cost.json", text.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Cost and error as the scene grows."""

@@ -1,0 +1,1 @@
+"""Steps, images and starts a second."""

@@ -1,0 +1,110 @@
+"""Training speed: images a second, and the share of this machine's matrix-product peak they reach.
+
+python -m benchmarks.speed.training [--record results/benchmarks]
+
+Peak and training alternate in one run, so that a busy machine slows both. The model's arithmetic is
+what torch's flop counter sees of one update, forward and backward; its layers are plain matrix
+products, which the counter knows. The environment's work and all overheads count as time lost.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.policy.networks import NetworkConfig
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.runs import git_revision, hardware
+
+ENV_ID = "Glimpse/ClutteredGlyphs-v0"
+SIDE = 1024  # of the matrices whose product measures the peak
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What one model reached, the best of several repeats."""
+
+    core: str
+    precision: str
+    images_per_second: float
+    gigaflops: float
+    """Of the model's arithmetic."""
+    peak_gigaflops: float
+    """Of a product of two square matrices, in the same precision."""
+
+    @property
+    def share_of_peak(self) -> float:
+        return self.gigaflops / self.peak_gigaflops
+
+
+def matrix_peak(precision: torch.dtype, repeats: int = 4) -> float:
+    """Floating-point operations a second of a matrix product, in 1e9."""
+    a, b = (torch.randn(SIDE, SIDE).to(precision) for _ in range(2))
+    best = float("inf")
+    for _ in range(repeats):
+        started = time.perf_counter()
+        a @ b
+        best = min(best, time.perf_counter() - started)
+    return 2 * SIDE**3 / best / 1e9
+
+
+def measure(core: str, precision: str, repeats: int) -> Speed:
+    """Train for a few updates with peak measurements between them."""
+    config = ReinforceConfig(
+        env_id=ENV_ID,
+        precision=precision,  # type: ignore[arg-type]
+        network=NetworkConfig(core=core),  # type: ignore[arg-type]
+    )
+    learner = Reinforce(config)
+    learner.update(0.5)  # compiles the kernels
+    with FlopCounterMode(display=False) as counter:
+        learner.update(0.5)
+    flops = counter.get_total_flops()
+    best, peak = float("inf"), 0.0
+    for _ in range(repeats):
+        peak = max(peak, matrix_peak(config.torch_precision))
+        started = time.perf_counter()
+        for _ in range(3):
+            learner.update(0.5)
+        best = min(best, (time.perf_counter() - started) / 3)
+    learner.close()
+    return Speed(core, precision, config.batch_size / best, flops / best / 1e9, peak)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=8)
+    parser.add_argument("--record", type=Path, help="folder for a JSON record")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    cases = [(core, "float32") for core in ("lstm", "gru", "rnn")] + [("lstm", "bfloat16")]
+    speeds = [measure(core, precision, arguments.repeats) for core, precision in cases]
+
+    print(f"{ENV_ID}, batch 256, one thread, {hardware(1)}")
+    print(f"{'core':6}{'precision':12}{'images/s':>10}{'GFLOP/s':>10}{'peak':>8}{'share':>8}")
+    for s in speeds:
+        print(
+            f"{s.core:6}{s.precision:12}{s.images_per_second:10,.0f}{s.gigaflops:10.1f}"
+            f"{s.peak_gigaflops:8.1f}{s.share_of_peak:8.2f}"
+        )
+    if arguments.record:
+        record = {
+            "benchmark": "training",
+            "env_id": ENV_ID,
+            "hardware": hardware(1),
+            "revision": git_revision(),
+            "speeds": [{**vars(s), "share_of_peak": s.share_of_peak} for s in speeds],
+        }
+        text = json.dumps(record, indent=1) + "\n"
+        write_atomically(arguments.record / "training.json", text.encode())
+
+
+if __name__ == "__main__":
+    main()

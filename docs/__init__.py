@@ -1,1 +1,0 @@
-"""The documentation, and what generates the environments' pages: `python -m docs.generate`."""

@@ -1,0 +1,1 @@
+"""What everything stands on: arguments, files, geometry, randomness and threads."""

@@ -1,0 +1,125 @@
+"""Counter-based random streams: a number is a function of seed, purpose, stream, episode and index.
+
+Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). The seed is
+the key; the counter is (block, purpose, stream, episode). So nothing depends on the number of rows,
+on threads or on the order of the draws, and two seeds share no stream.
+
+Imported by kernels alone: this module needs Numba.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+# What a stream is for. A train scene is keyed by (row, episode), a fixed one by its index.
+TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
+# What is generated, not taken from files, has other scenes in "validation" than in "test".
+VALIDATION_SCENE, TRAIN_LEVEL, FIXED_LEVEL = 4, 5, 6
+
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def block_at(
+    block: int | np.int64, seed: np.uint64, purpose: int, stream: int, episode: int
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return words 4 block ... 4 block + 3 of the stream that the rest names, each below 2**32."""
+    c0, c1 = np.uint64(block), np.uint64(purpose)
+    c2, c3 = np.uint64(stream), np.uint64(episode)
+    k0, k1 = seed & _LOW, seed >> _32
+    for _ in range(10):
+        p0, p1 = _M0 * c0, _M1 * c2
+        c0, c1 = (p1 >> _32) ^ c1 ^ k0, p1 & _LOW
+        c2, c3 = (p0 >> _32) ^ c3 ^ k1, p0 & _LOW
+        k0, k1 = (k0 + _W0) & _LOW, (k1 + _W1) & _LOW
+    return c0, c1, c2, c3
+
+
+@njit(cache=True, nogil=True)
+def fill_words(
+    words: NDArray[np.uint32], seed: np.uint64, purpose: int, stream: int, episode: int
+) -> None:
+    """Fill `words` (n,) uint32 with the first n words of the stream that the rest names."""
+    for start in range(0, len(words), 4):
+        block = block_at(start // 4, seed, purpose, stream, episode)
+        for i in range(min(4, len(words) - start)):
+            words[start + i] = np.uint32(block[i])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def below(word: np.uint32, n: int) -> np.int64:
+    """Map a word to an integer in [0, n); the bias is below n / 2**32."""
+    return np.int64((np.uint64(word) * np.uint64(n)) >> _32)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def symmetric(word: np.uint32) -> float:
+    """Map a word to a float64 in (-1, 1)."""
+    return (float(word) + 0.5) / 2147483648.0 - 1.0
+
+
+@njit(cache=True, nogil=True)
+def fill_keyed_words(
+    words: NDArray[np.uint32],
+    n: int,
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    train: int,
+    fixed: int,
+) -> None:
+    """Fill `words` (w,) from the key of scene n, for the purpose `train` or, in a fixed split,
+    `fixed`.
+
+    `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
+    """
+    seeds, streams, episodes, indices = keys
+    if indices[n] < 0:
+        fill_words(words, seeds[n], train, streams[n], episodes[n])
+    else:
+        fill_words(words, seeds[n], fixed, indices[n], 0)
+
+
+@njit(cache=True, nogil=True)
+def keyed_block(
+    block: int | np.int64,
+    n: int,
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    train: int,
+    fixed: int,
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return words 4 block ... 4 block + 3 of those that `fill_keyed_words` gives, without the
+    words before them: what is hidden may be large, and is then drawn where it is read."""
+    seeds, streams, episodes, indices = keys
+    if indices[n] < 0:
+        return block_at(block, seeds[n], train, streams[n], episodes[n])
+    return block_at(block, seeds[n], fixed, indices[n], 0)
+
+
+@njit(cache=True, nogil=True)
+def draw_level_words(
+    which: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    words: NDArray[np.uint32],
+) -> None:
+    """Fill `words` (m, 3), a row for each of `which` (m,), from which its level is drawn."""
+    for i in range(len(which)):
+        block = keyed_block(0, which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
+        words[i, 0], words[i, 1], words[i, 2] = block[0], block[1], block[2]
+
+
+@njit(cache=True, nogil=True)
+def draw_starts(
+    which: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    starts: NDArray[np.float64],
+) -> None:
+    """Fill `starts[which]` (m, 2) with places uniform in (-1, 1), each from its scene's key.
+
+    `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
+    """
+    words = np.empty(2, np.uint32)
+    for n in which:
+        fill_keyed_words(words, n, keys, TRAIN_START, FIXED_START)
+        starts[n, 0], starts[n, 1] = symmetric(words[0]), symmetric(words[1])

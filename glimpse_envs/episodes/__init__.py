@@ -1,0 +1,1 @@
+"""What the episode loop is made of: actions, dealing, levels, infos, state and display."""

@@ -1,0 +1,214 @@
+"""Who is dealt what: seeds, streams, episodes and the scenes of fixed splits."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.episodes.levels import WORDS, LevelDistribution
+from glimpse_envs.task import Rows
+
+Seed = int | list[int | None] | None
+
+
+class Dealer:
+    """Keeps the key of every group of rows (see `Keys`) and what a `reset` asked for.
+
+    Args:
+        num_envs: rows.
+        copies: rows in a group, which share a scene.
+
+    Attributes:
+        keys: of every group.
+        next_scene: whose turn it is in a fixed split.
+        started: whether every row has an episode; the environment says so once it has dealt.
+    """
+
+    def __init__(self, num_envs: int, copies: int) -> None:
+        self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
+        self._rows = np.arange(num_envs)
+        self.keys = Keys(
+            seeds=np.zeros(self.num_groups, np.uint64),
+            streams=np.zeros(self.num_groups, np.int64),
+            episodes=np.full(self.num_groups, -1, np.int64),
+            indices=np.full(self.num_groups, -1, np.int64),
+            levels=np.zeros(self.num_groups, np.int64),
+        )
+        self.next_scene = 0
+        self.started = False
+
+    def rows_of(self, groups: Rows) -> Rows:
+        """Return the rows of `groups` (m,), (m copies,)."""
+        if len(groups) == self.num_groups:
+            return self._rows
+        if self.copies == 1:
+            return groups
+        return self._rows.reshape(self.num_groups, self.copies)[groups].ravel()
+
+    def groups_in(self, mask: NDArray[np.bool_] | None) -> Rows:
+        """Return the groups that `mask` (num_envs,) takes; None takes all.
+
+        Raises:
+            TypeError, ValueError: `mask` is no such array, empty, or parts copies of a scene.
+        """
+        if mask is None:
+            return np.arange(self.num_groups)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"options['reset_mask'] must have shape ({self.num_envs},) and at least one True; "
+                f"it is {mask}"
+            )
+        whole = mask.reshape(self.num_groups, self.copies)
+        if (whole.any(axis=1) != whole.all(axis=1)).any():
+            raise ValueError("options['reset_mask'] must take or leave all copies of a scene")
+        if not self.started and not mask.all():
+            raise ValueError("options['reset_mask'] must take all rows at the first reset")
+        return np.flatnonzero(whole[:, 0])
+
+    def scenes_asked(self, scene: Any, num_scenes: int | None) -> NDArray[np.int64] | None:
+        """Return the scene asked for of each group, (num_groups,); None where none was.
+
+        Raises:
+            ValueError: `scene` is not in the split, or the split has no fixed scenes.
+        """
+        if scene is None:
+            return None
+        if num_scenes is None:
+            raise ValueError(
+                "options['scene'] needs split='validation' or 'test', whose scenes are fixed"
+            )
+        return self._integers_asked("scene", scene, 0, num_scenes - 1)
+
+    def _integers_asked(
+        self, name: str, value: Any, least: int, greatest: int
+    ) -> NDArray[np.int64]:
+        """Return the integer that the option `name` has for each group, (num_groups,)."""
+        wanted = "an integer" + (f" or {self.num_envs} of them" if self.num_envs > 1 else "")
+        refusal = f"options[{name!r}] must be {wanted}; it is {value!r}"
+        try:
+            integers = np.asarray(value)
+        except ValueError as error:  # lists of different lengths
+            raise ValueError(refusal) from error
+        if integers.dtype.kind not in "iu" or integers.shape not in ((), (self.num_envs,)):
+            raise ValueError(refusal)
+        if integers.min() < least or integers.max() > greatest:
+            raise ValueError(
+                f"options[{name!r}] must lie between {least} and {greatest}; it is {value!r}"
+            )
+        whole = np.broadcast_to(integers, self.num_envs).reshape(self.num_groups, self.copies)
+        if (whole != whole[:, :1]).any():
+            raise ValueError(f"options[{name!r}] must be the same for all copies of a scene")
+        return whole[:, 0].astype(np.int64)
+
+    def reseed(self, seed: Seed, groups: Rows) -> None:
+        """Begin the streams of `groups` anew. None, alone or in a list, goes on with the stream,
+        or, at the first time, draws a seed from the system.
+
+        Raises:
+            ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or many.
+        """
+        if seed is None and self.started:
+            return
+        if isinstance(seed, list | tuple | np.ndarray):
+            given = self._one_a_group([_checked_seed(one) for one in seed])
+            streams = np.zeros(self.num_groups, np.int64)
+        else:
+            given = [_drawn_seed() if seed is None else _checked_seed(seed)] * self.num_groups
+            streams = np.arange(self.num_groups)
+        if self.started:
+            groups = groups[[given[group] is not None for group in groups]]
+        for group in groups:
+            known = given[group]
+            self.keys.seeds[group] = _drawn_seed() if known is None else known
+        self.keys.streams[groups] = streams[groups]
+        self.keys.episodes[groups] = -1
+        if len(groups) == self.num_groups:
+            self.next_scene = 0
+
+    def _one_a_group(self, seeds: list[int | None]) -> list[int | None]:
+        """Return the seed of each group out of those of the rows."""
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seeds)}")
+        whole = [seeds[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
+        if any(len(set(same)) > 1 for same in whole):
+            raise ValueError("seed must be the same for all copies of a scene")
+        return [same[0] for same in whole]
+
+    def lengths_asked(
+        self, length: Any, levels: tuple[int, int] | None
+    ) -> NDArray[np.int64] | None:
+        """Return the length asked for of each group, (num_groups,); None where none was.
+
+        Args:
+            length: what `options` has under that name.
+            levels: the least and the greatest that the task deals; None where it has no lengths.
+
+        Raises:
+            ValueError: `length` is out of range, or the task has no lengths.
+        """
+        if length is None:
+            return None
+        if levels is None:
+            raise ValueError("options['length']: what is hidden here has no length")
+        return self._integers_asked("length", length, *levels)
+
+    def next_episode(
+        self, groups: Rows, scenes: NDArray[np.int64] | None, num_scenes: int | None
+    ) -> None:
+        """Move the keys of `groups` (m,) to their next episode, of `scenes` (num_groups,) where
+        they were asked for, else, in a fixed split, of the scenes whose turn it is."""
+        self.keys.episodes[groups] += 1
+        if scenes is not None:
+            self.keys.indices[groups] = scenes[groups]
+        elif num_scenes is not None:
+            self.keys.indices[groups] = (self.next_scene + np.arange(len(groups))) % num_scenes
+            self.next_scene = (self.next_scene + len(groups)) % num_scenes
+
+    def choose_levels(
+        self, groups: Rows, asked: NDArray[np.int64] | None, distribution: LevelDistribution
+    ) -> None:
+        """Give the keys of `groups` (m,) their levels: those `asked` for (num_groups,), or drawn
+        from `distribution` by the keys themselves."""
+        if asked is not None:
+            self.keys.levels[groups] = asked[groups]
+            return
+        from glimpse_envs.core.randomness import draw_level_words  # needs Numba
+
+        words = np.empty((len(groups), WORDS), np.uint32)
+        keys = self.keys
+        draw_level_words(groups, (keys.seeds, keys.streams, keys.episodes, keys.indices), words)
+        keys.levels[groups] = distribution.draw(words)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return keys and counters."""
+        arrays = {name: array.copy() for name, array in vars(self.keys).items()}
+        return {**arrays, "next_scene": self.next_scene, "started": self.started}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` of the same number of groups returned."""
+        self.keys = Keys(**{name: state[name].copy() for name in vars(self.keys)})
+        self.next_scene, self.started = state["next_scene"], state["started"]
+
+    def check_scenes(self, num_scenes: int | None) -> None:
+        """Raise a ValueError unless all scenes that are dealt are in a split of `num_scenes`."""
+        last = int(max(self.keys.indices.max(), self.next_scene))
+        if num_scenes is not None and last >= num_scenes:
+            raise ValueError(
+                f"the state is of scene {last}, but the split has only {num_scenes}: its source "
+                "has changed"
+            )
+
+
+def _drawn_seed() -> int:
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def _checked_seed(seed: Any) -> int | None:
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed={seed!r} must be an integer from 0 to 2**64 - 1")
+    return int(seed)

@@ -1,0 +1,153 @@
+"""How hard the next episode is: distributions over levels (lengths), which a curriculum moves.
+
+A distribution maps uniform random words to levels. The words come from each episode's own key, and
+what a curriculum has learned is in its state, so that a run resumes exactly.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_integers, is_number
+
+WORDS = 3
+"""Random words for each level drawn: for the part of a mixture, the level, and how far beyond C."""
+
+
+class LevelDistribution(ABC):
+    """Levels from `least` to `greatest`.
+
+    Args:
+        least, greatest: integers, 0 <= least <= greatest.
+
+    Raises:
+        ValueError: they are no such integers.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, least: int, greatest: int) -> None:
+        check_integers(0, least=least, greatest=greatest)
+        if least > greatest:
+            raise ValueError(f"least={least} must be at most greatest={greatest}")
+        self.least, self.greatest = int(least), int(greatest)
+
+    @abstractmethod
+    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the levels (m,) that uniform random `words` (m, `WORDS`) stand for."""
+
+    @abstractmethod
+    def record(self, levels: NDArray[np.int64], solved: NDArray[np.bool_]) -> None:
+        """Learn that episodes of `levels` (m,) were solved, (m,) bool, or not."""
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, int]:
+        """Return what `record` has learned."""
+
+    @abstractmethod
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+
+
+class UniformLevels(LevelDistribution):
+    """All levels alike, for ever."""
+
+    name = "uniform"
+
+    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        return _between(words[:, 1], self.least, self.greatest)
+
+    def record(self, levels: NDArray[np.int64], solved: NDArray[np.bool_]) -> None:
+        pass
+
+    def state_dict(self) -> dict[str, int]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        pass
+
+
+class Curriculum(LevelDistribution):
+    """Levels around a present one, C, which grows by one each time that enough episodes of level C
+    were solved. It begins at `least`.
+
+    Args:
+        least, greatest: integers, 0 <= least <= greatest.
+        solve_share: share of the episodes at level C that must be solved, in (0, 1].
+        episodes: of level C over which that share is taken, then counted anew.
+
+    Attributes:
+        present: C.
+
+    Raises:
+        ValueError: an argument is not one of these.
+    """
+
+    def __init__(
+        self, least: int, greatest: int, *, solve_share: float = 0.8, episodes: int = 200
+    ) -> None:
+        super().__init__(least, greatest)
+        check_integers(1, episodes=episodes)
+        if not is_number(solve_share) or not 0.0 < solve_share <= 1.0:
+            raise ValueError(f"solve_share={solve_share!r} must be a number above 0, at most 1")
+        self.solve_share, self.episodes = float(solve_share), int(episodes)
+        self.present = self.least
+        self._seen = self._solved = 0
+
+    def record(self, levels: NDArray[np.int64], solved: NDArray[np.bool_]) -> None:
+        at_present = np.asarray(levels) == self.present
+        self._seen += int(at_present.sum())
+        self._solved += int((at_present & solved).sum())
+        if self._seen < self.episodes:
+            return
+        if self._solved >= self.solve_share * self._seen:
+            self.present = min(self.present + 1, self.greatest)
+        self._seen = self._solved = 0
+
+    def state_dict(self) -> dict[str, int]:
+        return {"present": self.present, "seen": self._seen, "solved": self._solved}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.present, self._seen = int(state["present"]), int(state["seen"])
+        self._solved = int(state["solved"])
+
+
+class ThresholdLevels(Curriculum):
+    """Uniform from `least` to C."""
+
+    name = "threshold"
+
+    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        return _between(words[:, 1], self.least, self.present)
+
+
+class MixtureLevels(Curriculum):
+    """The mixture of Zaremba & Sutskever (2015, "Reinforcement Learning Neural Turing Machines"):
+    10 % uniform over all levels, 25 % uniform from `least` to C + e, 65 % C + e, where e is
+    geometric(1/2), here from 0 on; C grows when the zero-one loss is under 0.2."""
+
+    name = "mixture"
+
+    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        part = words[:, 0] / 2.0**32
+        # The zeros before a word's first one are geometric(1/2).
+        beyond = 32 - np.ceil(np.log2(words[:, 2].astype(np.float64) + 1.0)).astype(np.int64)
+        top = np.minimum(self.present + beyond, self.greatest)
+        anywhere = _between(words[:, 1], self.least, self.greatest)
+        below = _between(words[:, 1], self.least, top)
+        return np.where(part < 0.10, anywhere, np.where(part < 0.35, below, top))
+
+
+LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {
+    kind.name: kind for kind in (UniformLevels, ThresholdLevels, MixtureLevels)
+}
+
+
+def _between(
+    words: NDArray[np.uint32], least: int, greatest: int | NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Integers from `least` to `greatest`, uniform but for a bias below 2**-32 of their count."""
+    count = np.asarray(greatest - least + 1, np.uint64)
+    return least + ((words * count) >> np.uint64(32)).astype(np.int64)

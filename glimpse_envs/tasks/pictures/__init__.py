@@ -1,0 +1,1 @@
+"""Tasks whose hidden thing is a picture."""

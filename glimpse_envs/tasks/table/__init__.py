@@ -1,0 +1,1 @@
+"""Tables of cells with addresses."""

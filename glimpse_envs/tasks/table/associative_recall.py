@@ -1,0 +1,241 @@
+"""Which value came with this key? Pairs that the agent stores where it will find them again."""
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.tasks.table.base import Table, box, one_hot
+from glimpse_envs.tasks.table.kernels import KeyArrays, deal_pairs, show_recall
+
+
+class AssociativeRecall(Table):
+    """Store pairs of keys and values in cells of your choice; then find the value of one key.
+
+    ## Description
+
+    n pairs, whose keys differ, are shown one at a time. While a pair is shown, a look stores it:
+    the head moves to the cell and the pair overwrites what stands there. When all have been stored,
+    one of the keys is asked for, uniformly; from then on looks only read, and the agent answers
+    with the value that came with that key. There are fewer cells than possible keys, so a key's own
+    number is no address.
+
+    ## Action Space
+
+    `Dict`: `look`, the address of the next glimpse, and, while a pair is shown, of the cell into
+    which it is stored: `Discrete(N)`, or with `address="bits"` `MultiBinary(b)`, its b =
+    ceil(log2 N) bits, least significant first (at an address of N or more the cell is always
+    empty, and a pair stored there is lost). `answer`, `Discrete(V + 1)`: 0, nothing yet, or a
+    value; with `reward="final"` `Discrete(V)`, the values alone.
+
+    ## Observation Space
+
+    `Dict` of float32 in [0, 1]: `glimpse` (K + 1 + V + 1,), the cell in view: its key and its
+    value, one-hot, each with index 0 where the cell is empty. `shown` (K + 1 + V + 1,), the pair
+    that the next look stores, blank (at index 0) when all have been. `query` (K + 1,), the key
+    asked for, blank until then. `location` (b,), the bits of the address of the cell in view.
+    `remaining` (1,): glimpses left / budget.
+    With `view="full"` `scene` (L, K + 1 + V + 1), the pairs in the order in which they are shown,
+    blank beyond the n-th, L being the greatest `length`; and `query` (K + 1,).
+
+    ## Rewards
+
+    1 for the right answer. An answer before the key is asked for is wrong. `glimpse_cost` is
+    subtracted for every glimpse after the first. With `reward="final"` only the answer of the last
+    step is judged.
+
+    ## Episode End
+
+    The first glimpse is of the cell at address 0, which is empty. An answer ends the episode, and
+    so does a spent budget, with 0; with `reward="final"` the budget alone ends it. The shortest
+    solution has n + 2 steps: n pairs stored, one cell read, the answer (one less when the last pair
+    is asked for, which is in view). The budget is `slack` times n + 2, rounded up; with `slack=2`
+    every stored pair can be read again. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    whether rightly; always `length`, the pairs n, and `target_cell`, the address at which the pair
+    stands that is or will be asked for, -1 where it is not stored yet, or lost (with `view="full"`
+    its row in `scene`); in a fixed split `scene`, its number; with `copies` of more than 1
+    `waiting`.
+
+    ## References
+
+    Graves et al., Neural Turing Machines, 2014, section 4.3, where the items are sequences of bit
+    vectors and the one that followed is asked for; here as in the key-value tasks since: the value
+    of a key, in cells of the agent's own choice.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        keys: K, the possible keys; more than `cells`.
+        values: V.
+        cells: N.
+        min_length, length: the fewest and the most pairs dealt, at most `cells`.
+        slack: budget / shortest solution, at least 1.
+        address: "discrete" or "bits".
+        reward: "first", or "final", which judges the last step's answer alone: there is then no
+            answer 0, and the values are answered as 0 ... V - 1.
+        view: "glimpse", or "full" for all pairs in one step.
+        split: "train" deals fresh pairs for ever; "validation" and "test" have 10,000 each.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    def __init__(
+        self,
+        *,
+        keys: int = 20,
+        values: int = 10,
+        cells: int = 8,
+        min_length: int = 1,
+        length: int = 6,
+        slack: float = 2.0,
+        address: str = "discrete",
+        reward: str = "first",
+        view: str = "glimpse",
+        split: str = "train",
+        glimpse_cost: float = 0.0,
+    ) -> None:
+        check_integers(2, keys=keys, cells=cells)
+        check_integers(1, length=length)
+        if keys <= cells:
+            raise ValueError(
+                f"keys={keys} must be more than cells={cells}: else each key has a cell of its own"
+            )
+        if length > cells:
+            raise ValueError(f"length={length} must be at most cells={cells}, which hold the pairs")
+        self.keys = int(keys)
+        super().__init__(
+            cells=cells,
+            values=values,
+            address=address,
+            min_length=min_length,
+            length=length,
+            slack=slack,
+            reward=reward,
+            view=view,
+            split=split,
+            glimpse_cost=glimpse_cost,
+        )
+        if view == "glimpse":
+            start = self.keys + 1
+            self.readable = {"answer": self._readable_value(start)}
+
+    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return lengths + 2
+
+    @property
+    def _pair_size(self) -> int:
+        return self.keys + 1 + self.values + 1
+
+    def _parts(self) -> dict[str, spaces.Box]:
+        pair = self._pair_size
+        return dict(glimpse=box(pair), shown=box(pair), query=box(self.keys + 1))
+
+    def _whole_parts(self) -> dict[str, spaces.Box]:
+        scene = spaces.Box(0.0, 1.0, (self.levels[1], self._pair_size), np.float32)
+        return dict(scene=scene, query=box(self.keys + 1))
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        super().allocate(num_envs, copies)
+        self._pairs = np.zeros((num_envs // copies, self.levels[1], 2), np.int64)
+        self._memory = np.full((num_envs, self.cells), -1)  # which pair stands there; -1: none
+
+    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+        deal_pairs(
+            groups,
+            keys,
+            self._fixed_purpose,
+            self._lengths,
+            self.keys,
+            self.values,
+            self._pairs,
+            self._right,
+        )
+        self._targets[groups] = self._pairs[groups, self._right[groups], 1]
+        self._memory[self._rows_of(groups)] = -1
+
+    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+        stored = self._taken[rows] - 1
+        super().look(rows, actions, taken)
+        heads = self._heads[rows]
+        storing = (stored < self._lengths[rows // self._copies]) & (heads < self.cells)
+        self._memory[rows[storing], heads[storing]] = stored[storing]
+
+    def _asks(self, rows: Rows) -> NDArray[np.bool_]:
+        if self._full:
+            return super()._asks(rows)
+        return self._taken[rows] > self._lengths[rows // self._copies]
+
+    def _show(self, rows: Rows) -> Arrays:
+        glimpse, shown = np.zeros((2, len(rows), self._pair_size), np.float32)
+        query = np.zeros((len(rows), self.keys + 1), np.float32)
+        show_recall(
+            rows,
+            self._copies,
+            self._heads,
+            self._taken,
+            self._lengths,
+            self._pairs,
+            self._right,
+            self._memory,
+            glimpse,
+            shown,
+            query,
+        )
+        return {"glimpse": glimpse, "shown": shown, "query": query}
+
+    def _show_whole(self, groups: Rows) -> Arrays:
+        pairs = self._pairs[groups]  # (m, L, 2)
+        keys, values = (
+            one_hot(pairs[..., 0], self.keys + 1),
+            one_hot(pairs[..., 1], self.values + 1),
+        )
+        asked = pairs[np.arange(len(groups)), self._right[groups], 0]
+        return {
+            "scene": np.concatenate((keys, values), axis=-1),
+            "query": one_hot(asked, self.keys + 1),
+        }
+
+    def _target_cells(self, rows: Rows) -> NDArray[np.int64]:
+        asked = super()._target_cells(rows)
+        if self._full:
+            return asked
+        holds = self._memory[rows] == asked[:, None]  # (m, N), at most one a row
+        return np.where(holds.any(axis=1), holds.argmax(axis=1), -1)
+
+    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        rows = np.arange(len(self._heads))
+        asks, found = self._asks(rows), self._target_cells(rows)
+        # The i-th pair goes into cell i.
+        return np.where(asks, found, self._taken - 1), asks & (self._heads == found)
+
+    def _state(self) -> Arrays:
+        return super()._state() | {"memory": self._memory}
+
+    def _written(self, row: int) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self._memory[row] >= 0).tolist())
+
+    def _cells_drawn(self, row: int) -> NDArray[np.int64]:
+        return np.arange(self.levels[1]) if self._full else super()._cells_drawn(row)
+
+    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+        pairs = self._pairs[row // self._copies]
+        memory = np.full(1 << self.address_bits, -1)
+        memory[: self.cells] = self._memory[row]
+        held = np.arange(len(pairs)) if self._full else memory[addresses]
+        texts = [f"k{key}:v{value}" if key else "" for key, value in pairs]
+        return ["" if pair < 0 else texts[pair] for pair in held]
+
+    def _query_text(self, row: int) -> str:
+        pairs, stored = self._pairs[row // self._copies], self._taken[row] - 1
+        if self._asks(np.array([row]))[0]:
+            return f"key {pairs[self._right[row // self._copies], 0]}"
+        return "to store: k{}:v{}".format(*pairs[stored])

@@ -1,0 +1,332 @@
+"""Tables: cells with addresses, of which each look reads one."""
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_choice, check_integers, is_number
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.table.kernels import KeyArrays, addresses_of, fill_bits
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering.tape_picture import TablePicture
+
+_MOST_CELLS = 2**31
+# Of larger tables a picture shows the cells that matter and those that were read.
+_DRAWN_WHOLE = 64
+
+
+class Table(Task):
+    """What the tables share: addresses, the head, the answer that ends the episode, the budget.
+
+    A table has N cells at the addresses 0 ... N - 1, one of which each look reads. The answer is
+    0 (nothing yet) or a value, 1 ... V, which ends the episode.
+
+    Args:
+        cells: N, at least 2.
+        values: V, at least 1.
+        address: "discrete", a look is a number below N; "bits", the bits of one, least significant
+            first. An address of N or more shows an empty cell.
+        min_length, length: the least and the greatest length that is dealt.
+        slack: the budget is the shortest solution times `slack`, rounded up; at least 1.
+        reward: "first", the first answer given ends the episode and is judged; "final", every step
+            answers, with one of the V values, and the last answer is judged.
+        view: "glimpse", or "full" for the whole table in one step.
+        split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Attributes:
+        cells, values: N and V.
+        address_bits: b, the bits of an address.
+        least_length: the least that `min_length` may be.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    least_length = 1
+    levels: tuple[int, int]
+    answer_reward = 1.0
+
+    def __init__(
+        self,
+        *,
+        cells: int,
+        values: int,
+        address: str,
+        min_length: int,
+        length: int,
+        slack: float,
+        reward: str,
+        view: str,
+        split: str,
+        glimpse_cost: float,
+    ) -> None:
+        check_integers(2, cells=cells)
+        if cells > _MOST_CELLS:
+            raise ValueError(f"cells={cells} must be at most 2**31")
+        check_integers(1, values=values, length=length)
+        check_integers(self.least_length, min_length=min_length)
+        check_choice("address", address, ("discrete", "bits"))
+        check_choice("reward", reward, ("first", "final"))
+        check_choice("view", view, ("glimpse", "full"))
+        check_choice("split", split, SPLITS)
+        if min_length > length:
+            raise ValueError(f"min_length={min_length} must be at most length={length}")
+        if not is_number(slack) or not 1.0 <= slack < np.inf:
+            raise ValueError(
+                f"slack={slack!r} must be a number of at least 1: times the shortest solution"
+            )
+        if not is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
+            raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
+        if view == "full" and glimpse_cost:
+            raise ValueError("view='full' shows no glimpses: leave glimpse_cost")
+
+        self.cells, self.values = int(cells), int(values)
+        self.address_bits = (self.cells - 1).bit_length()
+        self.levels = (int(min_length), int(length))
+        self.glimpse_cost = float(glimpse_cost)
+        self._slack, self._full = float(slack), view == "full"
+        self.may_pass = reward == "first"
+        self._bitwise, self._split = address == "bits", split
+        self._fixed_purpose = purpose_of(split)
+        (self.budget,) = self._budgets_of(np.array([length])).tolist()
+        self.action_space = self._make_action_space()
+        self.observation_space = self._make_observation_space()
+
+    @abstractmethod
+    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the steps (m,) of a program that reads what it needs, for `lengths` (m,)."""
+
+    @abstractmethod
+    def _parts(self) -> dict[str, spaces.Box]:
+        """Return the spaces of what a step shows beside `location` and `remaining`."""
+
+    @abstractmethod
+    def _whole_parts(self) -> dict[str, spaces.Box]:
+        """Return the spaces of `scene` and `query` in the full view."""
+
+    @abstractmethod
+    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+        """Draw the tables of `groups` (m,), of the lengths `self._lengths`, from `keys`, and set
+        `self._starts`, the addresses of their first glimpses, `self._right` and
+        `self._targets`."""
+
+    @abstractmethod
+    def _show(self, rows: Rows) -> Arrays:
+        """Return what `_parts` names, of `rows` (m,), name -> (m, ...)."""
+
+    @abstractmethod
+    def _show_whole(self, groups: Rows) -> Arrays:
+        """Return what `_whole_parts` names, of `groups` (m,), name -> (m, ...)."""
+
+    @abstractmethod
+    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the address that the shortest solution looks at next, and whether it answers
+        instead, both (num_envs,)."""
+
+    @abstractmethod
+    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+        """Return in a few letters what `row`'s cells at `addresses` hold; "" where empty."""
+
+    @abstractmethod
+    def _query_text(self, row: int) -> str:
+        """Return what `row` is asked for."""
+
+    # --- spaces ------------------------------------------------------------------------------
+
+    def _readable_value(self, start: int) -> tuple[tuple[str, int, int], ...]:
+        """Where a glimpse shows the value that may be answered; its blank is at index `start`."""
+        return (("glimpse", start + (not self.may_pass), start + self.values + 1),)
+
+    @property
+    def num_scenes(self) -> int | None:
+        return num_scenes_of(self._split)
+
+    def _budgets_of(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the budgets (m,) of episodes of `lengths` (m,)."""
+        if self._full:
+            return np.ones(len(lengths), np.int64)
+        # A product such as 1.1 * 10 must not be rounded up for its last bit.
+        return np.ceil(self._slack * self._shortest(lengths) - 1e-9).astype(np.int64)
+
+    def _make_action_space(self) -> spaces.Dict:
+        answer = spaces.Discrete(self.values + 1 if self.may_pass else self.values)
+        if self._full:
+            return spaces.Dict(answer=answer)
+        look: spaces.Space = spaces.Discrete(self.cells)
+        if self._bitwise:
+            look = spaces.MultiBinary(self.address_bits)
+        return spaces.Dict(look=look, answer=answer)
+
+    def _make_observation_space(self) -> spaces.Dict:
+        if self._full:
+            parts = self._whole_parts()
+        else:
+            shared = dict(location=box(self.address_bits), remaining=box(1))
+            parts = self._parts() | shared
+        return spaces.Dict(**parts)  # type: ignore[arg-type]  # keywords are leaves, none is seed
+
+    # --- the episode -------------------------------------------------------------------------
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        self._copies = copies
+        groups = num_envs // copies
+        self.budgets = np.full(num_envs, self.budget)
+        self._lengths = np.ones(groups, np.int64)
+        self._indices = np.full(groups, -1, np.int64)
+        self._starts = np.zeros(groups, np.int64)
+        self._right = np.zeros(groups, np.int64)  # what holds the answer: a cell, or a pair
+        self._targets = np.ones(groups, np.int64)
+        self._heads = np.zeros(num_envs, np.int64)
+        self._taken = np.ones(num_envs, np.int64)
+        self._answers = np.zeros(num_envs, np.int64)
+        self._path = np.zeros((num_envs, self.budget), np.int64)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        self._lengths[groups] = keys.levels[groups]
+        self._indices[groups] = keys.indices[groups]
+        self._draw(groups, (keys.seeds, keys.streams, keys.episodes, keys.indices))
+        rows = self._rows_of(groups)
+        self.budgets[rows] = np.repeat(self._budgets_of(self._lengths[groups]), self._copies)
+        self._heads[rows] = self._path[rows, 0] = np.repeat(self._starts[groups], self._copies)
+        self._taken[rows] = 1
+        self._answers[rows] = 0
+
+    def _rows_of(self, groups: Rows) -> Rows:
+        """Return the rows (m copies,) of `groups` (m,)."""
+        if self._copies == 1:
+            return groups
+        return (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
+
+    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+        addresses = actions["look"][rows]
+        if self._bitwise:
+            addresses = addresses_of(addresses)
+        self._taken[rows] = taken[rows]
+        self._heads[rows] = self._path[rows, taken[rows] - 1] = addresses
+
+    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
+        answers = actions["answer"][rows]
+        target = self._targets[rows // self._copies]
+        if not self.may_pass:
+            self._answers[rows] = answers + 1
+            right = (answers + 1 == target) & self._asks(rows) & last
+            return Judgement(right.astype(np.float64), target - 1, last, solved=right)
+        self._answers[rows] = answers
+        said = answers != 0
+        right = (answers == target) & self._asks(rows)
+        return Judgement(right.astype(np.float64), target, said, ended=said, solved=right)
+
+    def _asks(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether `rows` (m,) may answer by now, (m,)."""
+        return np.ones(len(rows), np.bool_)
+
+    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        if self._full:
+            return self._show_whole(rows // self._copies)
+        location = np.empty((len(rows), self.address_bits), np.float32)
+        fill_bits(self._heads[rows], location, 0, self.address_bits)
+        return self._show(rows) | {"location": location, "remaining": remaining}
+
+    def evidence(self, rows: Rows) -> Arrays:
+        groups = rows // self._copies
+        evidence: Arrays = {
+            "length": self._lengths[groups],
+            "target_cell": self._target_cells(rows),
+        }
+        if self.num_scenes is not None:
+            evidence["scene"] = self._indices[groups]
+        return evidence
+
+    def _target_cells(self, rows: Rows) -> NDArray[np.int64]:
+        """The addresses (m,) at which `rows` (m,) find the right value; -1: at none."""
+        return self._right[rows // self._copies]
+
+    def oracle(self) -> Arrays:
+        """Return the next action of every row, name -> (num_envs, ...), of the shortest solution,
+        for rows that have taken the oracle's actions so far."""
+        answers = np.repeat(self._targets, self._copies)
+        if not self.may_pass:
+            answers = answers - 1
+        if self._full:
+            return {"answer": answers}
+        looks, answering = self._oracle()
+        if self.may_pass:
+            answers = np.where(answering, answers, 0)
+        if self._bitwise:
+            looks = (looks[:, None] >> np.arange(self.address_bits)) & 1
+        return {"look": looks, "answer": answers}
+
+    # --- state and pictures ------------------------------------------------------------------
+
+    def _state(self) -> Arrays:
+        return {
+            "heads": self._heads,
+            "taken": self._taken,
+            "answers": self._answers,
+            "path": self._path,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: value.copy() for name, value in self._state().items()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        for name, value in self._state().items():
+            value[:] = state[name]
+
+    def _written(self, row: int) -> frozenset[int]:
+        """The addresses into which `row` has written."""
+        return frozenset()
+
+    def _evident_cells(self, row: int) -> list[int]:
+        """The addresses that a picture of a large table shows in any case."""
+        return []
+
+    def _cells_drawn(self, row: int) -> NDArray[np.int64]:
+        """The addresses of the cells in `row`'s picture, as many at every step of an episode."""
+        addresses = np.arange(1 << self.address_bits if self._bitwise else self.cells)
+        if len(addresses) <= _DRAWN_WHOLE:
+            return addresses
+        path = self._path[row, : self._taken[row]].tolist()
+        first = addresses[: self.levels[1] + 1 + self.budget].tolist()
+        drawn = dict.fromkeys([*self._evident_cells(row), *path, *first])
+        return np.array(list(drawn)[: len(first)])
+
+    def picture(self, row: int, caption: str) -> "TablePicture":
+        from glimpse_envs.rendering.tape_picture import TablePicture
+
+        rows = np.array([row])
+        answer = int(self._answers[row])
+        target_cell = int(self._target_cells(rows)[0])
+        path = self._path[row, : 0 if self._full else self._taken[row]]
+        addresses = self._cells_drawn(row)
+        return TablePicture(
+            cells=tuple(self._cell_texts(row, addresses)),
+            addresses=tuple(addresses.tolist()),
+            path=tuple(path.tolist()),
+            written=self._written(row),
+            query=self._query_text(row),
+            caption=caption,
+            answer=None if answer == 0 else str(answer),
+            target=str(self._targets[row // self._copies]),
+            relevant=frozenset({target_cell} - {-1}),
+        )
+
+
+def one_hot(symbols: NDArray[np.int64], size: int) -> NDArray[np.float32]:
+    """Return the one-hots (..., size) of `symbols` (...)."""
+    hot = np.zeros((symbols.size, size), np.float32)
+    hot[np.arange(symbols.size), symbols.ravel()] = 1.0
+    return hot.reshape(*symbols.shape, size)
+
+
+def box(size: int) -> spaces.Box:
+    """Return the space of `size` numbers in [0, 1]."""
+    return spaces.Box(0.0, 1.0, (size,), np.float32)

@@ -1,0 +1,192 @@
+"""Which key is most like the query? Noisy look-up in a dictionary that is read entry by entry."""
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_integers, is_number
+from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.tasks.table.base import Table, one_hot
+from glimpse_envs.tasks.table.kernels import KeyArrays, deal_dictionary
+
+
+class DictionaryLookup(Table):
+    """Answer with the value of the entry whose key is most like the query.
+
+    ## Description
+
+    The first n of N cells hold an entry each: a key, a vector of D numbers, uniform on the unit
+    sphere, and a value, uniform. The query is one of the keys with noise added. The right value is
+    that of the cell whose key has the greatest dot product with the query (nearly always the key
+    that the noise was added to). Each look reads one entry, so all must be read; soft attention
+    reads them at once, and weighs them by those dot products.
+
+    ## Action Space
+
+    `Dict`: `look`, the address of the next glimpse: `Discrete(N)`, or with `address="bits"`
+    `MultiBinary(b)`, its b = ceil(log2 N) bits, least significant first. `answer`,
+    `Discrete(V + 1)`: 0, nothing yet, or a value; with `reward="final"` `Discrete(V)`, the values
+    alone.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` (D + V + 1,), the key in the cell in view, in [-1, 1], then its
+    value, one-hot; an empty cell shows a key of zeros and the value's index 0. `query` (D,) in
+    [-1, 1], of unit length. `location` (b,), the bits of the address of the cell in view.
+    `remaining` (1,): glimpses left / budget.
+    With `view="full"` `scene` (N, D + V + 1), all cells as `glimpse` shows one, and `query`.
+
+    ## Rewards
+
+    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
+    `reward="final"` only the answer of the last step is judged.
+
+    ## Episode End
+
+    The first glimpse is of a uniform one of the n entries. An answer ends the episode, and so does
+    a spent budget, with 0; with `reward="final"` the budget alone ends it. The shortest solution
+    has n steps: a program that reads every entry once, the first glimpse included, and answers in
+    the last step (one that happens on the key earlier cannot know that none is more like the
+    query). The budget is `slack` times n, rounded up. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    whether rightly; always `length`, the entries n, and `target_cell`, the address of the entry
+    that is right; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
+
+    ## References
+
+    Bahdanau et al., 2015, and Vaswani et al., 2017, for the soft look-up whose hard twin this is.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        key_size: D, at least 2.
+        noise: root mean square length of the noise added to a key of length 1, >= 0.
+        values: V.
+        cells: N.
+        min_length, length: the fewest and the most entries dealt, at most `cells`.
+        slack: budget / shortest solution, at least 1.
+        address: "discrete" or "bits".
+        reward: "first", or "final", which judges the last step's answer alone: there is then no
+            answer 0, and the values are answered as 0 ... V - 1.
+        view: "glimpse", or "full" for the whole dictionary in one step.
+        split: "train" deals fresh entries for ever; "validation" and "test" have 10,000 each.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    def __init__(
+        self,
+        *,
+        key_size: int = 8,
+        noise: float = 0.3,
+        values: int = 10,
+        cells: int = 16,
+        min_length: int = 1,
+        length: int = 8,
+        slack: float = 2.0,
+        address: str = "discrete",
+        reward: str = "first",
+        view: str = "glimpse",
+        split: str = "train",
+        glimpse_cost: float = 0.0,
+    ) -> None:
+        check_integers(2, key_size=key_size, cells=cells)
+        check_integers(1, length=length)
+        if not is_number(noise) or not 0.0 <= noise < np.inf:
+            raise ValueError(f"noise={noise!r} must be a number of at least 0")
+        if length > cells:
+            raise ValueError(
+                f"length={length} must be at most cells={cells}, which hold the entries"
+            )
+        self.key_size, self._noise = int(key_size), float(noise)
+        super().__init__(
+            cells=cells,
+            values=values,
+            address=address,
+            min_length=min_length,
+            length=length,
+            slack=slack,
+            reward=reward,
+            view=view,
+            split=split,
+            glimpse_cost=glimpse_cost,
+        )
+        if view == "glimpse":
+            start = self.key_size
+            self.readable = {"answer": self._readable_value(start)}
+
+    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return lengths
+
+    def _parts(self) -> dict[str, spaces.Box]:
+        return dict(glimpse=self._entry_space(), query=self._query_space())
+
+    def _whole_parts(self) -> dict[str, spaces.Box]:
+        return dict(scene=self._entry_space(self.cells), query=self._query_space())
+
+    def _entry_space(self, *shape: int) -> spaces.Box:
+        low = np.zeros((*shape, self.key_size + self.values + 1), np.float32)
+        low[..., : self.key_size] = -1.0
+        return spaces.Box(low, np.ones_like(low), dtype=np.float32)
+
+    def _query_space(self) -> spaces.Box:
+        return spaces.Box(-1.0, 1.0, (self.key_size,), np.float32)
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        super().allocate(num_envs, copies)
+        groups = num_envs // copies
+        self._entries = np.zeros((groups, self.cells, self.key_size), np.float32)
+        self._entry_values = np.zeros((groups, self.cells), np.int64)
+        self._queries = np.zeros((groups, self.key_size), np.float32)
+
+    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+        deal_dictionary(
+            groups,
+            keys,
+            self._fixed_purpose,
+            self._lengths,
+            self.values,
+            self._noise,
+            self._entries,
+            self._entry_values,
+            self._queries,
+            self._right,
+            self._starts,
+        )
+        self._targets[groups] = self._entry_values[groups, self._right[groups]]
+
+    def _show(self, rows: Rows) -> Arrays:
+        groups, heads = rows // self._copies, self._heads[rows]
+        inside = heads < self.cells
+        at = np.where(inside, heads, 0)
+        keys = self._entries[groups, at] * inside[:, None]
+        values = one_hot(self._entry_values[groups, at] * inside, self.values + 1)
+        glimpse = np.concatenate((keys, values), axis=1)
+        return {"glimpse": glimpse, "query": self._queries[groups]}
+
+    def _show_whole(self, groups: Rows) -> Arrays:
+        values = one_hot(self._entry_values[groups], self.values + 1)
+        scene = np.concatenate((self._entries[groups], values), axis=-1)
+        return {"scene": scene, "query": self._queries[groups]}
+
+    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        lengths = np.repeat(self._lengths, self._copies)
+        return (self._heads + 1) % lengths, self._taken >= lengths
+
+    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+        group = row // self._copies
+        alike = self._entries[group] @ self._queries[group]
+        values = self._entry_values[group]
+        filled = [a < self.cells and values[a] > 0 for a in addresses]
+        texts = zip(addresses, filled, strict=True)
+        return [f"{alike[a]:+.2f} v{values[a]}" if full else "" for a, full in texts]
+
+    def _query_text(self, row: int) -> str:
+        return "the key most like the query"

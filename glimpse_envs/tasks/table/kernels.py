@@ -1,0 +1,239 @@
+"""Dealing and reading tables: compiled loops over groups of rows and over rows.
+
+`keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`;
+every number is drawn from the scene's own words, for the purpose TRAIN_SCENE or, in a fixed split,
+`fixed`. Values are 1 ... V; 0 stands for a blank, which one-hots show at their index 0.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from glimpse_envs.core.randomness import TRAIN_SCENE, below, fill_keyed_words, keyed_block
+
+KeyArrays = tuple[NDArray, NDArray, NDArray, NDArray]
+
+
+@njit(cache=True, nogil=True)
+def fill_bits(addresses: NDArray[np.int64], bits: NDArray[np.float32], start: int, b: int) -> None:
+    """Write the b bits of `addresses` (m,), least significant first, into `bits` (m, F) from its
+    column `start` on."""
+    for i in range(len(addresses)):
+        for j in range(b):
+            bits[i, start + j] = np.float32((addresses[i] >> j) & 1)
+
+
+@njit(cache=True, nogil=True)
+def addresses_of(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the addresses (m,) whose bits are `bits` (m, b), least significant first."""
+    addresses = np.zeros(len(bits), np.int64)
+    for i in range(len(bits)):
+        for j in range(bits.shape[1]):
+            addresses[i] |= bits[i, j] << j
+    return addresses
+
+
+@njit(cache=True, nogil=True)
+def deal_pairs(
+    groups: NDArray[np.int64],
+    keys: KeyArrays,
+    fixed: int,
+    lengths: NDArray[np.int64],
+    num_keys: int,
+    num_values: int,
+    pairs: NDArray[np.int64],
+    asked: NDArray[np.int64],
+) -> None:
+    """Draw `pairs[group]` (L, 2), key and value, for `lengths[group]` pairs with keys that differ,
+    zeros beyond them, and `asked[group]`, which of them is asked for."""
+    words = np.empty(1 + 2 * pairs.shape[1], np.uint32)
+    pool = np.empty(num_keys, np.int64)
+    for group in groups:
+        fill_keyed_words(words, group, keys, TRAIN_SCENE, fixed)
+        n = lengths[group]
+        asked[group] = below(words[0], n)
+        for k in range(num_keys):
+            pool[k] = k + 1
+        for i in range(pairs.shape[1]):
+            if i >= n:
+                pairs[group, i, 0] = pairs[group, i, 1] = 0
+                continue
+            other = i + below(words[1 + 2 * i], num_keys - i)
+            pool[i], pool[other] = pool[other], pool[i]
+            pairs[group, i, 0] = pool[i]
+            pairs[group, i, 1] = 1 + below(words[2 + 2 * i], num_values)
+
+
+@njit(cache=True, nogil=True)
+def show_recall(
+    rows: NDArray[np.int64],
+    copies: int,
+    heads: NDArray[np.int64],
+    taken: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    memory: NDArray[np.int64],
+    glimpse: NDArray[np.float32],
+    shown: NDArray[np.float32],
+    query: NDArray[np.float32],
+) -> None:
+    """Show each of `rows` (m,) the cell under its head, the pair that is next to be stored, and,
+    when all are, the key asked for.
+
+    Args:
+        copies: rows in a group.
+        heads, taken: (num_envs,), the address in view and the glimpses so far: the first, and one
+            for each pair stored or cell read since.
+        lengths, asked: (num_groups,), the pairs and which of them is asked for.
+        pairs: (num_groups, L, 2), keys and values.
+        memory: (num_envs, N), which pair stands in each cell; -1: none.
+        glimpse, shown: (m, K + 1 + V + 1) zeros, filled with one-hots.
+        query: (m, K + 1) zeros, filled with one-hots.
+    """
+    num_keys = query.shape[1] - 1
+    for i in range(len(rows)):
+        row = rows[i]
+        group = row // copies
+        head, count = heads[row], taken[row] - 1
+        here = memory[row, head] if head < memory.shape[1] else -1
+        key = value = next_key = next_value = asked_key = 0
+        if here >= 0:
+            key, value = pairs[group, here, 0], pairs[group, here, 1]
+        if count < lengths[group]:
+            next_key, next_value = pairs[group, count, 0], pairs[group, count, 1]
+        else:
+            asked_key = pairs[group, asked[group], 0]
+        glimpse[i, key] = glimpse[i, num_keys + 1 + value] = 1.0
+        shown[i, next_key] = shown[i, num_keys + 1 + next_value] = 1.0
+        query[i, asked_key] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def _gaussian(first: np.uint32, second: np.uint32) -> float:
+    """A standard normal number of two words (Box & Muller, 1958)."""
+    radius = math.sqrt(-2.0 * math.log((float(first) + 0.5) / 4294967296.0))
+    return radius * math.cos(2.0 * math.pi * float(second) / 4294967296.0)
+
+
+@njit(cache=True, nogil=True)
+def deal_dictionary(
+    groups: NDArray[np.int64],
+    keys: KeyArrays,
+    fixed: int,
+    lengths: NDArray[np.int64],
+    num_values: int,
+    noise: float,
+    entries: NDArray[np.float32],
+    values: NDArray[np.int64],
+    queries: NDArray[np.float32],
+    right: NDArray[np.int64],
+    starts: NDArray[np.int64],
+) -> None:
+    """Draw the dictionaries of `groups` (m,).
+
+    Args:
+        lengths: (num_groups,), the entries n.
+        num_values: V.
+        noise: root mean square length of what is added to the key asked for.
+        entries: (num_groups, N, D), keys of unit length, zeros in the cells from n on.
+        values: (num_groups, N), 1 ... V; 0 in the cells from n on.
+        queries: (num_groups, D), of unit length.
+        right: (num_groups,), the cell whose key has the greatest dot product with the query.
+        starts: (num_groups,), a uniform one of the filled cells.
+    """
+    cells, size = entries.shape[1], entries.shape[2]
+    words = np.empty(2 + 2 * size + cells * (1 + 2 * size), np.uint32)
+    vector = np.empty(size)
+    for group in groups:
+        n = lengths[group]
+        needed = words[: 2 + 2 * size + n * (1 + 2 * size)]
+        fill_keyed_words(needed, group, keys, TRAIN_SCENE, fixed)
+        starts[group], asked = below(words[0], n), below(words[1], n)
+        at = 2 + 2 * size
+        for cell in range(cells):
+            values[group, cell] = 0
+            if cell >= n:
+                for d in range(size):
+                    entries[group, cell, d] = 0.0
+                continue
+            values[group, cell] = 1 + below(words[at], num_values)
+            squares = 0.0
+            for d in range(size):
+                vector[d] = _gaussian(words[at + 1 + 2 * d], words[at + 2 + 2 * d])
+                squares += vector[d] * vector[d]
+            for d in range(size):
+                entries[group, cell, d] = vector[d] / math.sqrt(squares)
+            at += 1 + 2 * size
+        squares = 0.0
+        for d in range(size):
+            beside = noise / math.sqrt(size) * _gaussian(words[2 + 2 * d], words[3 + 2 * d])
+            vector[d] = entries[group, asked, d] + beside
+            squares += vector[d] * vector[d]
+        for d in range(size):
+            queries[group, d] = vector[d] / math.sqrt(squares)
+        best = -np.inf
+        for cell in range(n):
+            # In float64 products of float32 numbers are exact: an agent finds the same cell.
+            dot = 0.0
+            for d in range(size):
+                dot += float(entries[group, cell, d]) * float(queries[group, d])
+            if dot > best:
+                best, right[group] = dot, cell
+
+
+@njit(cache=True, nogil=True)
+def chase_cell(
+    group: int, keys: KeyArrays, fixed: int, address: int | np.int64, cells: int, num_values: int
+) -> tuple[np.int64, np.int64]:
+    """Return the address and the value that the cell at `address` holds.
+
+    Block 0 of a scene's words holds its start, block i + 1 is cell i: a cell is drawn when it is
+    read, so dealing a table costs the same for ten cells and for a million.
+    """
+    block = keyed_block(address + 1, group, keys, TRAIN_SCENE, fixed)
+    return below(np.uint32(block[0]), cells), 1 + below(np.uint32(block[1]), num_values)
+
+
+@njit(cache=True, nogil=True)
+def deal_chase(
+    groups: NDArray[np.int64],
+    keys: KeyArrays,
+    fixed: int,
+    lengths: NDArray[np.int64],
+    cells: int,
+    num_values: int,
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    targets: NDArray[np.int64],
+) -> None:
+    """Draw where the chases of `groups` (m,) start, and follow their `lengths` (num_groups,) hops:
+    `ends` is the cell they lead to, `targets` its value, all (num_groups,)."""
+    for group in groups:
+        address = below(np.uint32(keyed_block(0, group, keys, TRAIN_SCENE, fixed)[0]), cells)
+        starts[group] = address
+        for _ in range(lengths[group]):
+            address = chase_cell(group, keys, fixed, address, cells, num_values)[0]
+        ends[group] = address
+        targets[group] = chase_cell(group, keys, fixed, address, cells, num_values)[1]
+
+
+@njit(cache=True, nogil=True)
+def read_chase(
+    groups: NDArray[np.int64],
+    keys: KeyArrays,
+    fixed: int,
+    addresses: NDArray[np.int64],
+    cells: int,
+    num_values: int,
+    held: NDArray[np.int64],
+    values: NDArray[np.int64],
+) -> None:
+    """Read the cell of `groups` (m,) at `addresses` (m,) into `held`, the address that it holds,
+    and `values`, both (m,); zeros beyond the last cell."""
+    for i, (group, address) in enumerate(zip(groups, addresses)):  # noqa: B905  # Numba's zip
+        held[i] = values[i] = 0
+        if address < cells:
+            held[i], values[i] = chase_cell(group, keys, fixed, address, cells, num_values)

@@ -1,0 +1,214 @@
+"""Which value stands at the end of the chain? Cells that point at cells."""
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.tasks.table.base import Table, box, one_hot
+from glimpse_envs.tasks.table.kernels import (
+    KeyArrays,
+    deal_chase,
+    fill_bits,
+    read_chase,
+)
+
+
+class PointerChase(Table):
+    """Follow k pointers from a given cell, and answer with the value in the last one.
+
+    ## Description
+
+    Each of N cells holds the address of a cell and a value, both uniform. The first glimpse shows
+    the cell where the chase starts, at a uniform address. One hop is to look at the address that
+    the cell in view holds; after k hops the value in view is the answer. The agent reads k + 1
+    cells of N; soft attention spreads over all of them at every hop, and what it takes for an
+    address is an average of addresses.
+
+    Cells are drawn when they are read: an episode over a million costs what one over ten does.
+
+    ## Action Space
+
+    `Dict`: `look`, the address of the next glimpse: `MultiBinary(b)`, its b = ceil(log2 N) bits,
+    least significant first (an address of N or more shows an empty cell), or with
+    `address="discrete"` `Discrete(N)`. `answer`, `Discrete(V + 1)`: 0, nothing yet, or a value;
+    with `reward="final"` `Discrete(V)`, the values alone.
+
+    ## Observation Space
+
+    `Dict` of float32 in [0, 1]: `glimpse` (b + V + 1,), the bits of the address that the cell in
+    view holds, then its value, one-hot, with index 0 for an empty cell. `query` (L + 1,), the
+    hops k of this episode, one-hot, L being the greatest `length`. `location` (b,), the bits of the
+    address of the cell in view. `remaining` (1,): glimpses left / budget.
+    With `view="full"` `scene` (N, b + V + 1), all cells as `glimpse` shows one, and `query`
+    (L + 1 + b,), the hops and the bits of the address where the chase starts.
+
+    ## Rewards
+
+    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
+    `reward="final"` only the answer of the last step is judged.
+
+    ## Episode End
+
+    An answer ends the episode, and so does a spent budget, with 0; with `reward="final"` the budget
+    alone ends it. The shortest solution of k hops has k + 1 steps: k looks and the answer. The
+    budget is `slack` times as many, rounded up. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    whether rightly; always `length`, the hops k, and `target_cell`, the address of the last cell;
+    in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
+
+    ## References
+
+    The name is that of the pointer-chasing problem of communication complexity (Papadimitriou &
+    Sipser, 1984). Here the chain may run into a loop: pointers are drawn independently.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        cells: N, from 2 to 2**31.
+        values: V.
+        min_length, length: the fewest and the most hops dealt; with 0 the cell in view at the start
+            holds the answer.
+        slack: budget / shortest solution, at least 1.
+        address: "bits" or "discrete".
+        reward: "first", or "final", which judges the last step's answer alone: there is then no
+            answer 0, and the values are answered as 0 ... V - 1.
+        view: "glimpse", or "full" for the whole table in one step.
+        split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    least_length = 0
+
+    def __init__(
+        self,
+        *,
+        cells: int = 1000,
+        values: int = 16,
+        min_length: int = 1,
+        length: int = 5,
+        slack: float = 2.0,
+        address: str = "bits",
+        reward: str = "first",
+        view: str = "glimpse",
+        split: str = "train",
+        glimpse_cost: float = 0.0,
+    ) -> None:
+        super().__init__(
+            cells=cells,
+            values=values,
+            address=address,
+            min_length=min_length,
+            length=length,
+            slack=slack,
+            reward=reward,
+            view=view,
+            split=split,
+            glimpse_cost=glimpse_cost,
+        )
+        if view == "glimpse":
+            b = self.address_bits
+            self.readable = {"answer": self._readable_value(b)}
+            if self._bitwise:
+                self.readable |= {"look": (("glimpse", 0, b),)}
+
+    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return lengths + 1
+
+    def _parts(self) -> dict[str, spaces.Box]:
+        return dict(glimpse=box(self.address_bits + self.values + 1), query=box(self.levels[1] + 1))
+
+    def _whole_parts(self) -> dict[str, spaces.Box]:
+        shape = (self.cells, self.address_bits + self.values + 1)
+        scene = spaces.Box(0.0, 1.0, shape, np.float32)
+        return dict(scene=scene, query=box(self.levels[1] + 1 + self.address_bits))
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        super().allocate(num_envs, copies)
+        groups = num_envs // copies
+        # Cells are drawn from these long after the deal: the dealer's own keys move on.
+        self._keys: KeyArrays = (
+            np.zeros(groups, np.uint64),
+            np.zeros(groups, np.int64),
+            np.zeros(groups, np.int64),
+            np.full(groups, -1, np.int64),
+        )
+
+    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+        for own, given in zip(self._keys, keys, strict=True):
+            own[groups] = given[groups]
+        deal_chase(
+            groups,
+            self._keys,
+            self._fixed_purpose,
+            self._lengths,
+            self.cells,
+            self.values,
+            self._starts,
+            self._right,
+            self._targets,
+        )
+
+    def _read(
+        self, groups: Rows, addresses: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the addresses and values that the cells of `groups` (m,) at `addresses` (m,) hold,
+        (m,) each; zeros for an empty cell."""
+        held, values = np.empty((2, len(groups)), np.int64)
+        purpose = self._fixed_purpose
+        read_chase(groups, self._keys, purpose, addresses, self.cells, self.values, held, values)
+        return held, values
+
+    def _contents(self, groups: Rows, addresses: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return what glimpses of the cells that `_read` reads show, (m, b + V + 1)."""
+        held, values = self._read(groups, addresses)
+        b = self.address_bits
+        contents = np.zeros((len(groups), b + self.values + 1), np.float32)
+        fill_bits(held, contents, 0, b)
+        contents[np.arange(len(groups)), b + values] = 1.0
+        return contents
+
+    def _show(self, rows: Rows) -> Arrays:
+        groups = rows // self._copies
+        return {
+            "glimpse": self._contents(groups, self._heads[rows]),
+            "query": one_hot(self._lengths[groups], self.levels[1] + 1),
+        }
+
+    def _show_whole(self, groups: Rows) -> Arrays:
+        every = np.repeat(groups, self.cells)
+        addresses = np.tile(np.arange(self.cells), len(groups))
+        hops, b = self.levels[1] + 1, self.address_bits
+        query = np.zeros((len(groups), hops + b), np.float32)
+        query[:, :hops] = one_hot(self._lengths[groups], hops)
+        fill_bits(self._starts[groups], query, hops, b)
+        scene = self._contents(every, addresses).reshape(len(groups), self.cells, -1)
+        return {"scene": scene, "query": query}
+
+    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        groups = np.arange(len(self._heads)) // self._copies
+        held, _ = self._read(groups, self._heads)
+        return held, self._taken > self._lengths[groups]
+
+    def _evident_cells(self, row: int) -> list[int]:
+        group = np.array([row // self._copies])
+        chain = [self._starts[group]]
+        for _ in range(self._lengths[group[0]]):
+            chain.append(self._read(group, chain[-1])[0])
+        return np.concatenate(chain).tolist()
+
+    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+        held, values = self._read(np.full(len(addresses), row // self._copies), addresses)
+        return [f"->{to} v{v}" if v else "" for to, v in zip(held, values, strict=True)]
+
+    def _query_text(self, row: int) -> str:
+        group = row // self._copies
+        return f"{self._lengths[group]} hops from {self._starts[group]}"

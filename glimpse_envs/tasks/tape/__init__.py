@@ -1,0 +1,1 @@
+"""The tape machine and its programs."""

@@ -1,0 +1,307 @@
+"""Compiled loops over the rows of the tape machine: dealing, judging, moving, showing, and the next
+action of a shortest solution.
+
+Imported by the task alone: this module needs Numba.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from glimpse_envs.core.randomness import TRAIN_SCENE, keyed_block
+from glimpse_envs.tasks.tape.programs import (
+    INPUT,
+    MEMORY,
+    PUT_OUT,
+    SOURCE,
+    VISIT,
+    WRITTEN,
+    lay,
+    steps_between,
+    steps_of,
+    words_needed,
+)
+
+
+class Rules(NamedTuple):
+    """What all rows share.
+
+    Args:
+        program: index into `glimpse_envs.tasks.tape.programs.PROGRAMS`.
+        symbols, times: as in `glimpse_envs.tasks.tape.programs.lay`.
+        length: the greatest that is dealt.
+        purpose: of the random words of a fixed split.
+        slack: the budget over the steps of a shortest solution.
+        absolute: whether a look is an address, or a move.
+        forward: whether the input head can only stay (0) and go right (1).
+    """
+
+    program: int
+    symbols: int
+    times: int
+    length: int
+    purpose: int
+    slack: float
+    absolute: bool
+    forward: bool
+
+
+TAPE = np.dtype([(name, np.int64) for name in ("length", "index", "filled", "visits", "count")])
+"""What is known of a tape: its length, its number in a fixed split (-1 in "train"), how many input
+cells are not blank, the visits of a shortest solution, how many symbols are to be put out."""
+
+MACHINE = np.dtype(
+    [
+        (name, np.int64)
+        for names in ("head memory_head done wrong steps", "look memory_look answer write")
+        for name in names.split()
+    ]
+)
+"""Where a row has got to: the cells under its heads, how many symbols were rightly put out, which
+was wrongly put out (0: none), how often the heads have moved, and the last action (answer -1:
+none yet). Records, because a call takes one array in less time than nine."""
+
+
+class Tapes(NamedTuple):
+    """What is hidden from each group of rows.
+
+    Args:
+        group_of: (num_envs,) int64, the group of each row.
+        facts: (groups,) of `TAPE`.
+        cells: (groups, cells) int64, the input tape: symbols 1 to S, 0 is blank.
+        priorities: (groups, cells) float32, of the input cells, 0 where there is none.
+        routes: (groups, visits, VISIT) int64, the visits of a shortest solution.
+        outputs: (groups, outputs + 1) int64, what is to be put out, then zeros.
+        sources: (groups, outputs + 1) int64, the input cell of each of them, or -1.
+    """
+
+    group_of: NDArray[np.int64]
+    facts: NDArray[np.void]
+    cells: NDArray[np.int64]
+    priorities: NDArray[np.float32]
+    routes: NDArray[np.int64]
+    outputs: NDArray[np.int64]
+    sources: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, groups: int, copies: int, cells: int, visits: int, outputs: int) -> "Tapes":
+        """Blank tapes with that much room, each of `copies` rows."""
+        return cls(
+            group_of=np.repeat(np.arange(groups), copies),
+            facts=np.zeros(groups, TAPE),
+            cells=np.zeros((groups, cells), np.int64),
+            priorities=np.zeros((groups, cells), np.float32),
+            routes=np.zeros((groups, visits, VISIT), np.int64),
+            outputs=np.zeros((groups, outputs + 1), np.int64),
+            sources=np.full((groups, outputs + 1), -1, np.int64),
+        )
+
+
+@njit(cache=True, nogil=True)
+def budget_of(slack: float, steps: int | np.int64) -> np.int64:
+    """Return the budget for a shortest solution of `steps`."""
+    return np.int64(np.ceil(slack * steps - 1e-9))  # 1.1 times 10 is 11 and a little
+
+
+@njit(cache=True, nogil=True)
+def deal_tapes(
+    groups: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    lengths: NDArray[np.int64],
+    rules: tuple,
+    tapes: tuple,
+    machines: NDArray[np.void],
+    memory: NDArray[np.int64],
+    budgets: NDArray[np.int64],
+    answer_rewards: NDArray[np.float64],
+) -> None:
+    """Lay the tapes of `groups` (m,) anew and put their rows at the start.
+
+    Args:
+        keys: the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
+        lengths: (groups,), L of each tape.
+        rules, tapes: plain tuples of `Rules` and `Tapes`. A cache of compiled kernels holds the
+            types of arguments by name, and could not be read where a class of ours is gone.
+        machines: (num_envs,) of `MACHINE`.
+        memory: (num_envs, M), the memory tapes, 0 is blank; M = 0: there are none.
+        budgets, answer_rewards: (num_envs,), those of the rows are set.
+    """
+    program, symbols, times, greatest, purpose, slack, absolute, _ = rules
+    group_of, facts, tape_cells, tape_priorities, routes, outputs, sources = tapes
+    copies = len(group_of) // len(facts)
+    words = np.empty(words_needed(program, greatest) + 3, np.uint32)  # whole blocks
+    for group in groups:
+        length, fact = lengths[group], facts[group]
+        for i in range(0, words_needed(program, length), 4):
+            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, purpose)
+            words[i], words[i + 1], words[i + 2], words[i + 3] = block
+        cells, priorities, route = tape_cells[group], tape_priorities[group], routes[group]
+        for i in range(fact["filled"]):
+            cells[i] = 0
+            priorities[i] = 0.0
+        filled, visits = lay(program, length, symbols, times, words, cells, priorities, route)
+        count = 0
+        for i in range(visits):
+            if route[i, PUT_OUT]:
+                outputs[group, count] = route[i, PUT_OUT]
+                sources[group, count] = route[i, SOURCE]
+                count += 1
+        for i in range(count, max(count, fact["count"]) + 1):
+            outputs[group, i], sources[group, i] = 0, -1
+        fact["length"], fact["index"], fact["filled"] = length, keys[3][group], filled
+        fact["visits"], fact["count"] = visits, count
+        budget = budget_of(slack, steps_of(route, visits, absolute))
+        for row in range(group * copies, (group + 1) * copies):
+            budgets[row], answer_rewards[row] = budget, 1.0 / count
+            machine = machines[row]
+            machine["head"] = machine["memory_head"] = machine["done"] = machine["wrong"] = 0
+            machine["steps"] = machine["look"] = machine["memory_look"] = machine["write"] = 0
+            machine["answer"] = -1
+            for i in range(memory.shape[1]):
+                memory[row, i] = 0
+
+
+@njit(cache=True, nogil=True)
+def judge_answers(
+    rows: NDArray[np.int64],
+    looks: NDArray[np.int64],
+    answers: NDArray[np.int64],
+    writes: NDArray[np.int64],
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    outputs: NDArray[np.int64],
+    machines: NDArray[np.void],
+    rewards: NDArray[np.float64],
+    targets: NDArray[np.int64],
+    flags: NDArray[np.bool_],
+) -> None:
+    """Judge what `rows` (m,) put out.
+
+    Args:
+        looks: (num_envs, heads).
+        answers, writes: (num_envs,).
+        group_of, facts, outputs: as in `Tapes`.
+        rewards, targets: (m,), filled.
+        flags: (3, m), filled: whether the answer counted, ended the episode, completed the output.
+    """
+    heads = looks.shape[1]
+    for i, row in enumerate(rows):
+        group, answer, machine = group_of[row], answers[row], machines[row]
+        count, done = facts[group]["count"], machine["done"]
+        target, reward = outputs[group, done], 0.0
+        if answer == target:
+            # So the rewards of an episode sum to exactly 1, whatever 1 / count is in binary.
+            reward = (done + 1) / count - done / count
+            done += 1
+            machine["done"] = done
+        else:
+            machine["wrong"] = answer
+        rewards[i], targets[i] = reward, target
+        flags[0, i], flags[1, i] = answer != 0, done == count or machine["wrong"] != 0
+        flags[2, i] = done == count
+        machine["look"], machine["answer"] = looks[row, 0], answer
+        if heads == 2:
+            machine["memory_look"], machine["write"] = looks[row, 1], writes[row]
+
+
+@njit(cache=True, nogil=True)
+def move_heads(
+    rows: NDArray[np.int64],
+    absolute: bool,
+    forward: bool,
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    machines: NDArray[np.void],
+    memory: NDArray[np.int64],
+) -> None:
+    """Write what `rows` (m,) have just asked for, then let their heads move."""
+    room = memory.shape[1]
+    for row in rows:
+        machine = machines[row]
+        machine["steps"] += 1
+        at, write = machine["memory_head"], machine["write"]
+        if write > 0 and 0 <= at < room:
+            memory[row, at] = write
+        if absolute:
+            machine["head"], machine["memory_head"] = machine["look"], machine["memory_look"]
+            continue
+        move = machine["look"] if forward else machine["look"] - 1
+        filled = facts[group_of[row]]["filled"]
+        machine["head"] = min(max(machine["head"] + move, -1), filled)
+        if room:
+            machine["memory_head"] = min(max(at + machine["memory_look"] - 1, -1), room)
+
+
+@njit(cache=True, nogil=True)
+def show_cells(
+    rows: NDArray[np.int64],
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    cells: NDArray[np.int64],
+    machines: NDArray[np.void],
+    memory: NDArray[np.int64],
+    glimpses: NDArray[np.float32],
+    last_actions: NDArray[np.float32],
+    moves: tuple[int, int],
+) -> None:
+    """Show `rows` (m,) the symbols under their heads and their last action.
+
+    Args:
+        glimpses: (m, tapes, S + 1) of zeros, filled with one-hot symbols.
+        last_actions: (m, n) of zeros, filled with the one-hot parts of the last action.
+        moves: choices of the input and the memory head; 0 where they are not shown.
+    """
+    room, choices = memory.shape[1], glimpses.shape[2]
+    for i, row in enumerate(rows):
+        group, machine = group_of[row], machines[row]
+        at = machine["head"]
+        symbol = cells[group, at] if 0 <= at < facts[group]["filled"] else 0
+        glimpses[i, 0, symbol] = 1.0
+        if room:
+            at = machine["memory_head"]
+            symbol = memory[row, at] if 0 <= at < room else 0
+            glimpses[i, 1, symbol] = 1.0
+        if machine["answer"] < 0:
+            continue
+        if moves[0]:
+            last_actions[i, machine["look"]] = 1.0
+        if moves[1]:
+            last_actions[i, moves[0] + machine["memory_look"]] = 1.0
+        start = moves[0] + moves[1]
+        last_actions[i, start + machine["answer"]] = 1.0
+        if room:
+            last_actions[i, start + choices + machine["write"]] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def solve(
+    absolute: bool,
+    forward: bool,
+    group_of: NDArray[np.int64],
+    facts: NDArray[np.void],
+    routes: NDArray[np.int64],
+    machines: NDArray[np.void],
+    looks: NDArray[np.int64],
+    answers: NDArray[np.int64],
+    writes: NDArray[np.int64],
+) -> None:
+    """Fill `looks` (num_envs, 2), `answers` and `writes` (num_envs,) with the next actions of the
+    shortest solutions that the rows have followed so far."""
+    for row in range(len(answers)):
+        machine, group = machines[row], group_of[row]
+        route, final = routes[group], facts[group]["visits"] - 1
+        visit, due = 0, steps_between(route, 0, absolute)
+        while due < machine["steps"] and visit < final:
+            visit += 1
+            due += steps_between(route, visit, absolute)
+        goal, answers[row], writes[row] = visit, 0, 0
+        if due == machine["steps"]:
+            answers[row], writes[row] = route[visit, PUT_OUT], route[visit, WRITTEN]
+            goal = min(visit + 1, final)
+        one, other = route[goal, INPUT], route[goal, MEMORY]
+        if not absolute:
+            one = np.sign(one - machine["head"]) + (0 if forward else 1)
+            other = np.sign(other - machine["memory_head"]) + 1
+        looks[row, 0], looks[row, 1] = one, other

@@ -1,0 +1,362 @@
+"""Programs on tapes: a head reads one cell at a time, and what is put out must be right."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.tape.arguments import check_tape_arguments
+from glimpse_envs.tasks.tape.kernels import (
+    MACHINE,
+    Rules,
+    Tapes,
+    budget_of,
+    deal_tapes,
+    judge_answers,
+    move_heads,
+    show_cells,
+    solve,
+)
+from glimpse_envs.tasks.tape.layout import TapeLayout
+from glimpse_envs.tasks.tape.programs import PROGRAMS, longest
+from glimpse_envs.tasks.tape.views import (
+    addresses_in_bits,
+    judge_whole,
+    priorities_under,
+    whole_tapes,
+)
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering.tape_picture import TapePicture
+
+
+class TapeMachine(Task):
+    """Read a tape through a head that sees one cell, and put out what the program asks for.
+
+    ## Description
+
+    Symbols stand on the input tape from cell 0 on, blanks everywhere else. A head sees one cell of
+    it; it starts at cell 0 and can go one cell beyond either end. The agent puts out one symbol
+    after the other, and with a memory tape, blank at first, also writes and reads that through a
+    head of its own. The interfaces are those of Reinforcement Learning Neural Turing Machines
+    (RL-NTM), all of them discrete. The programs, for a `length` of L:
+
+    - `"copy"`: put out the L symbols.
+    - `"reverse"`: put out the L symbols, the last first.
+    - `"repeat_copy"`: the first cell says how often the L symbols after it are to be put out, 2 to
+      `repeats` times (symbol r says r).
+    - `"duplicated_input"`: each of L symbols stands `duplicates` times; put out each once.
+    - `"forward_reverse"`: reverse, with an input head that cannot go back and a memory tape.
+    - `"addition"`: two numbers of L digits to the base `symbols` (symbol d + 1 is digit d), lowest
+      digits first, a digit of one beside that of the other; put out the L + 1 digits of the sum.
+    - `"priority_sort"`: each of the L symbols has a priority; put out all, the highest first.
+
+    ## Action Space
+
+    `Dict`: `look`: the input head goes left (0), stays (1) or goes right (2); with a memory tape
+    the moves of both heads; in forward_reverse the input head stays (0) or goes right (1). With
+    `addressing="absolute"` the cells to which the heads jump. `answer`: the symbol to put out, 0
+    for none. With a memory tape `write`: the symbol written under the memory head before it moves,
+    0 keeps what is there.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` (S + 1,): the one-hot symbol under the input head, 0 the blank;
+    with a memory tape (2, S + 1): under the input and under the memory head. In priority_sort
+    `priority` (1,) of that cell, in [0, 1], 0 on a blank. With `addressing="absolute"`
+    `location`: the bits of the cells under the heads, lowest first. `last_action`: the last moves,
+    symbol put out and symbol written, one-hot each, zeros at first. `remaining` (1,): steps left /
+    budget. With `view="full"` `scene` (cells, S + 1) alone, each row a cell's one-hot symbol (in
+    priority_sort (cells, S + 2), with its priority last), and an episode is one answer: all symbols
+    to be put out, then zeros.
+
+    ## Rewards
+
+    A right symbol earns 1 / (symbols to put out), so that the best return is exactly 1. A wrong
+    one earns nothing and ends the episode. To put out nothing costs nothing but time. With
+    `view="full"` the reward is the share of the symbols before the first wrong one; the last is
+    wrong if anything follows it.
+
+    ## Episode End
+
+    With the last right symbol, with the first wrong one, or when the budget is spent: the steps of
+    a shortest solution times `slack`, rounded up. A shortest solution reads each symbol before it
+    is needed (to sort, all of them before the first), and knows where the tape ends. A spent
+    budget terminates: the agent can see it. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right symbol, `target_mask`, whether one was put out, and `solved`,
+    whether all were by now; always `length`, and `target_cell`, the input cell of the next right
+    symbol (-1 where it is computed, or there is none); in a fixed split `scene`, the tape's number.
+
+    ## References
+
+    Zaremba & Sutskever, Reinforcement Learning Neural Turing Machines, 2015 (arXiv:1505.00521):
+    copy, reverse, repeat_copy, duplicated_input, forward_reverse. There the agent also has to put
+    out an end symbol, what is written is a vector learned by back-propagation, and whether to put
+    out is apart from what: the symbol is predicted by cross-entropy, and only the heads are
+    discrete. Zaremba et al., Learning Simple Algorithms from Examples, ICML 2016
+    (arXiv:1511.07275): addition, there on a grid with the digits of one number above those of the
+    other; here its columns stand one after the other on the tape. Graves et al., Neural Turing
+    Machines, 2014 (arXiv:1410.5401): priority_sort, there 20 bit vectors with priorities in
+    [-1, 1], of which the 16 highest are put out.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        program: one of those above.
+        split: "train" deals fresh tapes for ever; "validation" and "test" have 10,000 each.
+        min_length: the least L dealt.
+        length: the greatest L dealt; observations under `view="full"` are sized by it.
+        symbols: S, how many there are.
+        repeats: the greatest count of repeat_copy; 1 makes all counts 1.
+        duplicates: how often each symbol stands in duplicated_input.
+        memory: whether there is a memory tape; None: in forward_reverse alone.
+        addressing: "moves" or "absolute".
+        slack: the budget over the steps of a shortest solution, at least 1.
+        view: "glimpse", or "full" for the whole tape in one step.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    answer_reward: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        program: str = "copy",
+        split: str = "train",
+        min_length: int = 1,
+        length: int = 10,
+        symbols: int = 30,
+        repeats: int = 3,
+        duplicates: int = 3,
+        memory: bool | None = None,
+        addressing: str = "moves",
+        slack: float = 2.0,
+        view: str = "glimpse",
+    ) -> None:
+        check_tape_arguments(
+            program=program,
+            split=split,
+            min_length=min_length,
+            length=length,
+            symbols=symbols,
+            repeats=repeats,
+            duplicates=duplicates,
+            memory=memory,
+            addressing=addressing,
+            slack=slack,
+            view=view,
+        )
+        forward, absolute = program == "forward_reverse", addressing == "absolute"
+        self.levels = (int(min_length), int(length))
+        self.glimpse_cost, self._full = 0.0, view == "full"
+        self.may_pass = not self._full
+        self._split, self._program = split, program
+        times = repeats if program == "repeat_copy" else duplicates
+        code = PROGRAMS.index(program)
+        self._sizes = longest(code, int(length), int(symbols), int(times), absolute)
+        self.budget = 1 if self._full else int(budget_of(float(slack), self._sizes.steps))
+        with_memory = forward if memory is None else bool(memory)
+        self._memory_cells = self.budget if with_memory and not self._full else 0
+        self._rules = Rules(
+            program=code,
+            symbols=int(symbols),
+            times=int(times),
+            length=int(length),
+            purpose=purpose_of(split),
+            slack=float(slack),
+            absolute=absolute,
+            forward=forward,
+        )
+        self._layout = TapeLayout(
+            symbols=int(symbols),
+            cells=self._sizes.cells,
+            outputs=self._sizes.outputs,
+            memory_cells=self._memory_cells,
+            absolute=absolute,
+            forward=forward,
+            sorting=program == "priority_sort",
+            full=self._full,
+        )
+        self.action_space = self._layout.action_space()
+        self.observation_space = self._layout.observation_space()
+        self.readable = self._layout.readable
+
+    @property
+    def num_scenes(self) -> int | None:
+        return num_scenes_of(self._split)
+
+    def allocate(self, num_envs: int, copies: int) -> None:
+        sizes, groups = self._sizes, num_envs // copies
+        self._tapes = Tapes.empty(groups, copies, sizes.cells, sizes.visits, sizes.outputs)
+        self._machines = np.zeros(num_envs, MACHINE)
+        self._memory = np.zeros((num_envs, self._memory_cells), np.int64)
+        self.budgets = np.full(num_envs, self.budget)
+        self.answer_reward = np.ones(num_envs)
+        self._nothing = np.zeros(num_envs, np.int64)
+        self._put_out = np.zeros((num_envs, sizes.outputs if self._full else 0), np.int64)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        deal_tapes(
+            groups,
+            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            keys.levels,
+            tuple(self._rules),
+            tuple(self._tapes),
+            self._machines,
+            self._memory,
+            self.budgets,
+            self.answer_reward,
+        )
+        if self._full:
+            self.budgets[:], self.answer_reward[:] = 1, 1.0
+            self._put_out.reshape(len(self._tapes.facts), -1)[groups] = 0
+
+    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
+        if self._full:
+            return self._judge_whole(rows, actions["answer"])
+        looks = actions["look"].reshape(len(self.budgets), -1)
+        tapes, machines = self._tapes, self._machines
+        rewards, targets = np.empty(len(rows)), np.empty(len(rows), np.int64)
+        flags = np.empty((3, len(rows)), np.bool_)
+        judge_answers(
+            rows,
+            np.ascontiguousarray(looks),
+            np.ascontiguousarray(actions["answer"]),
+            np.ascontiguousarray(actions["write"]) if self._memory_cells else self._nothing,
+            tapes.group_of,
+            tapes.facts,
+            tapes.outputs,
+            machines,
+            rewards,
+            targets,
+            flags,
+        )
+        return Judgement(rewards, targets, flags[0], ended=flags[1], solved=flags[2])
+
+    def _judge_whole(self, rows: Rows, answers: NDArray[np.int64]) -> Judgement:
+        """Judge answers (num_envs, outputs), each of all that is to be put out."""
+        groups = self._tapes.group_of[rows]
+        target, counts = self._tapes.outputs[groups, :-1], self._tapes.facts["count"][groups]
+        judged = judge_whole(answers[rows], target, counts)
+        self._put_out[rows] = answers[rows]
+        self._machines["done"][rows] = judged.done
+        counted = np.ones(len(rows), np.bool_)
+        return Judgement(judged.share, target, counted, solved=judged.solved)
+
+    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+        rules, tapes = self._rules, self._tapes
+        move_heads(
+            rows,
+            rules.absolute,
+            rules.forward,
+            tapes.group_of,
+            tapes.facts,
+            self._machines,
+            self._memory,
+        )
+
+    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        tapes, machines, layout = self._tapes, self._machines, self._layout
+        if self._full:
+            groups = tapes.group_of[rows]
+            return {"scene": whole_tapes(tapes, groups, layout.symbols, layout.sorting)}
+        glimpses = np.zeros((len(rows), layout.tapes, layout.said), np.float32)
+        last = np.zeros((len(rows), layout.last_action), np.float32)
+        show_cells(
+            rows,
+            tapes.group_of,
+            tapes.facts,
+            tapes.cells,
+            machines,
+            self._memory,
+            glimpses,
+            last,
+            layout.shown_moves,
+        )
+        observation: Arrays = {"glimpse": glimpses if layout.tapes == 2 else glimpses[:, 0]}
+        if layout.sorting:
+            groups, heads = tapes.group_of[rows], machines["head"][rows]
+            observation["priority"] = priorities_under(tapes, groups, heads)
+        if layout.absolute:
+            names = ("head", "memory_head")[: layout.tapes]
+            places = [machines[name][rows] for name in names]
+            observation["location"] = addresses_in_bits(places, layout.address_bits)
+        return observation | {"last_action": last, "remaining": remaining}
+
+    def evidence(self, rows: Rows) -> Arrays:
+        groups = self._tapes.group_of[rows]
+        evidence: Arrays = {
+            "length": self._tapes.facts["length"][groups],
+            "target_cell": self._tapes.sources[groups, self._machines["done"][rows]],
+        }
+        if self.num_scenes is not None:
+            evidence["scene"] = self._tapes.facts["index"][groups]
+        return evidence
+
+    def oracle(self) -> Arrays:
+        """Return the next actions (num_envs, ...) of a shortest solution, for rows which have taken
+        all of its actions so far; those of rows that have ended do not matter."""
+        if self._full:
+            return {"answer": self._tapes.outputs[self._tapes.group_of, :-1]}
+        num_envs = len(self.budgets)
+        looks = np.empty((num_envs, 2), np.int64)
+        answers, writes = np.empty(num_envs, np.int64), np.empty(num_envs, np.int64)
+        rules, tapes = self._rules, self._tapes
+        solve(
+            rules.absolute,
+            rules.forward,
+            tapes.group_of,
+            tapes.facts,
+            tapes.routes,
+            self._machines,
+            looks,
+            answers,
+            writes,
+        )
+        if not self._memory_cells:
+            return {"look": looks[:, 0].copy(), "answer": answers}
+        return {"look": looks, "answer": answers, "write": writes}
+
+    def _state(self) -> Arrays:
+        """What `deal` does not bring back, as views: name -> (num_envs, ...) int64."""
+        machines = {name: self._machines[name] for name in MACHINE.names or ()}
+        return machines | {"memory": self._memory, "put_out": self._put_out}
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: value.copy() for name, value in self._state().items()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        for name, value in self._state().items():
+            value[:] = state[name]
+
+    def picture(self, row: int, caption: str) -> "TapePicture":
+        from glimpse_envs.tasks.tape.drawing import picture_tapes
+
+        tapes, machine = self._tapes, self._machines[row]
+        group = tapes.group_of[row]
+        expected = tapes.outputs[group, : tapes.facts["count"][group]]
+        put_out = np.trim_zeros(self._put_out[row], "b")
+        if not self._full:
+            wrong = [machine["wrong"]] if machine["wrong"] else []
+            put_out = np.append(expected[: machine["done"]], wrong).astype(np.int64)
+        heads = int(machine["head"]), int(machine["memory_head"])
+        return picture_tapes(
+            cells=tapes.cells[group],
+            memory=self._memory[row],
+            heads=None if self._full else heads,
+            priorities=tapes.priorities[group] if self._layout.sorting else None,
+            put_out=put_out,
+            expected=expected,
+            least=0 if self._program == "addition" else 1,
+            caption=caption,
+        )

@@ -1,0 +1,285 @@
+"""What the programs of the tape machine hide: what stands on the input tape, what is to be put out,
+and the way of a shortest solution.
+
+Imported by kernels and their task alone: this module needs Numba.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from glimpse_envs.core.randomness import below
+
+PROGRAMS = (
+    "copy",
+    "reverse",
+    "repeat_copy",
+    "duplicated_input",
+    "forward_reverse",
+    "addition",
+    "priority_sort",
+)
+_COPY, _REVERSE, _REPEAT_COPY, _DUPLICATED, _FORWARD_REVERSE, _ADDITION, _SORT = range(7)
+
+# A visit: where the heads stand, what is put out there (0: nothing), the input cell from which that
+# is taken (-1: it is computed, or nothing is put out), and what is written there (0: nothing).
+INPUT, MEMORY, PUT_OUT, SOURCE, WRITTEN = range(5)
+VISIT = 5
+
+Int = int | np.int64
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much room the longest tape of a program takes.
+
+    Args:
+        cells: filled ones on the input tape.
+        visits: of a shortest solution.
+        outputs: symbols to put out.
+        steps: of a shortest solution.
+    """
+
+    cells: int
+    visits: int
+    outputs: int
+    steps: int
+
+
+def longest(program: int, length: int, symbols: int, times: int, absolute: bool) -> Sizes:
+    """Return the sizes of the tape of `length` whose shortest solution takes the most steps.
+
+    Args:
+        program: index into `PROGRAMS`.
+        length: L, at least 1.
+        symbols, times: as in `lay`.
+        absolute: whether heads jump, or move by one cell a step.
+    """
+    words = np.full(2 * length + 1, 2**32 - 1, np.uint32)
+    if program == _SORT:  # the ends in turn: no other order is farther to walk
+        order = np.empty(length, np.int64)
+        order[::2] = np.arange((length + 1) // 2)
+        order[1::2] = length - 1 - np.arange(length // 2)
+        words[length + order] = 2**32 - 1 - (np.arange(length) << 8)
+    room = max(2, times) * length + 1
+    tape, priorities = np.zeros(room, np.int64), np.zeros(room, np.float32)
+    route = np.zeros((room, VISIT), np.int64)
+    cells, visits = lay(program, length, symbols, times, words, tape, priorities, route)
+    outputs = int((route[:visits, PUT_OUT] > 0).sum())
+    return Sizes(int(cells), int(visits), outputs, int(steps_of(route, visits, absolute)))
+
+
+@njit(cache=True, nogil=True)
+def words_needed(program: int, length: Int) -> Int:
+    """Return how many random words a tape of `length` is laid from."""
+    if program in (_ADDITION, _SORT):
+        return 2 * length
+    return length + 1 if program == _REPEAT_COPY else length
+
+
+@njit(cache=True, nogil=True)
+def lay(
+    program: int,
+    length: Int,
+    symbols: int,
+    times: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    priorities: NDArray[np.float32],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    """Fill a tape and the visits of its shortest solution; return how many cells and visits.
+
+    Args:
+        program: index into `PROGRAMS`.
+        length: L, at least 1.
+        symbols: S; in addition the base.
+        times: the greatest count of repeat copy, or how often duplicated input has each symbol.
+        words: (`words_needed`,) random ones; more do not matter.
+        tape: (cells,), filled from 0 with symbols 1 to S.
+        priorities: (cells,), filled where the program has them, in (0, 1].
+        route: (visits, VISIT), filled in the order of time.
+    """
+    if program == _COPY:
+        return _copy(length, symbols, words, tape, route)
+    if program == _REVERSE:
+        return _reverse(length, symbols, words, tape, route)
+    if program == _REPEAT_COPY:
+        return _repeat_copy(length, symbols, times, words, tape, route)
+    if program == _DUPLICATED:
+        return _duplicated_input(length, symbols, times, words, tape, route)
+    if program == _FORWARD_REVERSE:
+        return _forward_reverse(length, symbols, words, tape, route)
+    if program == _ADDITION:
+        return _addition(length, symbols, words, tape, route)
+    return _priority_sort(length, symbols, words, tape, priorities, route)
+
+
+@njit(cache=True, nogil=True)
+def steps_of(route: NDArray[np.int64], visits: Int, absolute: bool) -> Int:
+    """Return how many steps it takes from cell 0 of both tapes through all of `visits`."""
+    steps: Int = 1 + _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
+    for i in range(1, visits):
+        steps += steps_between(route, i, absolute)
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def steps_between(route: NDArray[np.int64], i: Int, absolute: bool) -> Int:
+    """Return how many steps after visit i - 1, or after the start, visit i takes place."""
+    if i == 0:
+        return _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
+    a, b = route[i - 1], route[i]
+    return max(1, _distance(a[INPUT], a[MEMORY], b[INPUT], b[MEMORY], absolute))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _distance(a: int, b: int, c: int, d: int, absolute: bool) -> int:
+    """Steps in which the heads get from (a, b) to (c, d)."""
+    far = max(abs(a - c), abs(b - d))
+    return min(far, 1) if absolute else far
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _visit(
+    route: NDArray[np.int64], i: Int, at: Int, memory: Int, put_out: Int, source: Int, write: Int
+) -> None:
+    route[i, INPUT], route[i, MEMORY], route[i, PUT_OUT] = at, memory, put_out
+    route[i, SOURCE], route[i, WRITTEN] = source, write
+
+
+@njit(cache=True, nogil=True)
+def _copy(
+    length: Int,
+    symbols: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    for i in range(length):
+        tape[i] = 1 + below(words[i], symbols)
+        _visit(route, i, i, 0, tape[i], i, 0)
+    return length, length
+
+
+@njit(cache=True, nogil=True)
+def _reverse(
+    length: Int,
+    symbols: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    for i in range(length):
+        tape[i] = 1 + below(words[i], symbols)
+        _visit(route, length - 1 - i, i, 0, tape[i], i, 0)
+    return length, length
+
+
+@njit(cache=True, nogil=True)
+def _repeat_copy(
+    length: Int,
+    symbols: int,
+    repeats: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    """The count stands first, as a symbol; the rest is put out that often."""
+    count = 1 if repeats == 1 else 2 + below(words[0], repeats - 1)
+    tape[0] = count
+    _visit(route, 0, 0, 0, 0, -1, 0)
+    for i in range(length):
+        tape[1 + i] = 1 + below(words[1 + i], symbols)
+    for k in range(count * length):
+        at = 1 + k % length
+        _visit(route, 1 + k, at, 0, tape[at], at, 0)
+    return 1 + length, 1 + count * length
+
+
+@njit(cache=True, nogil=True)
+def _duplicated_input(
+    length: Int,
+    symbols: int,
+    duplicates: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    for i in range(length):
+        symbol, first = 1 + below(words[i], symbols), i * duplicates
+        for j in range(duplicates):
+            tape[first + j] = symbol
+        _visit(route, i, first, 0, symbol, first, 0)
+    return length * duplicates, length
+
+
+@njit(cache=True, nogil=True)
+def _forward_reverse(
+    length: Int,
+    symbols: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    """All but the last symbol are written on the way; then the memory tape is read backwards."""
+    end = length - 1
+    for i in range(length):
+        tape[i] = 1 + below(words[i], symbols)
+        if i < end:
+            _visit(route, i, i, i, 0, -1, tape[i])
+            _visit(route, 2 * end - i, end, i, tape[i], i, 0)
+    _visit(route, end, end, max(end - 1, 0), tape[end], end, 0)
+    return length, 2 * end + 1
+
+
+@njit(cache=True, nogil=True)
+def _addition(
+    length: Int,
+    base: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    """Digit d is symbol d + 1; both numbers' lowest digits stand first, side by side."""
+    carry = 0
+    for i in range(length):
+        one, other = below(words[2 * i], base), below(words[2 * i + 1], base)
+        tape[2 * i], tape[2 * i + 1] = 1 + one, 1 + other
+        total = one + other + carry
+        digit, carry = (total, 0) if total < base else (total - base, 1)
+        _visit(route, 2 * i, 2 * i, 0, 0, -1, 0)
+        _visit(route, 2 * i + 1, 2 * i + 1, 0, 1 + digit, -1, 0)
+    _visit(route, 2 * length, 2 * length, 0, 1 + carry, -1, 0)
+    return 2 * length, 2 * length + 1
+
+
+@njit(cache=True, nogil=True)
+def _priority_sort(
+    length: Int,
+    symbols: int,
+    words: NDArray[np.uint32],
+    tape: NDArray[np.int64],
+    priorities: NDArray[np.float32],
+    route: NDArray[np.int64],
+) -> tuple[Int, Int]:
+    """All cells are read before the first is put out: only then is it known which has priority. Of
+    equal priorities, as rare as one pair in 2**24, the left one is first."""
+    falling = np.empty(length, np.int64)
+    for i in range(length):
+        tape[i] = 1 + below(words[i], symbols)
+        level = 1 + np.int64(words[length + i] >> np.uint32(8))
+        priorities[i] = np.float32(level / 16777216.0)  # exact: 24 bits
+        falling[i] = -level
+    order = np.argsort(falling, kind="mergesort")
+    visits = 0
+    for i in range(length):
+        if i < length - 1 or order[0] != i:
+            _visit(route, visits, i, 0, 0, -1, 0)
+            visits += 1
+    for at in order:
+        _visit(route, visits, at, 0, tape[at], at, 0)
+        visits += 1
+    return length, visits

@@ -1,0 +1,1 @@
+"""How pictures are hidden and seen: scenes, sensors and the gaze."""

@@ -1,0 +1,102 @@
+"""A filled square or disc on a gradient that leads to it: ap_gym's CircleSquare (APPLE, ICLR 2026).
+
+The object's centre is uniform over all pixels, so it may stick out of the scene. Class 0 is a
+square (|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1 minus
+its distance to the centre over the length of the scene's diagonal.
+"""
+
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
+from glimpse_envs.vision.scenes.scene import Scene
+
+_u = np.uint64
+_RADIUS = 4
+_FIXED_SCENES = 10_000
+
+
+class CircleSquareScene(Scene):
+    """A circle or a square in a scene of side `size`; the splits draw from one distribution.
+
+    Args:
+        split: "train", "validation" or "test" (the fixed splits are 10,000 scenes each, drawn from
+            keys of their own).
+        size: the scene's side in pixels.
+    """
+
+    class_names = ("square", "circle")
+    dtype = np.float32
+
+    def __init__(self, split: str, size: int) -> None:
+        self.shape = (1, size, size)
+        self._split, self._size = split, size
+        # Validation and test would otherwise be the same scenes.
+        self._offset = _FIXED_SCENES if split == "validation" else 0
+
+    @property
+    def num_scenes(self) -> int | None:
+        return None if self._split == "train" else _FIXED_SCENES
+
+    def draw(
+        self,
+        which: NDArray[np.int64],
+        keys: Keys,
+        canvas: NDArray,
+        labels: NDArray[np.int64],
+        boxes: NDArray[np.float64],
+    ) -> None:
+        _draw(
+            which,
+            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            _objects(self._size),
+            canvas,
+            labels,
+            boxes,
+            self._offset,
+        )
+
+
+@cache
+def _objects(size: int) -> NDArray[np.float32]:
+    """Both objects in the middle of a picture so large that every scene is a window of it:
+    (2, 2 size - 1, 2 size - 1), by label."""
+    offsets = np.abs(np.arange(1 - size, size))
+    dy, dx = offsets[:, None], offsets[None, :]
+    distance = np.sqrt((dy * dy + dx * dx).astype(np.float64))
+    gradient = 1.0 - distance / np.sqrt(2.0 * size * size)
+    objects = [np.maximum(dy, dx) <= _RADIUS, distance <= _RADIUS]
+    return np.stack([np.where(inside, 1.0, gradient) for inside in objects]).astype(np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _draw(
+    which: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    objects: NDArray[np.float32],
+    canvas: NDArray[np.float32],
+    labels: NDArray[np.int64],
+    boxes: NDArray[np.float64],
+    offset: int,
+) -> None:
+    seeds, streams, episodes, indices = keys
+    height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
+    words = np.empty(3, np.uint32)
+    for n in which:
+        if indices[n] < 0:
+            fill_words(words, seeds[n], TRAIN_SCENE, streams[n], episodes[n])
+        else:
+            fill_words(words, seeds[n], FIXED_SCENE, offset + indices[n], 0)
+        label, row, column = below(words[0], 2), below(words[1], height), below(words[2], width)
+        # Unsigned indices cannot be negative, so LLVM makes this a copy row by row.
+        top, left = _u(height - 1 - row), _u(width - 1 - column)
+        for i in range(_u(height)):
+            for j in range(_u(width)):
+                canvas[n, 0, i + _u(1), j + _u(1)] = objects[label, top + i, left + j]
+        labels[n] = label
+        boxes[n, 0], boxes[n, 1] = column - _RADIUS, row - _RADIUS
+        boxes[n, 2], boxes[n, 3] = column + _RADIUS + 1, row + _RADIUS + 1

@@ -1,0 +1,125 @@
+"""Example images on a black canvas: centred, translated, or among pieces of other images.
+
+Cluttered scenes are made as the public generator of cluttered MNIST makes them (for RAM, Mnih et
+al. 2014, section 4.1): `clutter` pieces first, each a square crop at a uniform place of an image of
+the same split, added at a uniform place; then the image itself, added (not pasted) at a uniform
+place wholly inside; every sum is clipped at white.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from glimpse_envs import sources
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
+from glimpse_envs.vision.scenes.scene import Scene
+
+
+class ImageScene(Scene):
+    """One image of a source, and pieces of others.
+
+    Args:
+        source: the name of a source (see `glimpse_envs.sources`).
+        split: "train", "validation" or "test".
+        size: the scene's side in pixels, at least the image's.
+        clutter: number of pieces.
+        clutter_size: a piece's side in pixels, at most the image's.
+
+    Raises:
+        ValueError: the image does not fit into the scene, or a piece into the image.
+    """
+
+    dtype = np.uint8
+
+    def __init__(self, source: str, split: str, size: int, clutter: int, clutter_size: int) -> None:
+        info = sources.describe(source)
+        channels, height, width = info.image_shape
+        if size < max(height, width):
+            raise ValueError(
+                f"scene_size={size} is too small for the {height}x{width} images of "
+                f"source={source!r}: it must be at least {max(height, width)}"
+            )
+        if clutter and clutter_size > min(height, width):
+            raise ValueError(
+                f"clutter_size={clutter_size} must be at most {min(height, width)}, the side of "
+                f"the images of source={source!r} that the pieces are cut from"
+            )
+        self.shape = (channels, size, size)
+        self.class_names = info.class_names
+        self._source, self._split = source, split
+        self._clutter, self._clutter_size = clutter, clutter_size
+
+    @property
+    def num_scenes(self) -> int | None:
+        if self._split == "train":
+            return None
+        return len(sources.load(self._source, self._split).labels)
+
+    def draw(
+        self,
+        which: NDArray[np.int64],
+        keys: Keys,
+        canvas: NDArray,
+        labels: NDArray[np.int64],
+        boxes: NDArray[np.float64],
+    ) -> None:
+        examples = sources.load(self._source, self._split)
+        _draw(
+            which,
+            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            (examples.images, examples.labels),
+            canvas,
+            labels,
+            boxes,
+            self._clutter,
+            self._clutter_size,
+        )
+
+
+@njit(cache=True, nogil=True)
+def _draw(
+    which: NDArray[np.int64],
+    keys: tuple[NDArray, NDArray, NDArray, NDArray],
+    examples: tuple[NDArray[np.uint8], NDArray[np.int64]],
+    canvas: NDArray[np.uint8],
+    labels: NDArray[np.int64],
+    boxes: NDArray[np.float64],
+    clutter: int,
+    piece: int,
+) -> None:
+    seeds, streams, episodes, indices = keys
+    images, image_labels = examples
+    count, _, h, w = images.shape
+    height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
+    words = np.empty(3 + 5 * clutter, np.uint32)
+    for n in which:
+        index = indices[n]
+        if index < 0:
+            fill_words(words, seeds[n], TRAIN_SCENE, streams[n], episodes[n])
+            index = below(words[0], count)
+        else:
+            fill_words(words, seeds[n], FIXED_SCENE, index, 0)
+        scene = canvas[n]
+        scene[:] = 0
+        for i in range(clutter):
+            draws = words[3 + 5 * i : 8 + 5 * i]
+            image = images[below(draws[0], count)]
+            row, column = below(draws[1], h - piece + 1), below(draws[2], w - piece + 1)
+            crop = image[:, row : row + piece, column : column + piece]
+            row, column = below(draws[3], height - piece + 1), below(draws[4], width - piece + 1)
+            _add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
+        row, column = below(words[1], height - h + 1), below(words[2], width - w + 1)
+        _add(scene[:, 1 + row : 1 + row + h, 1 + column : 1 + column + w], images[index])
+        labels[n] = image_labels[index]
+        boxes[n] = column, row, column + w, row + h
+
+
+@njit(cache=True, nogil=True)
+def _add(canvas: NDArray[np.uint8], image: NDArray[np.uint8]) -> None:
+    """Add `image` (C, h, w) to `canvas` (C, h, w), clipped at white."""
+    for c in range(image.shape[0]):
+        for i in range(image.shape[1]):
+            for j in range(image.shape[2]):
+                total = np.uint8(canvas[c, i, j] + image[c, i, j])
+                canvas[c, i, j] = total if total >= image[c, i, j] else np.uint8(255)

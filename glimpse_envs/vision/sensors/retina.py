@@ -1,0 +1,182 @@
+"""The retina: K windows of g x g cells around one place, each covering twice the side of the last.
+
+Each cell holds the mean of the scene over its square (RAM, Mnih et al. 2014, section 3), zeros
+outside the scene, at any sub-pixel place. The mean of a piecewise constant image over a square of
+side s at a real-valued place is the bilinear interpolation of its means at whole-pixel places; at
+scale 1 this is bilinear reading. Small squares of a scene of bytes are summed while a glimpse is
+read (`windows`); other scenes, and coarser scales, are summed once, a plane a scale (`planes`), so
+that a cell at any scale costs four reads.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from glimpse_envs.vision.sensors.planes import plane_size, read_plane, sum_scenes
+from glimpse_envs.vision.sensors.sensor import Sensor
+from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slack
+
+# Sums of bytes over squares of this side still fit into 16 bits; beyond, float32 is exact to 2**24.
+_WIDEST_UINT16 = 16
+# Scales of a scene of bytes, 1, 2 and 4, that are read without planes.
+_WINDOWS = 3
+
+
+@dataclass(frozen=True)
+class Retina(Sensor):
+    """What one glimpse shows of a scene.
+
+    Args:
+        height, width: the scene's sides in pixels.
+        channels: 1 (grey) or 3 (colour).
+        glimpse_size: g, the side of a glimpse in cells.
+        scales: K; scale k has cells of side 2**k pixels.
+    """
+
+    height: int
+    width: int
+    channels: int
+    glimpse_size: int
+    scales: int
+
+    @property
+    def sides(self) -> tuple[float, ...]:
+        """The side in pixels of each scale's window, finest first."""
+        return tuple(float(self.glimpse_size << k) for k in range(self.scales))
+
+    @property
+    def glimpse_shape(self) -> tuple[int, int, int]:
+        """(K * C, g, g), scale by scale, each with its channels."""
+        return (self.scales * self.channels, self.glimpse_size, self.glimpse_size)
+
+    def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
+        """Return zeroed room for `scenes` scenes: the scenes themselves, and their coarser sums.
+
+        Returns:
+            `canvas` (scenes, C, H + 2, W + 2) of `dtype`: the pixels within a border of zeros, in
+            the middle of a larger array, so that a strip which begins or ends outside can be read;
+            and `sums` (scenes, C, M): the planes that `read` needs, one after the other.
+        """
+        shape = (scenes, self.channels, self.height + 2, self.width + 2)
+        beyond = slack(self.glimpse_size)
+        pixels: NDArray = np.zeros(int(np.prod(shape)) + 2 * beyond, dtype)
+        first = _first_plane(dtype)
+        size = sum(plane_size(self.height, self.width, 1 << k) for k in range(first, self.scales))
+        narrow = dtype == np.uint8 and 1 << (self.scales - 1) <= _WIDEST_UINT16
+        sums_dtype = np.uint16 if narrow else np.float32
+        canvas = pixels[beyond:-beyond].reshape(shape)
+        return canvas, np.zeros((scenes, self.channels, size), sums_dtype)
+
+    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: NDArray[np.int64]) -> None:
+        """Sum the scenes `which` (n,) of `canvas` into `sums` (both as `allocate` gave them)."""
+        first = _first_plane(canvas.dtype)
+        if first < self.scales:
+            sum_scenes(canvas, sums, which, first, self.scales)
+
+    def read(
+        self,
+        canvas: NDArray,
+        sums: NDArray,
+        scenes: NDArray[np.int64],
+        centres: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        glimpses: NDArray[np.float32],
+    ) -> None:
+        """Read a glimpse for each of `rows` (n,): `glimpses[row]` (K * C, g, g) in [0, 1] is
+        what `scenes[row]` shows around `centres[row]`, (x, y) in pixels from the scene's corner.
+
+        Raises:
+            ValueError: `canvas` is not one that `allocate` returned.
+        """
+        if canvas.base is None:
+            raise ValueError("the canvas must be one that Retina.allocate returned, not a copy")
+        bytewise = canvas.dtype == np.uint8
+        # A little above white, so that rounding carries no mean beyond 1.
+        white = np.float32((255.0 if bytewise else 1.0) * (1 + 2**-21))
+        first = _first_plane(canvas.dtype)
+        shape, g = (self.height, self.width), self.glimpse_size
+        where = (scenes, centres, rows, glimpses)
+        if bytewise:
+            _byte_reader(g)(canvas, *where, min(first, self.scales), white)
+        else:
+            finest = canvas.reshape(*canvas.shape[:2], -1)
+            _plane_reader(g)(finest, shape, *where, 0, 1, white)
+        if first < self.scales:
+            _plane_reader(g)(sums, shape, *where, first, self.scales, white)
+
+
+def _first_plane(dtype: np.typing.DTypeLike) -> int:
+    """The finest scale k that is summed into a plane."""
+    return _WINDOWS if dtype == np.uint8 else 1
+
+
+@cache
+def _byte_reader(g: int) -> Callable[..., None]:
+    """Compile the kernel that reads up to three scales of g x g cells from scenes of bytes."""
+    columns, lines, lanes, means = scratch_sizes(g)
+
+    @njit(cache=True, nogil=True)
+    def read(
+        canvas: NDArray[np.uint8],
+        scenes: NDArray[np.int64],
+        centres: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        glimpses: NDArray[np.float32],
+        scales: int,
+        white: np.float32,
+    ) -> None:
+        channels, height, width = canvas.shape[1], canvas.shape[2] - 2, canvas.shape[3] - 2
+        pixels, cells = canvas.reshape(-1), glimpses.reshape(-1)
+        strips = np.zeros(lanes, np.uint16)
+        pairs, fours = strips.view(np.uint32), strips.view(np.uint64)
+        inside, begins = np.empty(columns, np.uint16), np.empty(lines, np.int64)
+        scratch = (inside, begins, strips, np.empty(means, np.float32))
+        step = channels * g * g  # from one scale's cells to the next's
+        for row in rows:
+            view = (centres[row, 0], centres[row, 1], white)
+            for c in range(channels):
+                at = (scenes[row] * channels + c) * (height + 2) * (width + 2)
+                scene = (pixels, at, height, width)
+                to = (row * glimpses.shape[1] + c) * g * g
+                # The widest first: its many rows are fetched at once, and hold the others.
+                if scales > 2:
+                    read_window(g, 4, np.uint64, scene, view, scratch, fours, cells, to + 2 * step)
+                if scales > 1:
+                    read_window(g, 2, np.uint32, scene, view, scratch, pairs, cells, to + step)
+                read_plane(g, 1, scene, view, cells, to)
+
+    return read
+
+
+@cache
+def _plane_reader(g: int) -> Callable[..., None]:
+    """Compile the kernel that reads the scales from `first` on from their planes."""
+
+    @njit(cache=True, nogil=True)
+    def read(
+        sums: NDArray,
+        shape: tuple[int, int],
+        scenes: NDArray[np.int64],
+        centres: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        glimpses: NDArray[np.float32],
+        first: int,
+        scales: int,
+        white: np.float32,
+    ) -> None:
+        channels, (height, width) = sums.shape[1], shape
+        planes, cells = sums.reshape(-1), glimpses.reshape(-1)
+        for row in rows:
+            view = (centres[row, 0], centres[row, 1], white)
+            for c in range(channels):
+                at = (scenes[row] * channels + c) * sums.shape[2]
+                for k in range(first, scales):
+                    to = (row * glimpses.shape[1] + k * channels + c) * g * g
+                    read_plane(g, 1 << k, (planes, at, height, width), view, cells, to)
+                    at += plane_size(height, width, 1 << k)
+
+    return read

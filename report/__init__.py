@@ -1,0 +1,1 @@
+"""Records to pages: everything published is drawn here, and nothing is trained."""

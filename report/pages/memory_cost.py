@@ -1,0 +1,210 @@
+"""The page of what memory costs: `python -m report.pages.memory_cost`, from results/benchmarks.
+
+Drawn from the records of `benchmarks.speed.memory_speed` and `benchmarks.cost.read_cost`; it says
+which is missing.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from glimpse_envs.core.files import write_atomically
+from report.figures.read_cost import draw_figure
+from report.pages.tables import table
+from report.places import BENCHMARKS, DOCS
+
+RECORDS = BENCHMARKS
+PAGE = DOCS / "memory_cost.md"
+FIGURE = DOCS / "read_cost.png"
+
+Curve = dict[int, float]
+"""Microseconds a read, by the number of cells."""
+
+TOTALS: dict[str, tuple[str, ...]] = {
+    "move, one cell": ("move", "gather"),
+    "bits, one cell": ("bits", "gather"),
+    "softmax over addresses, one cell": ("softmax", "gather"),
+    "soft look-up": ("soft weights", "weighted sum"),
+    "soft look-up, torch's fused kernel": ("attend",),
+}
+"""Whole reads, and the ways that each is made of."""
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "choosing: a move, 3 logits": ("move",),
+    "choosing: an address's bits": ("bits",),
+    "choosing: a softmax over addresses": ("softmax",),
+    "choosing: a weight for each cell": ("soft weights",),
+    "reading: one cell": ("gather",),
+    "reading: all cells by their weights": ("weighted sum",),
+}
+
+_HEAD = """# What memory costs
+
+<!-- Drawn by `python -m report.pages.memory_cost` from results/benchmarks; do not edit. -->"""
+
+_METHOD = """`python -m benchmarks.cost.read_cost` ({hardware}, torch {torch}, revision {revision}).
+Medians of {repeats} repeats in which all ways take turns, one thread, microseconds of processor
+time for each read of one row. {reads} rows are read at once, so that what torch spends on a call is
+shared out over them; soft ways have fewer rows where memories of their own for all would not fit in
+{gibibytes:g} GiB, and several hard reads then go to the same memory. The controller's state has
+{units} units, a key and a value {size} numbers, all float32; one linear layer stands between the
+state and what chooses. With gradients a choice is led back through its log-probability, and a soft
+look-up through its weights, to the layer that chooses and to the state, not into the memory. The
+fused kernel works out the memory's gradient whether asked or not. Addresses are sampled by
+`torch.multinomial`, as our agents do."""
+
+
+def make_page(folder: Path = RECORDS) -> str:
+    """Return the Markdown page of the records in `folder`."""
+    blocks = [_HEAD, "## Steps of Copy"]
+    speed, cost = (_read(folder / f"{name}.json") for name in ("memory_speed", "read_cost"))
+    blocks += speed_section(speed) if speed else [_missing("memory_speed")]
+    blocks.append("## One read, by the number of cells")
+    blocks += cost_section(cost) if cost else [_missing("read_cost")]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def _missing(name: str) -> str:
+    return f"Not measured yet (`python -m benchmarks.{name} --record results/benchmarks`)."
+
+
+# --- Copy -----------------------------------------------------------------------------------------
+
+
+def speed_section(record: Mapping[str, Any]) -> list[str]:
+    """Copy beside popgym's RepeatPrevious, by autoreset mode and kind of actions."""
+    lines = [
+        (
+            s["mode"],
+            s["actions"],
+            f"{s['steps_an_episode']:.1f}",
+            f"{s['ours'] / 1e3:,.0f}",
+            "" if s["popgym"] is None else f"{s['popgym'] / 1e3:,.0f}",
+            "" if s["ratio"] is None else f"{s['ratio']:.1f}",
+        )
+        for s in record["speeds"]
+    ]
+    heads = ("autoreset", "actions", "steps an episode", "Copy", "RepeatPrevious", "times")
+    arguments = ", ".join(f"`{name}={value!r}`" for name, value in record["kwargs"].items())
+    return [
+        f"Thousand row steps a second of `{record['env_id']}` ({arguments}) at {record['rows']} "
+        "rows, and of popgym's RepeatPrevious (one deck, k = 4) in as many rows of Gymnasium's "
+        f"`SyncVectorEnv`, on one core, in turns; medians of {record['repeats']} turns and of "
+        f"their ratios. popgym {record['popgym']} ({record['hardware']}, revision "
+        f"{_revision(record)}).",
+        table(heads, lines),
+        "By the shortest solution, recorded before; at random most answers are wrong, an episode "
+        "ends almost at once, and nearly every step deals a new tape.",
+    ]
+
+
+# --- one read -------------------------------------------------------------------------------------
+
+
+def curve(record: Mapping[str, Any], ways: Sequence[str], gradients: bool) -> Curve:
+    """The sum over `ways` at each number of cells at which all of them were measured."""
+    each: list[Curve] = [
+        {
+            cost["cells"]: cost["microseconds"]
+            for cost in record["costs"]
+            if cost["way"] == way and cost["gradients"] is gradients
+        }
+        for way in ways
+    ]
+    shared = sorted(set.intersection(*(set(one) for one in each)))
+    return {cells: sum(one[cells] for one in each) for cells in shared}
+
+
+def curves(
+    record: Mapping[str, Any], rows: Mapping[str, Sequence[str]], gradients: bool
+) -> dict[str, Curve]:
+    """The curve of each row of `TOTALS` or `PARTS`, by its name."""
+    return {name: curve(record, ways, gradients) for name, ways in rows.items()}
+
+
+def cost_section(record: Mapping[str, Any]) -> list[str]:
+    """The figure, tables of whole reads and of their parts, and how it was measured."""
+    blocks = [f"![The cost of one read]({FIGURE.name})", verdict(record)]
+    for gradients in (False, True):
+        title = "With gradients" if gradients else "Without gradients"
+        blocks.append(f"{title}, microseconds a read by the number of cells: whole reads.")
+        blocks.append(_cost_table(record, TOTALS, gradients))
+        blocks.append(f"{title}: choosing and reading apart.")
+        blocks.append(_cost_table(record, PARTS, gradients))
+    if record["skipped"]:
+        skipped = "; ".join(
+            f"{each['way']} at {each['cells']:,} cells ({each['problem']})"
+            for each in record["skipped"]
+        )
+        blocks.append(f"Not measured, as it does not fit: {skipped}.")
+    blocks.append(_METHOD.format(**{**record, "revision": _revision(record)}))
+    return blocks
+
+
+def verdict(record: Mapping[str, Any]) -> str:
+    """How much dearer each whole read is among the most cells than among the fewest."""
+    sayings = []
+    for name, ways in TOTALS.items():
+        without, with_gradients = (curve(record, ways, gradients) for gradients in (False, True))
+        if len(without) > 1 and len(with_gradients) > 1:
+            few, many = min(without), max(without)
+            sayings.append(
+                f"- {name}: {_times(without)} times, with gradients {_times(with_gradients)}"
+                f" ({few:,} to {many:,} cells)"
+            )
+    return "How many times dearer a read is among the most cells than among the fewest:\n\n" + (
+        "\n".join(sayings)
+    )
+
+
+def _times(costs: Curve) -> str:
+    times = costs[max(costs)] / costs[min(costs)]
+    return f"{times:,.1f}" if times < 10 else f"{times:,.0f}"
+
+
+def _cost_table(
+    record: Mapping[str, Any], rows: Mapping[str, Sequence[str]], gradients: bool
+) -> str:
+    cells = sorted({cost["cells"] for cost in record["costs"]})
+    lines = [
+        (name, *(_microseconds(costs[n]) if n in costs else "" for n in cells))
+        for name, costs in curves(record, rows, gradients).items()
+    ]
+    return table(("", *(f"{n:,}" for n in cells)), lines)
+
+
+def _microseconds(cost: float) -> str:
+    return f"{cost:,.0f}" if cost >= 100 else f"{cost:.3g}"
+
+
+def _revision(record: Mapping[str, Any]) -> str:
+    """The short revision, and whether the tree had changes that were not committed."""
+    commit, plus, state = record["revision"].partition("+")
+    return f"{commit[:12]}{plus}{state}"
+
+
+def is_stale(folder: Path = RECORDS) -> bool:
+    """Whether the page is not what the records in `folder` say."""
+    return not PAGE.exists() or PAGE.read_text(encoding="utf-8") != make_page(folder)
+
+
+def main() -> None:
+    """Write the page, and the figure where there is a record of it."""
+    record = _read(RECORDS / "read_cost.json")
+    if record is not None:
+        whole, apart = (
+            [curves(record, rows, gradients) for gradients in (False, True)]
+            for rows in (TOTALS, PARTS)
+        )
+        draw_figure(whole, apart, FIGURE)
+    write_atomically(PAGE, make_page().encode())
+    print(PAGE if record is None else f"{PAGE}, {FIGURE}")
+
+
+if __name__ == "__main__":
+    main()

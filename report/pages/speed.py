@@ -1,0 +1,121 @@
+"""The page of measured speeds, drawn from the records in `results/benchmarks`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from report.pages.tables import table
+from report.places import BENCHMARKS, DOCS
+
+RECORDS = BENCHMARKS
+PAGE = DOCS / "speed.md"
+
+_HEAD = """# Speed
+
+<!-- Drawn by `python -m report.generate` from results/benchmarks; do not edit. -->
+
+Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.adapter` and
+`benchmarks.speed.training`.
+One-thread figures are steps a second of processor time, the best of several repeats in which
+competitors take turns; two threads are timed by the clock."""
+
+
+def make_speed_page(folder: Path = RECORDS) -> str:
+    """Return the Markdown page of the records in `folder`; it says which is missing."""
+    blocks = [_HEAD]
+    sections = (("throughput", _throughput), ("adapter", _adapter), ("training", _training))
+    for name, draw in sections:
+        path = folder / f"{name}.json"
+        if path.exists():
+            blocks += draw(json.loads(path.read_text(encoding="utf-8")))
+        else:
+            blocks.append(f"{name}: not measured yet (`python -m benchmarks.{name} --record`).")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _throughput(record: dict[str, Any]) -> list[str]:
+    speeds = {
+        (s["env_id"], s["threads"], s["rows"]): s["steps_per_second"]
+        for s in record["steps_per_second"]
+    }
+    rows = list(dict.fromkeys(key[2] for key in speeds))
+    heads = ["environment", "threads", *("gym.make" if n is None else f"{n:,}" for n in rows)]
+    lines = [
+        (f"`{env_id}`", str(threads), *(_thousands(speeds.get((env_id, threads, n))) for n in rows))
+        for env_id, threads in dict.fromkeys(key[:2] for key in speeds)
+    ]
+    duels = [
+        (
+            duel["setting"],
+            _thousands(duel["ours"]),
+            _thousands(duel["ap_gym"]),
+            "" if duel["ratio"] is None else f"{duel['ratio']:.0f}",
+        )
+        for duel in record["against_ap_gym"]
+    ]
+    glimpse = record["glimpse_nanoseconds"]
+    (small, few), (big, many) = sorted(glimpse.items(), key=lambda item: int(item[0]))
+    seconds = [(name, f"{value:.2f}") for name, value in record["start_seconds"].items()]
+    return [
+        f"## Environments\n\nThousand steps a second by rows, new scenes of every episode included "
+        f"({record['hardware']}, revision {_revision(record)}).",
+        table(heads, lines),
+        "## Beside ap_gym 0.7.0\n\nThousand steps a second on one core, each at its best number of "
+        "rows: 28x28 pixels, one 5x5 glimpse, 16 steps.",
+        table(("scenes", "glimpse_envs", "ap_gym", "times"), duels),
+        "## A big scene, and starting",
+        f"A glimpse (3 scales of 12x12) takes {few:.0f} ns in a scene of {small} pixels a side and "
+        f"{many:.0f} ns in one of {big}: {many / few:.2f} times.",
+        table(("fresh process", "processor seconds"), seconds),
+    ]
+
+
+def _adapter(record: dict[str, Any]) -> list[str]:
+    lines = [
+        (
+            f"`{s['env_id']}`",
+            f"{s['rows']:,}",
+            _thousands(s["bare"]),
+            _thousands(s["adapter"]),
+            f"{s['ratio']:.2f}",
+            _thousands(s["monitored"]),
+        )
+        for s in record["speeds"]
+    ]
+    heads = ("environment", "rows", "bare", "adapter", "share", "with VecMonitor")
+    return [
+        f"## Stable-Baselines3\n\nThousand steps a second on one core, of the batched environment "
+        "and of Stable-Baselines3's `VecEnv` over it, with flat actions "
+        f"({record['hardware']}, revision {_revision(record)}).",
+        table(heads, lines),
+    ]
+
+
+def _training(record: dict[str, Any]) -> list[str]:
+    lines = [
+        (
+            s["core"],
+            s["precision"],
+            f"{s['images_per_second']:,.0f}",
+            f"{s['gigaflops']:.0f}",
+            f"{s['peak_gigaflops']:.0f}",
+            f"{s['share_of_peak']:.2f}",
+        )
+        for s in record["speeds"]
+    ]
+    return [
+        f"## Training\n\nREINFORCE on `{record['env_id']}`, one thread ({record['hardware']}, "
+        f"revision {_revision(record)}). Peak is that of a large matrix product in the same "
+        "precision, measured in turns with the training; environment and overheads count as lost.",
+        table(("core", "precision", "images/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines),
+    ]
+
+
+def _thousands(speed: float | None) -> str:
+    return "" if speed is None else f"{speed / 1e3:,.0f}"
+
+
+def _revision(record: dict[str, Any]) -> str:
+    """The short revision, and whether the tree had changes that were not committed."""
+    commit, plus, state = record["revision"].partition("+")
+    return f"{commit[:12]}{plus}{state}"

@@ -1,0 +1,103 @@
+"""Markdown tables: of anything, and of a live space with what each of its keys means."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+MEANINGS: dict[str, str] = {
+    "look: continuous": "the next glimpse's place (x, y), from the top left to the bottom right",
+    "look: relative": "the gaze's move (x, y), shortened to length 1, times `max_move`",
+    "look: tiles": "the tile to look at, row by row",
+    "look: moves": "where the heads go: input, then memory (see below)",
+    "look: absolute": "the cells to which the heads jump: input, then memory",
+    "look: discrete": "the address of the cell to look at",
+    "look: bits": "the address of the cell to look at, lowest bit first",
+    "answer": "the answer",
+    "answer: may pass": "the answer or the symbol to put out, 0 for nothing",
+    "stop": "1 ends the episode with this answer",
+    "write": "what to write, 0 keeps what is there",
+    "glimpse": "what the last look showed",
+    "location": "where the glimpse was taken, (x, y)",
+    "location: address": "the address of what is seen, lowest bit first",
+    "priority": "of the symbol under the input head",
+    "shown": "the pair to be written by this look",
+    "query": "what is asked for",
+    "remaining": "glimpses left / budget",
+    "last_action": "the action just taken",
+    "scene": "all that is hidden: of a picture (C, H, W)",
+}
+"""What the keys of all environments' actions and observations mean (a look: by its kind)."""
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; a `|` in a cell is escaped."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
+
+
+def space_table(
+    space: spaces.Dict,
+    arguments: Mapping[str, Any],
+    classes: Sequence[str],
+    *,
+    may_pass: bool = False,
+) -> str:
+    """Return the table of an action's or an observation's keys.
+
+    Args:
+        space: of a single row.
+        arguments: the task's arguments, by name; its `look`, `addressing` or `address` says what
+            kind of look it is.
+        classes: the names of the answers 0, 1, ...; empty where they have none.
+        may_pass: whether the answer 0 says nothing.
+
+    Raises:
+        LookupError: a key whose meaning `MEANINGS` does not say.
+    """
+    rows = []
+    for key, leaf in space.spaces.items():
+        meaning = _meaning(key, arguments)
+        if key == "answer" and may_pass:
+            meaning = MEANINGS["answer: may pass"]
+        if key == "answer" and classes:
+            meaning = f"the class: {', '.join(_numbered(classes))}"
+        kind = f"`{type(leaf).__name__}`, {np.dtype(leaf.dtype).name}"
+        rows.append((f"`{key}`", kind, f"`{leaf.shape}`", _range(leaf), meaning))
+    return table(("key", "space", "shape", "range", "meaning"), rows)
+
+
+def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
+    kinds = [arguments[name] for name in ("look", "addressing", "address") if name in arguments]
+    name = f"look: {kinds[0]}" if key == "look" and kinds else key
+    if key == "location" and "look" not in arguments:
+        name = "location: address"
+    if name not in MEANINGS:
+        raise LookupError(
+            f"what does the key {name!r} mean? Say so in report/pages/tables.py, in MEANINGS"
+        )
+    return MEANINGS[name]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """The names with their numbers, unless they are their own."""
+    numbers = [str(number) for number in range(len(names))]
+    if list(names) == numbers:
+        return numbers
+    return [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
+
+
+def _range(leaf: spaces.Space) -> str:
+    """The least and the greatest value that any element of the space can have."""
+    if isinstance(leaf, spaces.Box):
+        return f"{leaf.low.min():g} to {leaf.high.max():g}"
+    if isinstance(leaf, spaces.Discrete):
+        return f"{leaf.start} to {leaf.start + leaf.n - 1}"
+    if isinstance(leaf, spaces.MultiDiscrete):
+        return f"{leaf.start.min()} to {(leaf.start + leaf.nvec - 1).max()}"
+    if isinstance(leaf, spaces.MultiBinary):
+        return "0 to 1"
+    raise LookupError(f"what is the range of {leaf}? Say so in report/pages/tables.py, in _range")

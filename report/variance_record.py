@@ -1,0 +1,114 @@
+"""The record of `benchmarks.variance.__main__`, as its page and its figure read it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from report.places import BENCHMARKS
+
+RECORD = BENCHMARKS / "gradient_variance.json"
+
+NAMES = {
+    "none": "no baseline",
+    "moving_average": "moving average",
+    "learned": "learned baseline",
+    "leave_one_out": "leave-one-out",
+    "actor_critic": "actor-critic",
+    "exact_next": "exact, next look",
+    "exact": "exact, all paths",
+    "straight_through_1": "straight-through, τ = 1",
+    "straight_through_0.5": "straight-through, τ = 0.5",
+}
+"""What estimators are called, in the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """An exponent and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{_signed(self.value)} [{_signed(self.low)}, {_signed(self.high)}]"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−") if abs(value) >= 0.005 else "0.00"
+
+
+@dataclass(frozen=True)
+class VarianceRecord:
+    """What was measured; `data` is the JSON as it stands."""
+
+    data: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path = RECORD) -> "VarianceRecord":
+        """Read the record at `path`."""
+        return cls(json.loads(path.read_text(encoding="utf-8")))
+
+    def slope(
+        self, experiment: str, setting: str, estimator: str, measure: str, part: str = "all"
+    ) -> Slope | None:
+        """The exponent that was fitted, None where the measure was not known."""
+        for series in self._series(
+            experiment=experiment, setting=setting, estimator=estimator, part=part
+        ):
+            if measure in series["slopes"]:
+                return Slope(*series["slopes"][measure])
+        return None
+
+    def settings(self, experiment: str) -> list[str]:
+        """Those of an experiment, in the order in which they were measured."""
+        return list(dict.fromkeys(s["setting"] for s in self._series(experiment=experiment)))
+
+    def _series(self, **where: str) -> list[dict[str, Any]]:
+        """The series that have these values."""
+        return [
+            series
+            for series in self.data["series"]
+            if all(series[key] == value for key, value in where.items())
+        ]
+
+    def curve(
+        self, experiment: str, setting: str, estimator: str, measure: str, part: str = "all"
+    ) -> dict[float, float]:
+        """The geometric mean over the seeds at each x of "variance", "noise_to_signal" or "reward",
+        without the places where it is not known for half of them."""
+        values: dict[float, list[float]] = {}
+        unknown: Counter[float] = Counter()
+        (series,) = self._series(
+            experiment=experiment, setting=setting, estimator=estimator, part=part
+        )
+        for row in series["points"]:
+            point = dict(zip(self.data["columns"], row, strict=True))
+            value = point["reward" if measure == "reward" else "variance"]
+            if measure == "noise_to_signal":
+                if point["signal"] <= 2 * (point["signal_error"] or 0.0):
+                    unknown[point["x"]] += 1
+                    continue
+                value /= point["signal"]
+            values.setdefault(point["x"], []).append(value)
+        known = sorted(x for x, at_x in values.items() if len(at_x) >= unknown[x])
+        return {x: geometric_mean(values[x]) for x in known}
+
+    def enumerable(self, estimator: str, part: str) -> list[dict[str, Any]]:
+        """The results of an estimator where the gradient is known, by seed."""
+        return [
+            row
+            for row in self.data["enumerable"]["results"]
+            if row["estimator"] == estimator and row["part"] == part
+        ]
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Of values of which none is below 0; 0 where one is 0."""
+    array = np.asarray(list(values), np.float64)
+    return float(np.exp(np.log(array).mean())) if array.all() else 0.0

@@ -1,0 +1,306 @@
+"""Stable-Baselines3's `VecEnv` says what the batched environment says, and its tools take it."""
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.error import NameNotFound
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+
+from agents.policy.glimpse_policy import GlimpsePolicy
+from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
+from glimpse_envs.episodes.levels import ThresholdLevels
+from glimpse_envs.flat import FlatActions
+from tests.support.episodes import (
+    CENTRED,
+    CIRCLE_SQUARE,
+    VARIANTS,
+    assert_same,
+    make_vector,
+    random_actions,
+)
+from tests.support.tiny import tiny_network
+
+ROWS = 5
+WHOLE: dict[str, Any] = {"glimpse_size": 28, "inside": True, "budget": 2}
+
+
+def tiny_policy(venv: GlimpseVecEnv) -> GlimpsePolicy:
+    """One of this project's agents, untrained."""
+    observation_space, action_space = (
+        venv.batch.single_observation_space,
+        venv.batch.single_action_space,
+    )
+    assert isinstance(observation_space, spaces.Dict)
+    assert isinstance(action_space, spaces.Dict)
+    return GlimpsePolicy(observation_space, action_space, tiny_network())
+
+
+def tiny_ppo(venv: Any, **changes: Any) -> PPO:
+    arguments: dict[str, Any] = dict(
+        n_steps=8, batch_size=20, n_epochs=1, seed=0, policy_kwargs={"net_arch": [8]}, device="cpu"
+    )
+    return PPO("MultiInputPolicy", venv, **{**arguments, **changes})
+
+
+@pytest.mark.parametrize("as_dict", [False, True], ids=["flat", "dict"])
+@pytest.mark.parametrize(("env_id", "kwargs"), VARIANTS.values(), ids=VARIANTS)
+def test_it_plays_what_the_batch_plays(env_id: str, kwargs: dict[str, Any], as_dict: bool) -> None:
+    envs, venv = make_vector(env_id, ROWS, **kwargs), make_sb3_env(env_id, ROWS, seed=7, **kwargs)
+    flat, rng = FlatActions(envs.single_action_space), np.random.default_rng(0)
+    observation, info = envs.reset(seed=7)
+    assert_same(venv.reset(), observation)
+    for row in range(ROWS):
+        np.testing.assert_array_equal(venv.reset_infos[row]["target_box"], info["target_box"][row])
+    total_ended = 0
+    for _ in range(40):
+        actions = random_actions(envs, rng)
+        encoded = flat.encode(actions)
+        actions = flat.decode(encoded)  # looks as float32 holds them
+        observation, rewards, terminated, _, info = envs.step(actions)
+        told, paid, dones, infos = venv.step(actions if as_dict else encoded)
+        assert_same(told, observation)
+        assert paid.dtype == np.float32
+        np.testing.assert_array_equal(paid, rewards.astype(np.float32))
+        np.testing.assert_array_equal(dones, terminated)
+        for row in range(ROWS):
+            said = info["final_info"] if dones[row] else info
+            assert infos[row]["target"] == said["target"][row]
+            assert infos[row]["target_mask"] == said["target_mask"][row]
+            assert infos[row]["TimeLimit.truncated"] is False
+            assert ("terminal_observation" in infos[row]) == dones[row]
+            np.testing.assert_array_equal(
+                venv.reset_infos[row]["target_box"], info["target_box"][row]
+            )
+            if dones[row]:
+                assert_same(infos[row]["terminal_observation"], info["final_obs"][row])
+                np.testing.assert_array_equal(
+                    infos[row]["target_box"], info["final_info"]["target_box"][row]
+                )
+                right = actions["answer"][row] == said["target"][row]
+                assert infos[row]["is_success"] is bool(right)
+        total_ended += int(dones.sum())
+    assert total_ended >= ROWS
+
+
+@pytest.mark.parametrize("view", ["glimpse", "full"])
+def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view: str) -> None:
+    venv = make_sb3_env(memory_id, 8, seed=0, view=view)
+    task: Any = venv.batch.task
+    rng, told = np.random.default_rng(0), []
+    venv.reset()
+    for _ in range(60):
+        actions = {name: np.copy(value) for name, value in task.oracle().items()}
+        answers = actions["answer"].reshape(8, -1)
+        answers[rng.random(8) < 0.05] = 1  # mostly wrong
+        _, rewards, dones, infos = venv.step(actions)
+        for row in np.flatnonzero(dones):
+            assert type(infos[row]["is_success"]) is bool
+            assert infos[row]["is_success"] == infos[row]["solved"]
+            if infos[row]["is_success"]:
+                assert rewards[row] > 0
+            told.append(infos[row]["is_success"])
+    assert {True, False} == set(told)
+
+
+def test_a_model_learns_on_a_tape_whose_lengths_a_curriculum_sets() -> None:
+    venv = make_sb3_env("Glimpse/Copy-v0", 8, length=3, symbols=2)
+    venv.set_attr("level_distribution", ThresholdLevels(1, 3))
+    venv.set_options({"length": 1})
+    model = tiny_ppo(VecMonitor(venv), batch_size=32).learn(256)
+    assert len(model.ep_success_buffer or []) > 8
+    assert {type(success) for success in model.ep_success_buffer or []} == {bool}
+
+
+def test_what_is_observed_fits_the_spaces() -> None:
+    venv = make_sb3_env(CENTRED, ROWS, seed=0, look="tiles")
+    assert venv.action_space == spaces.MultiDiscrete([16, 10])
+    observation = venv.reset()
+    assert isinstance(venv.observation_space, spaces.Dict)
+    for row in range(ROWS):
+        own = {name: value[row] for name, value in observation.items()}
+        assert venv.observation_space.contains(own)
+
+
+def test_seeds_and_options_are_of_the_next_reset() -> None:
+    venv = make_sb3_env(CENTRED, 2, split="test")
+    assert venv.seed(3) == [3, 3]
+    first = venv.reset()
+    later = venv.reset()
+    assert (first["glimpse"] != later["glimpse"]).any(), "the streams go on"
+    venv.seed(3)
+    assert_same(venv.reset(), first)
+    assert list(venv.seed()) != list(venv.seed())
+
+    venv.set_options({"scene": 41})
+    venv.reset()
+    assert [info["scene"] for info in venv.reset_infos] == [41, 41]
+    venv.set_options([{"scene": 5}, {"scene": 6}])
+    venv.reset()
+    assert [info["scene"] for info in venv.reset_infos] == [5, 6]
+    venv.reset()
+    assert [info["scene"] for info in venv.reset_infos] != [5, 6], "options are used once"
+
+
+def test_shared_infos_refuse_to_be_changed_and_copies_do_not() -> None:
+    venv = make_sb3_env(CENTRED, 3, seed=0, look="tiles")
+    venv.reset()
+    infos = venv.step(np.zeros((3, 2), np.int64))[3]
+    assert not any("terminal_observation" in info for info in infos)
+    with pytest.raises(TypeError, match="shared and cannot be changed"):
+        infos[0]["mine"] = 1
+    with pytest.raises(TypeError, match="shared and cannot be changed"):
+        infos[0].update(mine=1)
+    for own in (infos[0].copy(), copy.deepcopy(infos[0]), pickle.loads(pickle.dumps(infos[0]))):
+        own["mine"] = 1
+        assert own["target"] == infos[0]["target"]
+    assert "mine" not in infos[0]
+
+
+def test_attributes_and_methods_are_those_of_all_rows() -> None:
+    venv = make_sb3_env(CENTRED, 3, budget=4)
+    assert venv.get_attr("num_scenes") == [None] * 3
+    assert [task.budget for task in venv.get_attr("task", indices=[0, 2])] == [4, 4]
+    assert venv.has_attr("task")
+    assert not venv.has_attr("tusk")
+    assert venv.env_is_wrapped(Monitor, indices=1) == [False]
+    venv.set_attr("level", 3)
+    assert venv.get_attr("level", indices=0) == [3]
+    venv.seed(0)
+    venv.reset()
+    states = venv.env_method("state_dict")
+    assert len(states) == 3
+    with pytest.raises(ValueError, match=r"env_method\('state_dict'\) is of all rows"):
+        venv.env_method("state_dict", indices=[0])
+    with pytest.raises(ValueError, match=r"set_attr\('level'\) is of all rows"):
+        venv.set_attr("level", 2, indices=1)
+
+
+def test_rows_are_drawn_side_by_side() -> None:
+    venv = make_sb3_env(CIRCLE_SQUARE, 4, seed=0, render_mode="rgb_array")
+    venv.reset()
+    frames = venv.get_images()
+    assert len(frames) == 4
+    assert frames[0] is not None
+    height, width, _ = frames[0].shape
+    picture = venv.render()
+    assert picture is not None
+    assert picture.shape == (2 * height, 2 * width, 3)
+    blank = make_sb3_env(CIRCLE_SQUARE, 2)
+    assert blank.get_images() == [None, None]
+
+
+def test_our_agents_are_evaluated_by_stable_baselines3() -> None:
+    venv = make_sb3_env(CENTRED, ROWS, seed=2, **WHOLE)
+    policy: Any = tiny_policy(venv)
+    returns, lengths = evaluate_policy(
+        policy, VecMonitor(venv), n_eval_episodes=40, return_episode_rewards=True
+    )
+    assert isinstance(returns, list)
+    assert set(returns) <= {0.0, 1.0}
+    assert lengths == [2] * 40
+
+
+class Knowing:
+    """Answers rightly, in Dict actions: it sees the scenes' labels, which come in turn."""
+
+    def __init__(self) -> None:
+        self.full = make_vector(CENTRED, ROWS, view="full", split="test")
+        self.full.reset(seed=2)
+
+    def predict(self, observation: dict[str, Any], **asked: Any) -> tuple[dict[str, Any], None]:
+        if observation["remaining"][0] == 0.5:  # the first of two glimpses
+            blind = {"answer": np.zeros(ROWS, np.int64)}
+            self.labels = self.full.step(blind)[4]["final_info"]["target"]
+        return {"look": np.zeros((ROWS, 2)), "answer": self.labels}, None
+
+
+def test_right_answers_in_dict_actions_collect_all_through_the_wrappers() -> None:
+    venv = make_sb3_env(CENTRED, ROWS, seed=2, budget=2, split="test")
+    knowing: Any = Knowing()
+    wrapped = VecNormalize(VecMonitor(venv), norm_obs=False, norm_reward=False)
+    assert evaluate_policy(knowing, wrapped, n_eval_episodes=30) == (1.0, 0.0)
+
+
+def test_a_model_learns_and_is_evaluated_through_its_wrappers(tmp_path: Path) -> None:
+    venv = make_sb3_env(CENTRED, ROWS, history=True, **WHOLE)
+    normalised = VecNormalize(
+        VecMonitor(venv, str(tmp_path / "monitor.csv")), norm_obs_keys=["glimpse"]
+    )
+    counted: list[int] = []
+
+    class Count(BaseCallback):
+        def _on_step(self) -> bool:
+            counted.append(int(self.locals["dones"].sum()))
+            return True
+
+    eval_env = VecNormalize(
+        VecMonitor(make_sb3_env(CENTRED, ROWS, history=True, **WHOLE)), norm_obs_keys=["glimpse"]
+    )
+    check = EvalCallback(eval_env, n_eval_episodes=10, eval_freq=8, verbose=0)
+    model = tiny_ppo(normalised).learn(80, callback=[Count(), check])
+    assert counted == [0, ROWS] * 8
+    assert (tmp_path / "monitor.csv").read_text().count("\n") == 2 + 8 * ROWS
+    assert f'"env_id": "{CENTRED}"' in (tmp_path / "monitor.csv").read_text()
+    assert len(model.ep_info_buffer or []) == 8 * ROWS
+    assert len(model.ep_success_buffer or []) == 8 * ROWS
+    assert isinstance(check.last_mean_reward, float)
+    glimpse = normalised.obs_rms["glimpse"]
+    assert glimpse.mean.any()
+    mean, _ = evaluate_policy(model, normalised, n_eval_episodes=10)
+    assert 0.0 <= float(np.mean(mean)) <= 1.0
+    normalised.close()
+
+
+def test_wrappers_leave_shared_infos_alone_and_mend_terminal_observations() -> None:
+    plain, wrapped = (make_sb3_env(CENTRED, 2, seed=1, stop=True, look="tiles") for _ in range(2))
+    normalised = VecNormalize(VecMonitor(wrapped), norm_obs_keys=["glimpse"], norm_reward=False)
+    plain.reset()
+    normalised.reset()
+    actions = np.array([[0, 0, 0], [0, 0, 1]])  # row 1 stops
+    terminal = plain.step(actions)[3][1]["terminal_observation"]
+    _, _, dones, infos = normalised.step(actions)
+    assert dones.tolist() == [False, True]
+    assert infos[1]["episode"]["l"] == 1
+    expected = normalised.normalize_obs(terminal)
+    assert_same(infos[1]["terminal_observation"], expected)
+    assert "episode" not in infos[0]
+
+
+ERRORS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "id": ({"env_id": "Glimpse/Nothing-v0"}, NameNotFound, "Nothing"),
+    "another's id": ({"env_id": "CartPole-v1"}, ValueError, "'CartPole-v1' is no environment of"),
+    "rows": ({"n_envs": 0}, ValueError, "n_envs=0 must be an integer of at least 1"),
+    "num_envs": ({"num_envs": 3}, ValueError, "num_envs: make_sb3_env sets this itself"),
+    "mode": ({"autoreset_mode": "NextStep"}, ValueError, "autoreset_mode: make_sb3_env sets"),
+    "copies": ({"copies": 2}, ValueError, "copies: make_sb3_env sets this itself"),
+    "argument": ({"budgett": 2}, ValueError, "does not take budgett; it takes budget, clutter"),
+    "value": ({"budget": 0}, ValueError, "budget=0 must be an integer of at least 1"),
+}
+
+
+@pytest.mark.parametrize(("changes", "kind", "says"), ERRORS.values(), ids=ERRORS)
+def test_what_cannot_be_made_is_refused_by_name(
+    changes: dict[str, Any], kind: type[Exception], says: str
+) -> None:
+    with pytest.raises(kind, match=says):
+        make_sb3_env(**{"env_id": CENTRED, "n_envs": 2, **changes})
+
+
+def test_a_bad_action_is_refused_and_changes_nothing() -> None:
+    venv, twin = (make_sb3_env(CENTRED, 2, seed=1, look="tiles") for _ in range(2))
+    assert_same(venv.reset(), twin.reset())
+    with pytest.raises(ValueError, match=r"row 1 is \[0, 10\]; it must hold integers from 0 to"):
+        venv.step(np.array([[0, 0], [0, 10]]))
+    with pytest.raises(ValueError, match=r"action\['answer'\] of row 0 is -1"):
+        venv.step({"look": np.zeros(2, int), "answer": np.array([-1, 0])})
+    actions = np.zeros((2, 2), np.int64)
+    assert_same(venv.step(actions)[0], twin.step(actions)[0])

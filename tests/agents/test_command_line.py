@@ -1,0 +1,241 @@
+"""The two commands train and score, and say in one line what was wrong."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents import train
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.evaluate import main as evaluate_main
+from agents.training.command_line import parse_pairs, run_command
+from agents.training.loop import TrainingConfig
+from glimpse_envs.evaluation.runs import RunError, open_run
+from tests.support.episodes import CENTRED
+
+ROOT = Path(__file__).parents[2]
+TINY = [
+    "--images=64", "--batch-size=8", "--log-every=4", "--network.core-units=8",
+    "--network.glimpse-units=8", "--network.what-units=8", "--network.core=gru",
+]  # fmt: skip
+
+
+def run_module(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", name, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def test_the_commands_train_and_score(tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    arguments = ["--env-id", CENTRED, "--run", folder, *TINY]
+    done = run_module(
+        "agents.train", "reinforce", *arguments, "--env-kwargs", "budget=3", "look=tiles"
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"evaluate it: python -m agents.evaluate {folder}" in done.stdout
+    run = open_run(folder)
+    assert run.config["config"]["env_kwargs"] == {"budget": 3, "look": "tiles"}
+    assert run.config["config"]["network"]["core"] == "gru"
+    assert [line["step"] for line in run.read_metrics()] == [32, 64]
+
+    done = run_module("agents.evaluate", folder, "--scenes", "20")
+    assert done.returncode == 0, done.stderr
+    assert f"{CENTRED}, budget=3, look=tiles: 20 test scenes" in done.stdout
+    assert "error by glimpse" in done.stdout
+
+
+def train_main(*arguments: str) -> None:
+    train.main(list(arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ppo"], "algorithm 'ppo' must be one of reinforce"),
+        (["reinforce", "--env-id", "Glimpse/Nowhere-v0"], "Environment `Nowhere` doesn't exist"),
+        (["reinforce", "--env-id", "CartPole-v1"], "CartPole-v1"),
+        (["reinforce", "--env-id", CENTRED, "--env-kwargs", "colour=red"], "colour cannot be set"),
+        (["reinforce", "--env-id", CENTRED, "--env-kwargs", "budget=0"], "budget=0 must be"),
+        (["reinforce", "--env-id", CENTRED, "--env-kwargs", "look=up"], "look='up' must be one of"),
+        (["reinforce", "--env-id", CENTRED, "--images", "0"], "images=0 must be at least 1"),
+        (["reinforce", "--env-id", CENTRED, "--device", "cuda:99"], "device='cuda:99'"),
+        (["reinforce", "--env-id", CENTRED, "--device", "foo"], "device='foo'"),
+        (["reinforce", "--env-id", CENTRED, "--minutes", "0"], "minutes=0.0 must be above 0"),
+        (["reinforce", "--env-id", CENTRED, "--network.look-std", "0"], "look_std=0.0 must be"),
+        (["reinforce", "--env-kwargs", "budget=3", "--env-kwargs", "stop=True"], "given twice"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        train_main(*arguments, "--run", str(tmp_path / "run"))
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said.err.startswith("error: ")
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_option_that_is_not_there_ends_with_status_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", "--imagse", "5")
+    assert ended.value.code == 2
+    assert "imagse" in capsys.readouterr().err
+
+
+def test_a_run_is_resumed_only_when_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["reinforce", "--env-id", CENTRED, "--run", str(tmp_path / "run"), *TINY]
+    train_main(*arguments)
+    with pytest.raises(SystemExit) as ended:
+        train_main(*arguments)
+    assert ended.value.code == 2
+    assert "is a run already" in capsys.readouterr().err
+    train_main(*arguments, "--resume")
+    assert len(open_run(tmp_path / "run").read_metrics()) == 2
+
+
+def test_a_run_is_resumed_without_its_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--run", str(tmp_path / "run")]
+    arguments = ["reinforce", "--env-id", CENTRED, "--env-kwargs", "budget=3", "look=tiles"]
+    train_main(*arguments, *run, *TINY)
+    whole = open_run(tmp_path / "run")
+    errors = [line["error"] for line in whole.read_metrics()]
+    whole.checkpoint_path.unlink()
+    train_main("reinforce", *run, "--resume", "--log-every=8")
+    again = open_run(tmp_path / "run")
+    assert again.config == whole.config
+    (line,) = again.read_metrics()
+    assert line["step"] == 64
+    assert line["error"] == pytest.approx(sum(errors) / 2)
+
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", *run, "--resume", "--network.core=rnn", "--seed=3")
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in said
+
+
+def test_ctrl_c_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update = Reinforce.update
+
+    def interrupted(learner: Reinforce, progress: float) -> dict[str, float]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return update(learner, progress)
+
+    folder = tmp_path / "my run"
+    monkeypatch.setattr(Reinforce, "update", interrupted)
+    train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
+    said = capsys.readouterr().out.splitlines()[0]
+    command = f"python -m agents.train reinforce --run '{folder}' --resume"
+    assert said == f"saved after 8 images; go on with {command}"
+    monkeypatch.undo()
+    train_main(*shlex.split(command)[3:])
+    assert open_run(folder).load_checkpoint()[1]["images"] == 64
+
+
+def test_a_run_that_is_not_there_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        evaluate_main([str(tmp_path / "nowhere")])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said == f"error: There is no run at {tmp_path / 'nowhere'}: the folder does not exist.\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_help_names_the_algorithms(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        train.main(arguments)
+    assert ended.value.code == 0
+    assert "{reinforce,actor_critic," in capsys.readouterr().out
+
+
+def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", "--help")
+    said = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "--answer-by {label,reward}" in said
+    assert "--network.core {rnn,gru,lstm}" in said
+    assert "Episodes an image" in said
+
+
+def test_a_folder_is_named_after_environment_algorithm_and_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    train_main("reinforce", "--env-id", CENTRED, "--seed", "7", *TINY)
+    assert open_run(tmp_path / "runs" / "CenteredGlyphs-v0-reinforce-7").config["seed"] == 7
+
+
+def test_scripts_are_told_of_algorithms_and_configs(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="algorithm='ppo' must be one of reinforce"):
+        train.train_agent("ppo", ReinforceConfig(), tmp_path)
+    with pytest.raises(ValueError, match="takes a ReinforceConfig, not TrainingConfig"):
+        train.train_agent("reinforce", TrainingConfig(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pair", "value"),
+    [
+        ("x=4", 4),
+        ("x=0.5", 0.5),
+        ("x=tiles", "tiles"),
+        ("x=true", True),
+        ("x=False", False),
+        ("x=folder:a=b", "folder:a=b"),
+        ("x=", ""),
+    ],
+)
+def test_pairs_are_read_as_what_they_look_like(pair: str, value: object) -> None:
+    read = parse_pairs([pair])["x"]
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize("pair", ["budget", "=4", ""])
+def test_what_is_no_pair_is_refused(pair: str) -> None:
+    with pytest.raises(ValueError, match="should be KEY=VALUE"):
+        parse_pairs([pair])
+
+
+def test_a_key_given_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="budget is given twice: 3 and '4'"):
+        parse_pairs(["budget=3", "look=tiles", "budget=4"])
+
+
+def test_errors_that_are_ours_are_not_hidden() -> None:
+    def broken() -> None:
+        raise KeyError("a bug")
+
+    with pytest.raises(KeyError):
+        run_command(broken)
+
+
+def test_errors_that_are_the_users_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def damaged() -> None:
+        raise RunError("the run is damaged")
+
+    with pytest.raises(SystemExit) as ended:
+        run_command(damaged)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: the run is damaged\n"

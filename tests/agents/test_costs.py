@@ -1,0 +1,347 @@
+"""What an episode costs, held against counts by hand and slow loops."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.networks import NetworkConfig, make_core
+from agents.scoring.costs import area_of_union, covered_on_average, measure_costs
+from agents.scoring.multiply_adds import MultiplyAdds
+from baselines.attention import attend
+from baselines.model import Setting, full_view
+from baselines.pictures.full_view import FullView, FullViewConfig
+from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.train import MODELS
+from glimpse_envs.evaluation.protocol import Evaluation, evaluate
+from tests.support.episodes import CENTRED, CLUTTERED
+from tests.support.tiny import tiny_network
+
+SCENES = 60
+SIZES = NetworkConfig(
+    what_units=5, where_units=3, glimpse_units=7, core_units=6, head_units=4, core="gru"
+)
+
+
+def counted(work: Any) -> int:
+    with MultiplyAdds() as counter, torch.no_grad():
+        work()
+    return counter.total
+
+
+# Multiply-adds
+
+
+def attention_over(keys: int, size: int, rows: int) -> None:
+    """`attend` by the fused kernel: values as large as keys, no weights asked for."""
+    cells = torch.randn(rows, keys, size)
+    attend(torch.randn(rows, size), cells, cells)
+
+
+X, H = torch.randn(3, 5), torch.randn(3, 7)
+
+CORES = {"rnn": 1, "gru": 3, "lstm": 4}  # and their gates
+
+BY_HAND = {
+    "linear": (lambda: nn.Linear(5, 2)(X), 3 * 5 * 2),
+    "matrix times vector": (lambda: X @ torch.randn(5), 3 * 5),
+    "dot": (lambda: torch.randn(5) @ torch.randn(5), 5),
+    "convolution": (lambda: nn.Conv2d(2, 8, 3)(torch.randn(3, 2, 9, 6)), 3 * 7 * 4 * 8 * 2 * 9),
+    "GRU cell": (lambda: nn.GRUCell(5, 7)(X, H), 3 * 3 * 7 * (5 + 7)),
+    "LSTM cell": (lambda: nn.LSTMCell(5, 7)(X, (H, H)), 3 * 4 * 7 * (5 + 7)),
+    "GRU": (lambda: nn.GRU(5, 7)(torch.randn(4, 3, 5)), 4 * 3 * 3 * 7 * (5 + 7)),
+    "LSTM": (lambda: nn.LSTM(5, 7)(torch.randn(4, 3, 5)), 4 * 3 * 4 * 7 * (5 + 7)),
+    "LSTM, two layers": (
+        lambda: nn.LSTM(5, 7, num_layers=2)(torch.randn(4, 3, 5)),
+        4 * 3 * 4 * 7 * (5 + 7 + 7 + 7),
+    ),
+    # Each of 3 rows scores 9 keys of 4 numbers and weighs 9 values of 4 numbers.
+    "fused attention": (lambda: attention_over(9, 4, 3), 3 * 2 * 9 * 4),
+    "bilinear reading": (
+        lambda: F.grid_sample(torch.randn(3, 2, 9, 9), torch.rand(3, 4, 5, 2), align_corners=False),
+        3 * 2 * 4 * 5 * 4,
+    ),
+    # x and y of each of 4 x 5 places: three products each.
+    "affine grid": (
+        lambda: F.affine_grid(torch.randn(3, 2, 3), [3, 1, 4, 5], align_corners=False),
+        3 * 4 * 5 * 2 * 3,
+    ),
+    "work entry by entry": (lambda: (X * 2 + X).tanh().sum(), 0),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_operations_by_hand(name: str) -> None:
+    work, expected = BY_HAND[name]
+    assert counted(work) == expected
+
+
+@pytest.mark.parametrize(("core", "gates"), CORES.items())
+def test_cores_by_hand(core: Any, gates: int) -> None:
+    cell = make_core(NetworkConfig(core=core, core_units=7), inputs=5)
+    assert counted(lambda: cell(X, cell.initial_state(3))) == 3 * gates * 7 * (5 + 7)
+
+
+class Mixed(nn.Module):
+    """A layer, a part that learns nothing, and work of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleDict({"deep": nn.Sequential(nn.Linear(5, 4), nn.Linear(4, 3))})
+        self.reader = nn.Bilinear(1, 1, 1)  # never called
+        self.plain = Product()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.plain(self.layers["deep"](x)) @ torch.ones(2, 11)
+
+
+class Product(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ torch.ones(3, 2)
+
+
+def test_layers_are_told_from_the_rest() -> None:
+    model = Mixed()
+    with MultiplyAdds() as counter, torch.no_grad():
+        model(X)
+    assert counter.in_layers(model) == 3 * (5 * 4 + 4 * 3)
+    assert counter.total - counter.in_layers(model) == 3 * (3 * 2 + 2 * 11)
+
+
+# Pixels
+
+
+def painted(rectangles: NDArray[np.float64], height: int, width: int) -> NDArray[np.int64]:
+    """`area_of_union` of one row, (T,), by painting pixels."""
+    canvas = np.zeros((height, width), bool)
+    areas = []
+    for (x0, y0), (x1, y1) in rectangles.astype(int):
+        canvas[y0:y1, x0:x1] = True
+        areas.append(canvas.sum())
+    return np.array(areas)
+
+
+def test_unions_are_those_of_painted_pixels() -> None:
+    random = np.random.default_rng(0)
+    corners = random.integers(0, (40, 30), size=(200, 6, 2, 2))
+    rectangles = np.sort(corners, axis=2).astype(np.float64)  # some of them empty
+    expected = [painted(row, height=30, width=40) for row in rectangles]
+    np.testing.assert_array_equal(area_of_union(rectangles), expected)
+
+
+class Windows:
+    """What `covered_on_average` reads of a task."""
+
+    def __init__(self, height: int, width: int, *sides: float, margin: float = 0.0) -> None:
+        self.scene_shape = (1, height, width)
+        self.window_sides, self.look_margin = sides, margin
+
+
+def covered(task: Windows, *places: tuple[float, float], taken: int | None = None) -> list[float]:
+    """Of one scene."""
+    visited = np.arange(len(places)) < (len(places) if taken is None else taken)
+    locations = np.array([places], np.float32)
+    return covered_on_average(task, locations, visited[None]).tolist()
+
+
+def test_windows_are_clipped_at_the_borders() -> None:
+    assert covered(Windows(20, 20, 8.0), (0.0, 0.0)) == [64]
+    assert covered(Windows(20, 20, 8.0), (-1.0, -1.0)) == [16]
+    assert covered(Windows(20, 20, 8.0), (1.0, 0.0)) == [32]
+    assert covered(Windows(10, 20, 30.0), (0.0, 0.0)) == [200], "no more than there is"
+
+
+def test_a_pixel_partly_under_a_window_is_covered() -> None:
+    # Half a pixel to the right of the middle: 9 columns are touched.
+    assert covered(Windows(20, 20, 8.0), (0.05, 0.0)) == [72]
+    # As float32 tells it, 1/3 of 30 pixels is 10, give or take nothing.
+    assert covered(Windows(60, 60, 10.0), (1 / 3, 1 / 3)) == [100]
+
+
+def test_what_was_seen_before_or_not_taken_adds_nothing() -> None:
+    task = Windows(20, 20, 8.0)
+    assert covered(task, (0.0, 0.0), (0.0, 0.0), (0.6, 0.6)) == [64, 64, 64 + 64 - 4]
+    assert covered(task, (0.0, 0.0), (0.6, 0.6), taken=1) == [64, 64]
+
+
+def test_the_widest_window_holds_the_others_and_the_margin_counts() -> None:
+    assert covered(Windows(60, 60, 4.0, 8.0, 16.0), (0.3, 0.3)) == [256]
+    assert covered(Windows(60, 60, 16.0, margin=8.0), (1.0, 1.0)) == [256], "wholly inside"
+
+
+# Episodes
+
+
+def untrained(env_id: str = CENTRED, **env_kwargs: Any) -> tuple[GlimpsePolicy, Evaluation]:
+    env = gym.make(env_id, **env_kwargs)
+    torch.manual_seed(0)
+    policy = GlimpsePolicy(env.observation_space, env.action_space, SIZES)  # type: ignore[arg-type]
+    return policy.eval(), evaluate(policy, env_id, scenes=SCENES, **env_kwargs)
+
+
+def network_by_hand(cells: int, look: int) -> int:
+    """A glimpse of `SIZES`: what, where and join, core, answer, look and baseline."""
+    encode = cells * 5 + 3 * 3 + (5 + 3) * 7
+    heads = 6 * 10 + (6 * 4 + 4 * look) + (6 * 4 + 4)
+    return encode + 3 * 6 * (7 + 6) + heads
+
+
+def test_an_agent_by_hand() -> None:
+    cells = 2 * 6 * 6
+    policy, evaluation = untrained(budget=3, glimpse_size=6, scales=2)
+    costs = measure_costs(policy, evaluation)
+    each = network_by_hand(cells, look=2) + 4 * cells
+    assert costs.by_glimpse["values_delivered"] == [cells, 2 * cells, 3 * cells]
+    assert costs.by_glimpse["multiply_adds"] == [each, 2 * each, 3 * each]
+    assert costs.per_scene["multiply_adds_reading"] == 3 * 4 * cells
+    first, _, last = costs.by_glimpse["pixels_covered"]
+    assert 6 * 6 < first < last <= 28 * 28
+    assert costs.per_scene["pixels_covered"] == last
+
+
+def test_scanpaths_cover_what_a_slow_loop_says() -> None:
+    policy, evaluation = untrained(budget=3, glimpse_size=6, inside=True, look="relative")
+    costs = measure_costs(policy, evaluation)
+    assert evaluation.locations is not None
+    areas = []
+    for path in evaluation.locations:
+        middles = 14 + path.astype(np.float64) * (14 - 3)
+        low, high = np.floor(middles - 3 + 1e-3), np.ceil(middles + 3 - 1e-3)
+        areas.append(painted(np.stack([low, high], axis=1), 28, 28))
+    expected = np.mean(areas, axis=0)
+    assert costs.by_glimpse["pixels_covered"] == pytest.approx(expected, abs=0.01)
+
+
+class Stopping:
+    """A policy that stops once it looks at the right half."""
+
+    def __init__(self, policy: GlimpsePolicy) -> None:
+        self.policy = policy
+
+    def predict(self, observation: Any, *state: Any, **known: Any) -> Any:
+        action, memory = self.policy.predict(observation, *state, **known)
+        return {**action, "stop": (observation["location"][:, 0] > 0).astype(np.int64)}, memory
+
+
+def test_glimpses_not_taken_cost_nothing() -> None:
+    policy = Stopping(untrained(budget=4, stop=True)[0])
+    evaluation = evaluate(policy, CENTRED, scenes=SCENES, budget=4, stop=True)
+    stopped = evaluation.glimpses
+    assert 1 < stopped.mean() < 4, "some stop before others"
+    costs, cells = measure_costs(policy, evaluation), 8 * 8
+    assert costs.per_scene["values_delivered"] == pytest.approx(cells * stopped.mean(), abs=0.01)
+    each = network_by_hand(cells, look=2) + 6 * 4 + 4 * 2 + 4 * cells
+    assert costs.per_scene["multiply_adds"] == pytest.approx(each * stopped.mean(), abs=0.01)
+    shares = [(stopped > step).mean() for step in range(stopped.max())]
+    expected = np.cumsum(shares) * cells
+    assert costs.by_glimpse["values_delivered"] == pytest.approx(expected, abs=0.01)
+
+
+class Growing:
+    """A policy whose glimpse number t costs t products of 3 numbers a row."""
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray[Any]], int]:
+        rows = len(observation["remaining"])
+        for _ in range(state or 1):
+            torch.ones(rows, 3) @ torch.ones(3, 1)
+        action: dict[str, NDArray[Any]] = {
+            "look": np.zeros((rows, 2), np.float32),
+            "answer": np.zeros(rows, np.int64),
+        }
+        return action, (state or 1) + 1
+
+
+def test_every_glimpse_costs_what_it_costs() -> None:
+    evaluation = evaluate(Growing(), CENTRED, scenes=20, budget=3)
+    costs = measure_costs(Growing(), evaluation)
+    reading = 4 * 8 * 8
+    expected = [3 + reading, 9 + 2 * reading, 18 + 3 * reading]
+    assert costs.by_glimpse["multiply_adds"] == expected
+
+
+def test_an_agent_that_sees_all_reads_all() -> None:
+    policy, evaluation = untrained(view="full")
+    costs = measure_costs(policy, evaluation)
+    assert costs.per_scene["values_delivered"] == costs.per_scene["pixels_covered"] == 28 * 28
+    assert costs.per_scene["multiply_adds_reading"] == 0
+    assert len(costs.by_glimpse["multiply_adds"]) == 1
+
+
+def measured(model: Any, env_id: str, **env_kwargs: Any) -> Any:
+    model.eval()
+    kwargs = full_view(env_kwargs)
+    return measure_costs(model, evaluate(model, env_id, scenes=20, **kwargs))
+
+
+def test_a_dense_full_view_by_hand() -> None:
+    config = FullViewConfig(env_id=CENTRED, kind="dense", units=16)
+    costs = measured(FullView(Setting.of(CENTRED, {}), config), CENTRED)
+    assert costs.per_scene == {
+        "values_delivered": 784.0,
+        "pixels_covered": 784.0,
+        "multiply_adds": 784 * 16 + 16 * 16 + 16 * 10,
+        "multiply_adds_reading": 0.0,
+    }
+
+
+def test_a_soft_window_by_hand() -> None:
+    config = GaussianWindowConfig(env_id=CENTRED, network=SIZES)
+    env_kwargs = {"budget": 3, "glimpse_size": 6}
+    model = GaussianWindow(Setting.of(CENTRED, env_kwargs), config)
+    costs = measured(model, CENTRED, **env_kwargs)
+    # F_y X is 6 x 28 cells of 28 products, (F_y X) F_x' 6 x 6 cells of 28.
+    reading = 6 * 28 * 28 + 6 * 6 * 28
+    # Five numbers say where, and the remaining budget is the sixth; there is no baseline.
+    encode = 36 * 5 + 6 * 3 + (5 + 3) * 7
+    each = encode + 3 * 6 * (7 + 6) + 6 * 10 + (6 * 4 + 4 * 5) + reading
+    assert costs.by_glimpse["values_delivered"] == [36, 72, 108]
+    assert costs.by_glimpse["multiply_adds"] == [each, 2 * each, 3 * each]
+    assert costs.per_scene["multiply_adds_reading"] == 3 * reading
+    assert costs.by_glimpse["pixels_covered"] == [784.0] * 3
+
+
+CONTROLLED = [n for n, m in MODELS.items() if "network" in m.config_class.__dataclass_fields__]
+MODELS_AND_CORES = [
+    *[(name, {}) for name in MODELS],
+    *[(name, {"network": tiny_network(core=core)}) for name in CONTROLLED for core in CORES],
+]
+
+
+@pytest.mark.parametrize(("name", "changes"), MODELS_AND_CORES)
+def test_nothing_that_a_baseline_runs_is_taken_for_nothing(
+    name: str, changes: dict[str, Any]
+) -> None:
+    config = MODELS[name].config_class(env_id=CLUTTERED, **changes)
+    env_kwargs = {"budget": 2, "scene_size": 40, "clutter": 0}
+    model: Any = MODELS[name](Setting.of(CLUTTERED, env_kwargs), config)
+    missed = []
+
+    def note(layer: nn.Module, seen: Any, given: Any) -> None:
+        with MultiplyAdds() as alone:
+            type(layer).forward(layer, *seen)
+        if alone.total == 0:
+            missed.append(layer)
+
+    weighty = (nn.Linear, nn.Conv2d, nn.RNNCellBase, nn.RNNBase)
+    layers = [layer for layer in model.modules() if isinstance(layer, weighty)]
+    for layer in layers:
+        layer.register_forward_hook(note)
+    costs = measured(model, CLUTTERED, **env_kwargs)
+    assert layers
+    assert not missed
+    curve = costs.by_glimpse["multiply_adds"]
+    assert 0 < costs.per_scene["multiply_adds_reading"] < curve[-1] or name == "full_view"
+    assert all(np.diff(curve) > 0)
+    assert costs.per_scene["pixels_covered"] == 40 * 40

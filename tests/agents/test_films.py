@@ -1,0 +1,144 @@
+"""Films and sheets show what a policy did; the demo leaves all that it promises."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
+
+import cv2
+import numpy as np
+import pytest
+
+from agents.demo import DemoConfig, run_demo
+from agents.scoring.films import film_episodes, write_showcase
+from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
+from agents.training.precision import fastest_precision
+from glimpse_envs.evaluation.runs import RunError, open_run
+from tests.support.episodes import CENTRED, CLUTTERED, make_single
+
+
+def count_frames(film: Path) -> int:
+    reader = cv2.VideoCapture(str(film))  # imageio's own reader leaves its pipes open
+    count = 0
+    while reader.read()[0]:
+        count += 1
+    reader.release()
+    return count
+
+
+def test_a_film_has_a_frame_a_glimpse_and_a_sheet_a_cell_a_scene(tmp_path: Path) -> None:
+    policy = ScannedPolicy(RasterScanner(make_single(CENTRED, budget=3)))
+    film, sheet = tmp_path / "film.mp4", tmp_path / "sheet.png"
+    write_showcase(policy, CENTRED, film, sheet, film_scenes=2, sheet_scenes=7, budget=3)
+
+    films, scanpaths = film_episodes(policy, CENTRED, range(7), budget=3)
+    assert count_frames(film) == 2 * (3 + 3), "each glimpse, and the end for a while"
+    reader = cv2.VideoCapture(str(film))
+    _, frame = reader.read()
+    reader.release()
+    assert np.asarray(frame).shape == films[0][0].shape
+    picture = cv2.imread(str(sheet))
+    assert picture is not None
+    height, width = scanpaths[0].shape[:2]
+    assert picture.shape == (2 * (height + 12) + 12, 6 * (width + 12) + 12, 3)
+
+
+def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path) -> None:
+    class Stopping:
+        """Stops at once on scenes whose first glimpse was taken on the left."""
+
+        def predict(
+            self, observation: dict[str, np.ndarray], *_: object
+        ) -> tuple[dict[str, np.ndarray], None]:
+            left = (observation["location"][:, 0] < 0).astype(np.int64)
+            look, answer = np.zeros((1, 2), np.float32), np.zeros(1, np.int64)
+            return {"look": look, "answer": answer, "stop": left}, None
+
+    films, _ = film_episodes(Stopping(), CENTRED, range(8), budget=4, stop=True)
+    lengths = {len(frames) for frames in films}
+    assert lengths == {1 + 3, 2 + 2 + 3}
+    film = tmp_path / "film.mp4"
+    write_showcase(
+        Stopping(), CENTRED, film, tmp_path / "sheet.png",
+        film_scenes=3, sheet_scenes=1, budget=4, stop=True,
+    )  # fmt: skip
+    assert count_frames(film) == sum(map(len, films[:3]))
+
+
+def test_an_oracle_is_filmed_and_scenes_differ() -> None:
+    policy = ScannedPolicy(OracleScanner(make_single(CLUTTERED)))
+    films, scanpaths = film_episodes(policy, CLUTTERED, [0, 1])
+    assert (films[0][0] != films[1][0]).any()
+    assert (scanpaths[0] != scanpaths[1]).any()
+    again, _ = film_episodes(policy, CLUTTERED, [1])
+    np.testing.assert_array_equal(again[0][-1], films[1][-1])
+
+
+class FailedTwin:
+    """A process that has failed, and notes what was asked of it."""
+
+    exitcode = 1
+    calls: ClassVar[list[str]] = []
+
+    def __init__(self, target: object, args: object, daemon: bool) -> None:
+        assert daemon, "it must not outlive the demo"
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        return lambda: self.calls.append(name)
+
+
+@pytest.mark.parametrize(
+    ("ours_fails", "error"), [(False, "twin's training failed"), (True, "loss is nan")]
+)
+def test_a_training_that_fails_ends_the_demo(
+    ours_fails: bool, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(*_: object) -> None:
+        if ours_fails:
+            raise FloatingPointError("the answer loss is nan")
+
+    monkeypatch.setattr(FailedTwin, "calls", [])
+    monkeypatch.setattr("agents.demo.train", train)
+    context = SimpleNamespace(Process=FailedTwin)
+    monkeypatch.setattr("multiprocessing.get_context", lambda method: context)
+    with pytest.raises((RunError, FloatingPointError), match=error):
+        run_demo(DemoConfig(minutes=0.01, folder=tmp_path / "demo"))
+    assert FailedTwin.calls[0] == "start"
+    assert FailedTwin.calls[-1] == "terminate"
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "precision"),
+    [({"avx512_bf16": True}, "bfloat16"), ({"avx2": True}, "float32"), (None, "float32")],
+)
+def test_the_fastest_precision_is_one_that_the_processor_has(
+    capabilities: dict[str, bool] | None, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if capabilities is None:
+        monkeypatch.delattr("torch.cpu.get_capabilities", raising=False)
+    else:
+        monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities, raising=False)
+    assert fastest_precision() == precision
+
+
+def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    demo = DemoConfig(minutes=0.01, scenes=50, folder=tmp_path / "demo")
+    scores = run_demo(demo)
+    assert list(scores) == [
+        "learned glimpses",
+        "random glimpses (trained so)",
+        "raster scan (same model)",
+        "chance",
+    ]
+    assert all(score.scenes == 50 for score in scores.values())
+    printed = capsys.readouterr().out
+    for name, score in scores.items():
+        assert f"{score.error_percent:.2f}" in printed.partition(f"\n{name}")[2].splitlines()[0]
+    assert "95 % interval" in printed
+
+    learned, control = (open_run(demo.folder / f"run-{name}") for name in ("learned", "random"))
+    assert learned.config["config"]["looks"] == "learned"
+    assert control.config["config"] == {**learned.config["config"], "looks": "random"}
+    for name in ("film.mp4", "scanpaths.png"):
+        assert (demo.folder / name).stat().st_size > 0
+        assert f"{demo.folder / name}" in printed

@@ -1,0 +1,199 @@
+"""Learners solve small tapes, stop when they have, resume, and are scored on the whole tape."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.learner import GradientLearner
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.evaluate import evaluate_run
+from agents.scoring.memory_evaluation import greatest_length, solved_share
+from agents.train import train_agent
+from agents.training.loop import TrainingConfig, train
+from glimpse_envs.episodes.levels import MixtureLevels, ThresholdLevels
+from glimpse_envs.evaluation.runs import Run, open_run
+from tests.support.episodes import CENTRED
+from tests.support.same_runs import assert_repeats_and_resumes, metrics_of
+from tests.support.tiny import SMALL, tiny_config, tiny_network
+
+COPY, CHASE = "Glimpse/Copy-v0", "Glimpse/PointerChase-v0"
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "reinforce": (Reinforce, ReinforceConfig),
+    "actor_critic": (ActorCritic, ActorCriticConfig),
+}
+
+
+TINY_COPY: dict[str, Any] = {
+    "env_id": COPY,
+    "env_kwargs": {"symbols": 2, "length": 4},
+    "images": 96,
+    "batch_size": 8,
+    "log_every": 3,
+    "checkpoint_every": 4,
+    "network": tiny_network(),
+}
+"""Twelve updates of eight tapes; lines and checkpoints alternate."""
+
+
+def easy_config(kind: Any, **changes: Any) -> Any:
+    """Copy one or two of three symbols: solved within 250 updates by either learner."""
+    return kind(
+        **{
+            "env_id": COPY,
+            "env_kwargs": {"symbols": 3, "length": 2},
+            "look_weight": 1.0,
+            "entropy_weight": 0.02,
+            "learning_rate": 1e-2,
+            "batch_size": 64,
+            "images": 64 * 250,
+            "network": SMALL,
+            **changes,
+        }
+    )
+
+
+def share_solved(learner: GradientLearner, config: TrainingConfig) -> float:
+    """The mean share of the batches that is solved in the last tenth of a training."""
+    updates = config.images // config.batch_size
+    errors = [learner.update(step / updates)["error"] for step in range(updates)]
+    learner.close()
+    return 1 - float(np.mean(errors[-updates // 10 :]))
+
+
+@pytest.mark.parametrize("answer_by", ["label", "reward"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_short_tape_is_soon_copied(name: str, answer_by: str) -> None:
+    learner, kind = LEARNERS[name]
+    config = easy_config(kind, answer_by=answer_by)
+    assert share_solved(learner(config), config) > 0.8
+
+
+# --- curricula -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_curriculum_is_told_what_was_solved(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, kind = LEARNERS[name]
+    made = learner(kind(**TINY_COPY, curriculum="threshold"))
+    levels = made.env.unwrapped.level_distribution
+    assert isinstance(levels, ThresholdLevels)
+    assert (levels.least, levels.greatest, levels.present) == (1, 4, 1)
+    levels.load_state_dict({"present": 3, "seen": 0, "solved": 0})
+    told: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []
+    monkeypatch.setattr(levels, "record", lambda *outcome: told.append(outcome))
+    errors = [made.update(0.0)["error"] for _ in range(10)]
+    made.close()
+    assert {int(length) for lengths, _ in told for length in lengths} == {1, 2, 3}
+    assert [1 - solved.mean() for _, solved in told] == pytest.approx(errors)
+    assert 0 < np.mean(errors) < 1
+
+
+def test_lengths_grow_as_a_tape_is_learned() -> None:
+    config = easy_config(ReinforceConfig, curriculum="threshold")
+    learner = Reinforce(config)
+    levels: Any = learner.env.unwrapped.level_distribution  # type: ignore[attr-defined]
+    errors: list[float] = []
+    while levels.present == 1 and len(errors) < 200:
+        errors.append(learner.update(len(errors) / 200)["error"])
+    learner.close()
+    assert levels.present == 2
+    assert np.mean(errors[-4:]) <= 0.25, "just before, four in five of length 1 were solved"
+    assert errors[0] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("reinforce", {"curriculum": "mixture"}),
+        ("reinforce", {"curriculum": "threshold", "answer_by": "reward", "copies": 2}),
+        ("actor_critic", {"curriculum": "mixture"}),
+        ("actor_critic", {"curriculum": "threshold", "epochs": 2, "minibatches": 2}),
+    ],
+)
+def test_a_run_whose_curriculum_moves_repeats_and_resumes(
+    name: str, changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = {
+        kind.name: partial(kind, solve_share=0.05, episodes=7)
+        for kind in (ThresholdLevels, MixtureLevels)
+    }
+    monkeypatch.setattr("agents.algorithms.learner.LEVEL_DISTRIBUTIONS", soon)
+    learner, kind = LEARNERS[name]
+    assert_repeats_and_resumes(learner, kind(**TINY_COPY | changes), tmp_path)
+    _, metadata = open_run(tmp_path / "one").load_checkpoint()
+    assert metadata["numbers"]["env/level_distribution/present"] > 1
+
+
+# --- until it is solved, and how much is ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_training_stops_when_the_longest_tapes_are_solved(name: str, tmp_path: Path) -> None:
+    config = easy_config(LEARNERS[name][1], solve_at=0.9, solve_every=50)
+    run = train_agent(name, config, tmp_path / "run", progress_bar=False)
+    looks = {int(m["step"]): m["solved_share"] for m in run.read_metrics() if "solved_share" in m}
+    last = max(looks)
+    assert last == run.load_checkpoint()[1]["images"]
+    assert looks[last] >= 0.9
+    assert all(share < 0.9 for step, share in looks.items() if step < last)
+    assert solved_share(run) == looks[last]
+    before = metrics_of(run)
+    again = train_agent(name, config, tmp_path / "run", resume=True, progress_bar=False)
+    assert metrics_of(again) == before
+
+
+class Copier:
+    """Puts out what it reads and goes right, but no more than `most` symbols."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def predict(
+        self,
+        observation: dict[str, NDArray[np.float32]],
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
+        assert episode_start is not None
+        said = np.where(episode_start, 0, 0 if state is None else state)
+        symbol = observation["glimpse"].argmax(axis=1)
+        answer = np.where(said < self.most, symbol, 0)
+        return {"look": np.full(len(said), 2), "answer": answer}, said + (answer > 0)
+
+
+def untrained(folder: Path, config: TrainingConfig) -> Run:
+    return train(Reinforce, config, folder, progress_bar=False, stop_after=0)
+
+
+@pytest.mark.parametrize(("most", "share", "of_all"), [(4, 1.0, 1.0), (3, 0.0, 0.75), (0, 0, 0)])
+def test_what_is_solved_is_told_of_the_longest_tapes(
+    most: int, share: float, of_all: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = untrained(tmp_path, ReinforceConfig(**TINY_COPY))
+    monkeypatch.setattr("agents.evaluate.load_policy", lambda folder: Copier(most))
+    assert solved_share(run) == share
+    every_length = evaluate_run(run, split="validation", scenes=1000).accuracy
+    assert every_length == pytest.approx(of_all, abs=0.06)
+
+
+def test_the_greatest_length_is_that_of_the_training(tmp_path: Path) -> None:
+    lengths: dict[str, tuple[TrainingConfig, int | None]] = {
+        "set": (ReinforceConfig(**TINY_COPY), 4),
+        "default": (ReinforceConfig(**TINY_COPY | {"env_kwargs": {}}), 10),
+        "hops": (ReinforceConfig(**TINY_COPY | {"env_id": CHASE, "env_kwargs": {"length": 3}}), 3),
+        "pictures": (tiny_config(env_id=CENTRED), None),
+    }
+    for name, (config, expected) in lengths.items():
+        assert greatest_length(untrained(tmp_path / name, config)) == expected, name
+
+
+def test_pictures_are_scored_without_a_length(tmp_path: Path) -> None:
+    run = untrained(tmp_path, tiny_config())
+    expected = evaluate_run(run, split="validation", scenes=1000)
+    assert solved_share(run) == expected.accuracy

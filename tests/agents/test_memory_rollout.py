@@ -1,0 +1,219 @@
+"""Episodes on tapes and tables are played to their ends, and dropping rows changes nothing."""
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from agents.algorithms.reinforce import episode_losses
+from agents.episodes.rollout import Choose, play_episodes, sample_actions
+from agents.episodes.trajectory import Trajectory
+from agents.policy.distributions import Bernoullis, OptionalAnswer
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.task import Task
+from tests.support.episodes import make_vector, random_actions
+from tests.support.tiny import tiny_network
+
+ROWS = 24
+COPY, FORWARD = "Glimpse/Copy-v0", "Glimpse/ForwardReverse-v0"
+RECALL = "Glimpse/AssociativeRecall-v0"
+TASKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "copy": (COPY, {"symbols": 3, "length": 5}),
+    "memory": (FORWARD, {"symbols": 2, "length": 3}),
+    "chase": ("Glimpse/PointerChase-v0", {"cells": 8, "values": 3, "length": 3}),
+    "recall": (RECALL, {"keys": 6, "values": 3, "cells": 4, "length": 3}),
+}
+
+
+def make_env(name: str, rows: int = ROWS, **changes: Any) -> GlimpseVectorEnv:
+    env_id, kwargs = TASKS[name]
+    env = make_vector(env_id, rows, **kwargs | changes)
+    env.reset(seed=3)
+    return env
+
+
+def make_policy(env: GlimpseVectorEnv, **network: Any) -> GlimpsePolicy:
+    torch.manual_seed(0)
+    config = tiny_network(direct_access="all", **network)
+    return policy_maker(env, config)(env.task.observation_space, env.task.action_space).double()
+
+
+def oracle_but(task: Task, lapses: NDArray[np.bool_]) -> Choose:
+    """Do what the oracle does, but put out a wrong symbol where `lapses` (T, B)."""
+    solution: Any = task
+
+    def choose(decision: Decision, seen: Any, info: Any, step: int) -> dict[str, Tensor]:
+        action = {name: values.copy() for name, values in solution.oracle().items()}
+        wrong = lapses[step] & (action["answer"] > 0)
+        action["answer"][wrong] = action["answer"][wrong] % 2 + 1
+        return {name: torch.as_tensor(values) for name, values in action.items()}
+
+    return choose
+
+
+def plan_of(env: GlimpseVectorEnv, seed: int = 0) -> dict[str, Tensor]:
+    """Random actions of all rows and steps, name -> (T, B, ...), which seldom answer."""
+    rng = np.random.default_rng(seed)
+    steps = [random_actions(env, rng) for _ in range(env.task.budget)]
+    plan = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
+    plan["answer"] *= rng.random(plan["answer"].shape) < 0.3
+    return {name: torch.as_tensor(values) for name, values in plan.items()}
+
+
+def forced(plan: dict[str, Tensor], asked: list[int]) -> Choose:
+    """The plan's actions of the rows that are asked for, which are counted in `asked`."""
+
+    def choose(decision: Decision, seen: Any, info: Any, step: int) -> dict[str, Tensor]:
+        rows = seen["row"].long()
+        asked.append(len(rows))
+        return {name: values[step][rows] for name, values in plan.items()}
+
+    return choose
+
+
+class Numbered(GlimpsePolicy):
+    """Also sees which row is whose, which the heads do not."""
+
+    def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
+        tensors = super().as_tensors(observation)
+        rows = len(next(iter(tensors.values())))
+        return tensors | {"row": torch.arange(rows)}
+
+    def forward(self, observation: dict[str, Tensor], state: Any) -> Any:
+        return super().forward({k: v for k, v in observation.items() if k != "row"}, state)
+
+
+def numbered(env: GlimpseVectorEnv) -> Numbered:
+    torch.manual_seed(0)
+    made = Numbered(
+        env.task.observation_space,
+        env.task.action_space,
+        tiny_network(direct_access="all"),
+        may_pass=env.task.may_pass,
+        readable=env.task.readable,
+    )
+    return made.double()
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_rows_that_are_dropped_are_those_that_have_ended(name: str) -> None:
+    trajectories: list[Trajectory] = []
+    asked: list[list[int]] = [[], []]
+    for drop_ended in (False, True):
+        env = make_env(name)
+        choose = forced(plan_of(env), asked[drop_ended])
+        trajectories.append(play_episodes(env, numbered(env), choose, drop_ended=drop_ended))
+    whole, dropped = trajectories
+    assert set(asked[False]) == {ROWS}
+    assert min(asked[True]) < ROWS / 2, "many have ended"
+    left = [int(alive.sum()) for alive in whole.alive]
+    assert all(kept >= some for kept, some in zip(asked[True], left, strict=True))
+
+    for field in fields(Trajectory):
+        mine = getattr(dropped, field.name)
+        if isinstance(mine, Tensor) and field.name != "targets":
+            assert torch.equal(mine, getattr(whole, field.name)), field.name
+    alive = whole.alive
+    assert torch.equal(dropped.targets * alive, whole.targets * alive)
+    torch.testing.assert_close(dropped.values * alive, whole.values * alive)
+    for step, rows in enumerate(dropped.rows):
+        if rows is not None:
+            gone = torch.ones(ROWS, dtype=torch.bool).index_fill(0, rows, False)
+            assert not alive[step][gone].any(), "who goes on is never dropped"
+            assert not dropped.values[step][gone].any(), "0 of rows that were not asked for"
+    for answer_by in ("label", "reward"):
+        for signal in ("reward", "probability", "log_likelihood"):
+            ours = episode_losses(dropped, answer_by, signal)
+            for loss, expected in episode_losses(whole, answer_by, signal).items():
+                torch.testing.assert_close(ours[loss], expected)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_gradient_is_that_of_all_rows(name: str) -> None:
+    found = []
+    for drop_ended in (False, True):
+        env = make_env(name)
+        policy = numbered(env)
+        trajectory = play_episodes(env, policy, forced(plan_of(env), []), drop_ended=drop_ended)
+        losses = episode_losses(trajectory, "label", "probability")
+        sum(loss.sum() for loss in losses.values()).backward()  # type: ignore[union-attr]
+        found.append([parameter.grad for parameter in policy.parameters()])
+    for mine, expected in zip(*found, strict=True):
+        torch.testing.assert_close(mine, expected)
+
+
+@pytest.mark.parametrize(("answer_by", "said"), [("label", {0, 3}), ("reward", {0, 1, 2, 3})])
+def test_whether_to_answer_is_sampled_and_what_only_where_rewards_teach_it(
+    answer_by: str, said: set[int]
+) -> None:
+    rows = 400
+    answer = OptionalAnswer(torch.zeros(rows), torch.tensor([[0.0, 0.1, 0.4]]).expand(rows, 3))
+    decision = Decision({"answer": answer, "look": Bernoullis(torch.zeros(rows, 2))}, answer.gate)
+    action = sample_actions(decision, answer_by, torch.Generator().manual_seed(0))
+    assert set(action["answer"].tolist()) == said
+    assert len({tuple(look) for look in action["look"].tolist()}) == 4
+
+
+def test_masks_say_which_decisions_had_an_effect() -> None:
+    env = make_env("memory", rows=1, min_length=2, length=2, slack=1.0)  # of 3 steps
+    env.reset(seed=0)
+    plan = {
+        "look": torch.tensor([[[1, 2]], [[0, 0]], [[0, 0]]]),
+        "answer": torch.zeros(3, 1, dtype=torch.int64),
+        "write": torch.ones(3, 1, dtype=torch.int64),
+    }
+    oracle: Any = env.task
+
+    def choose(decision: Decision, seen: Any, info: Any, step: int) -> dict[str, Tensor]:
+        action = {name: torch.as_tensor(v.copy()) for name, v in oracle.oracle().items()}
+        return action if step < 2 else {name: values[step] for name, values in plan.items()}
+
+    played = play_episodes(env, make_policy(env), choose)
+    masks = played.effective(looks=True, answers=True)
+    assert {name: mask[:, 0].tolist() for name, mask in masks.items()} == {
+        "answering": [True, True, True],
+        "answer": [False, True, False],
+        "look": [True, True, False],
+        "write": [True, True, False],
+    }
+    assert played.effective(looks=False, answers=False).keys() == {"answering", "write"}
+    assert played.rewards[:, 0].tolist() == [0.0, 0.5, 0.0]
+    assert played.solved.tolist() == [False]
+    assert played.stoppable[:, 0].tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_wholly_right_is_solved(name: str) -> None:
+    env = make_env(name, min_length=2)
+    lapses = np.zeros((env.task.budget, ROWS), np.bool_)
+    played = play_episodes(env, make_policy(env), oracle_but(env.task, lapses))
+    assert played.solved.all()
+    torch.testing.assert_close(played.rewards.sum(dim=0), torch.ones(ROWS, dtype=torch.float64))
+    assert played.lengths.unique().tolist() == list(range(2, env.task.levels[1] + 1))  # type: ignore[index,no-untyped-call]
+    if name in ("copy", "memory"):
+        torch.testing.assert_close(played.answer_reward, 1 / played.lengths.double())
+    else:
+        assert (played.answer_reward == 1).all()
+    assert played.summary()["error"] == 0.0
+
+
+def test_what_ends_half_way_is_not_solved() -> None:
+    """The first rows err at their second symbol; all before it was right and paid."""
+    env = make_env("copy", min_length=3)
+    lapses = np.zeros((env.task.budget, ROWS), np.bool_)
+    lapses[1, :10] = True
+    env.reset(seed=8)
+    played = play_episodes(env, make_policy(env), oracle_but(env.task, lapses))
+    erred = torch.arange(ROWS) < 10
+    wrong = (played.actions[1]["answer"] != played.targets[1]) & erred
+    assert torch.equal(played.solved, ~wrong)
+    assert 0 < int(wrong.sum()) <= 10
+    assert torch.equal(played.alive.sum(dim=0) == 2, wrong)
+    expected = torch.where(wrong, played.answer_reward, 1.0)
+    torch.testing.assert_close(played.rewards.sum(dim=0), expected)
+    assert played.summary()["error"] == pytest.approx(wrong.double().mean().item())

@@ -1,0 +1,334 @@
+"""Stable-Baselines3's learners solve what is easy, are scored as all are, and go on."""
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from stable_baselines3 import PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import VecMonitor
+
+from agents.evaluate import evaluate_run, make_record
+from agents.policy.networks import NetworkConfig
+from agents.sb3 import __main__ as sb3
+from agents.sb3.__main__ import SB3Policy
+from agents.sb3.features import GlimpseFeatures
+from agents.sb3.models import (
+    CONFIGS,
+    A2CConfig,
+    PPOConfig,
+    RecurrentPPOConfig,
+    SB3Config,
+    check_config,
+    make_model,
+    with_history,
+)
+from agents.sb3.training import train
+from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
+from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, load_policy, open_run
+from tests.support.episodes import CENTRED, make_vector, write_images
+
+SMALL = NetworkConfig(
+    what_units=16, where_units=8, glimpse_units=16, core_units=16, head_units=16,
+    look_std=0.3, learn_look_std=True,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def corner(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Two classes that only the top-left of four tiles tells apart. Who looks there is always
+    right; who looks anywhere, 7 times out of 10: in both of two looks it is missed 9 times in 16.
+    """
+    images = np.full((8, 8, 8), 128, np.uint8)
+    images[:4, :4, :4], images[4:, :4, :4] = 0, 255
+    source = write_images(tmp_path_factory.mktemp("images"), images)
+    return dict(source=source, scene_size=8, glimpse_size=4, budget=2, look="tiles")
+
+
+def small(kind: type[SB3Config], env_kwargs: dict[str, Any], **changes: Any) -> SB3Config:
+    minibatches = {} if kind is A2CConfig else {"batch_size": 128}
+    defaults: dict[str, Any] = dict(
+        env_id=CENTRED, env_kwargs=env_kwargs, n_steps=4, learning_rate=3e-3, network=SMALL,
+        log_every=5, checkpoint_every=4,
+    )  # fmt: skip
+    return kind(**{**defaults, **minibatches, **changes})
+
+
+SOLVED: dict[str, tuple[type[SB3Config], int, dict[str, Any]]] = {
+    "a2c": (A2CConfig, 20_000, {}),
+    "ppo": (PPOConfig, 8_000, {}),
+    "ppo with a place": (PPOConfig, 10_000, {"look": "continuous"}),
+    "recurrent_ppo": (RecurrentPPOConfig, 8_000, {}),
+}
+
+
+@pytest.mark.parametrize(("kind", "timesteps", "changes"), SOLVED.values(), ids=SOLVED)
+def test_where_to_look_and_what_to_answer_are_learned_from_reward(
+    kind: type[SB3Config],
+    timesteps: int,
+    changes: dict[str, Any],
+    corner: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    config = small(kind, {**corner, **changes}, timesteps=timesteps)
+    run = train(config, tmp_path / "run", progress_bar=False)
+    score = evaluate_run(run, split="train", scenes=500)
+    assert score.accuracy > 0.95
+    assert score.accuracy_by_glimpse[0] < 0.8, "the first glimpse alone seldom tells"
+    assert ("history" in run.config["config"]["env_kwargs"]) == (not kind.has_memory)
+
+
+@pytest.fixture(scope="module")
+def run(corner: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Run:
+    config = small(PPOConfig, corner, timesteps=2_048, seed=3)
+    return train(config, tmp_path_factory.mktemp("runs") / "ppo", progress_bar=False)
+
+
+def test_a_run_is_scored_and_recorded_as_any_other(run: Run) -> None:
+    policy = load_policy(run.folder)
+    assert isinstance(policy, SB3Policy)
+    scores = [evaluate_run(run, split="train", scenes=200, batch_size=size) for size in (200, 30)]
+    np.testing.assert_array_equal(scores[0].correct, scores[1].correct)
+    record = make_record(run, scores[0])
+    assert record.model == "SB3 PPO, history"
+    assert record.images_seen == 1_024
+    assert record.glimpses == 2
+    assert record.env_kwargs["history"] is True
+    assert record.seed == 3
+    assert record.cores == 1
+
+
+def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
+    """Read from the checkpoint without unpickling, and by Stable-Baselines3 itself."""
+    policy, model = load_policy(run.folder), PPO.load(run.folder / "model.zip")
+    assert model.num_timesteps == 2_048
+    assert isinstance(model.policy.features_extractor, GlimpseFeatures)
+    kwargs = run.config["config"]["env_kwargs"]
+    observation, _ = make_vector(CENTRED, 20, **kwargs).reset(seed=5)
+    action, _ = policy.predict(observation, deterministic=True)
+    flat, _ = model.predict(observation, deterministic=True)
+    np.testing.assert_array_equal(action["look"], flat[:, 0])
+    np.testing.assert_array_equal(action["answer"], flat[:, 1])
+    venv = VecMonitor(make_sb3_env(CENTRED, 20, seed=5, **kwargs))
+    ours: Any = policy
+    by_ours = evaluate_policy(ours, venv, n_eval_episodes=100)
+    venv.seed(5)
+    assert evaluate_policy(model, venv, n_eval_episodes=100) == by_ours
+
+
+def test_a_run_leaves_metrics_and_events(run: Run) -> None:
+    lines = run.read_metrics()
+    assert [line["step"] for line in lines] == [1_280]
+    assert lines[0]["images"] == 640
+    assert {"error", "return", "glimpses", "seconds", "train/value_loss"} <= lines[0].keys()
+    assert lines[0]["glimpses"] == 2
+    assert lines[0]["error"] == pytest.approx(1 - lines[0]["return"])
+    assert list((run.folder / "tensorboard").glob("events.out.tfevents.*"))
+    _, metadata = run.load_checkpoint()
+    assert metadata["images"] == 1_024
+    assert metadata["timesteps"] == 2_048
+
+
+def test_the_same_seed_gives_the_same_run(corner: dict[str, Any], tmp_path: Path) -> None:
+    config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, batch_size=32)
+    names = ("a", "b")
+    tensors = [train(config, tmp_path / n, progress_bar=False).load_checkpoint()[0] for n in names]
+    for name, value in tensors[0].items():
+        np.testing.assert_array_equal(value, tensors[1][name], err_msg=name)
+    other = train(replace(config, seed=1), tmp_path / "c", progress_bar=False).load_checkpoint()[0]
+    assert any((other[name] != value).any() for name, value in tensors[0].items())
+
+
+class Killed(Exception):
+    """Stands for a kill."""
+
+
+def test_a_killed_run_goes_on_from_its_model_with_other_scenes(
+    corner: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = small(A2CConfig, corner, timesteps=2_560, log_every=1)
+    append = Run.append_metrics
+
+    def kill(run: Run, step: int, values: Any) -> None:
+        append(run, step, values)
+        if step >= 1_536:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "append_metrics", kill)
+        with pytest.raises(Killed):
+            train(config, tmp_path, progress_bar=False)
+    run = open_run(tmp_path)
+    assert run.load_checkpoint()[1]["timesteps"] == 1_024
+    assert run.read_metrics()[-1]["step"] == 1_536
+
+    made: list[GlimpseVecEnv] = []
+
+    def remembered(*args: Any, **kwargs: Any) -> GlimpseVecEnv:
+        made.append(make_sb3_env(*args, **kwargs))
+        return made[0]
+
+    monkeypatch.setattr("agents.sb3.training.make_sb3_env", remembered)
+    train(config, tmp_path, resume=True, progress_bar=False)
+    steps = [line["step"] for line in run.read_metrics()]
+    assert steps == [256 * (i + 1) for i in range(10)], "each step once"
+    assert run.read_metrics()[-1]["images"] == 1_280
+    seeds = made[0].batch.state_dict()["seeds"]
+    assert config.seed not in seeds, "the scenes of the start do not come again"
+    metadata = run.load_checkpoint()[1]
+    assert (metadata["timesteps"], metadata["images"]) == (2_560, 1_280)
+    before = run.load_checkpoint()[0]
+    train(config, tmp_path, resume=True, progress_bar=False)
+    after = run.load_checkpoint()[0]
+    assert all((after[name] == value).all() for name, value in before.items()), "it is done"
+
+
+def test_ctrl_c_saves(
+    corner: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def interrupt(run: Run, step: int, values: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Run, "append_metrics", interrupt)
+    config = small(A2CConfig, corner, timesteps=100_000)
+    run = train(config, tmp_path, progress_bar=False, how_to_resume="--resume")
+    # Two updates, and the step of all rows in which the third was left.
+    assert "saved after 1344 timesteps; go on with --resume" in capsys.readouterr().out
+    assert run.load_checkpoint()[1]["timesteps"] == 1_344
+
+
+def test_a_damaged_model_or_another_config_is_refused(
+    corner: dict[str, Any], tmp_path: Path
+) -> None:
+    config = small(A2CConfig, corner, timesteps=256)
+    run = train(config, tmp_path, progress_bar=False)
+    with pytest.raises(RunError, match="is a run already"):
+        train(config, tmp_path, progress_bar=False)
+    with pytest.raises(RunError, match=r"another config: gamma \(1.0, now 0.5\)"):
+        train(replace(config, gamma=0.5), tmp_path, resume=True, progress_bar=False)
+    path = run.folder / "model.zip"
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole.replace(whole[3_000:3_010], b"0123456789")):
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"model\.zip is damaged"):
+            train(replace(config, threads=2), tmp_path, resume=True, progress_bar=False)
+    run.checkpoint_path.unlink()
+    with pytest.raises(RunError, match="no checkpoint"):
+        load_policy(tmp_path)
+
+
+def test_the_command_trains_and_goes_on(
+    corner: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    pairs = [f"{name}={value}" for name, value in corner.items()]
+    command = [
+        "a2c", "--env-id", CENTRED, "--env-kwargs", *pairs, "--timesteps", "512",
+        "--n-envs", "32", "--network.core-units", "8", "--run", str(folder),
+    ]  # fmt: skip
+    sb3.main(command)
+    assert f"the run is in {folder}" in capsys.readouterr().out
+    config = json.loads((folder / "config.json").read_text())
+    assert config["policy"] == "agents.sb3.__main__:SB3Policy"
+    assert config["config"]["env_kwargs"] == {"history": True, **corner}
+    sb3.main(["a2c", "--run", str(folder), "--resume"])
+    for arguments, says in (
+        (command, "is a run already"),
+        (["ppo", "--run", str(folder), "--resume"], "another algorithm: it has a A2CConfig"),
+        (["sarsa"], "algorithm 'sarsa' must be one of ppo, a2c, recurrent_ppo"),
+        (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is no environment of glimpses"),
+        (["ppo", "--batch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),
+        (["ppo", "--device", "cuda:99"], "device='cuda:99' cannot be used here"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            sb3.main([*arguments])
+        assert ended.value.code == 2
+        assert says in capsys.readouterr().err
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "timesteps": ({"timesteps": 0}, "timesteps=0 must be at least 1"),
+    "rate": ({"learning_rate": -1.0}, "learning_rate=-1.0 must be above 0"),
+    "gamma": ({"gamma": 1.5}, "gamma=1.5 must be at least 0 and at most 1"),
+    "clip": ({"clip_range": 0.0}, "clip_range=0.0 must be above 0"),
+    "core": ({"network": NetworkConfig(core="gru")}, "network.core='lstm' or none"),
+    "units": ({"network": NetworkConfig(what_units=0)}, "what_units=0 must be at least 1"),
+    "split": ({"env_kwargs": {"split": "test"}}, "env_kwargs: split cannot be set here"),
+}
+
+
+@pytest.mark.parametrize(("changes", "says"), BAD.values(), ids=BAD)
+def test_what_cannot_be_trained_is_refused_by_name(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        check_config(PPOConfig(**changes))
+
+
+def test_learners_without_memory_are_shown_all_glimpses_unless_told_otherwise() -> None:
+    def given(kind: type[SB3Config], **env_kwargs: Any) -> Any:
+        return with_history(kind(env_id=CENTRED, env_kwargs=env_kwargs)).env_kwargs.get("history")
+
+    assert given(PPOConfig) is given(A2CConfig) is True
+    assert given(PPOConfig, history=False) is False
+    assert given(PPOConfig, view="full") is given(RecurrentPPOConfig) is None
+
+
+def features(network: NetworkConfig = SMALL, **kwargs: Any) -> tuple[GlimpseFeatures, Any]:
+    """The features of an environment, and observations of 3 rows after two of four glimpses."""
+    torch.manual_seed(0)
+    envs = make_vector(CENTRED, 3, budget=4, **kwargs)
+    observation, _ = envs.reset(seed=0)
+    if kwargs.get("view") != "full":
+        look = np.array([[0.5, 0.5], [-0.5, 0.0], [0.0, 0.2]])
+        observation = envs.step({"look": look, "answer": np.zeros(3, np.int64)})[0]
+    space = envs.single_observation_space
+    assert isinstance(space, spaces.Dict)
+    tensors = {name: torch.as_tensor(value) for name, value in observation.items()}
+    return GlimpseFeatures(space, network), tensors
+
+
+def test_features_have_the_sizes_that_they_say() -> None:
+    for kwargs, units in (({}, 16), ({"history": True}, 12), ({"view": "full"}, 16)):
+        found, seen = features(replace(SMALL, core_units=12), **kwargs)
+        assert found.features_dim == units
+        assert found(seen).shape == (3, units)
+
+
+def test_of_a_history_the_glimpses_taken_count_in_their_order() -> None:
+    found, seen = features(history=True)
+    told = found(seen)
+
+    noise = seen | {"glimpse": seen["glimpse"].clone()}
+    noise["glimpse"][:, 2:] = 0.7  # not taken yet
+    assert torch.equal(found(noise), told)
+    noise["glimpse"][:, 0] = 0.7
+    assert (found(noise) != told).any(dim=1).all(), "the first glimpse is remembered"
+    swapped = seen | {key: seen[key][:, [1, 0, 2, 3]] for key in ("glimpse", "location")}
+    assert (found(swapped) != told).any(dim=1).all(), "and so is the order"
+
+
+def test_every_algorithm_fits_places_tiles_stops_and_full_views() -> None:
+    for kind in CONFIGS.values():
+        for env_kwargs in (
+            {}, {"look": "tiles", "stop": True}, {"history": True}, {"view": "full"},
+        ):  # fmt: skip
+            config = small(kind, env_kwargs, n_envs=2, n_steps=4)
+            if isinstance(config, PPOConfig):
+                config = replace(config, batch_size=8)
+            venv = make_sb3_env(CENTRED, 2, **env_kwargs)
+            model = make_model(config, venv).learn(8)
+            assert model.num_timesteps == 8
+
+
+def test_a_look_std_that_is_not_learned_stays() -> None:
+    network = replace(SMALL, learn_look_std=False)
+    config = small(A2CConfig, {}, n_envs=2, network=network)
+    model = make_model(config, make_sb3_env(CENTRED, 2)).learn(64)
+    log_std = model.policy.log_std
+    assert torch.allclose(log_std.exp(), torch.full((12,), 0.3))

@@ -1,0 +1,229 @@
+"""The Neural Turing Machine agrees with its paper's equations, and learns to copy."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from baselines.memories.copy_machine import CopyConfig, CopyMachine, CopyTraining, wrong_bits
+from baselines.memories.ntm import (
+    FIRST_CONTENT,
+    NTMMemory,
+    content_weights,
+    sharpened,
+    shifted,
+    written,
+)
+from baselines.memories.ntm_copy import SCORED_LENGTHS, CopyRun, main, score
+from glimpse_envs.evaluation.runs import RunError, load_policy
+from tests.support.same_runs import assert_same_run
+
+TINY = CopyConfig(
+    bits=3, length=3, cells=10, width=8, units=32, learning_rate=3e-3, log_every=2, minutes=60.0
+)
+
+
+def random_weights(*shape: int) -> Tensor:
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(0)).softmax(dim=-1)
+
+
+def test_content_weights_are_the_softmax_of_cosines() -> None:
+    """A cell as the key, one at a right angle to it and one against it: cosines 1, 0, -1."""
+    memory = torch.tensor([[[3.0, 0.0], [0.0, 0.1], [-1.0, 0.0]]])
+    keys = torch.tensor([[[2.0, 0.0]]])
+    weights = content_weights(keys, memory, torch.tensor([[[2.0]]]))
+    e = np.exp([2.0, 0.0, -2.0])
+    np.testing.assert_allclose(weights[0, 0], e / e.sum(), rtol=1e-5)
+
+
+def test_an_empty_memory_is_weighed_evenly_and_has_a_gradient() -> None:
+    memory = torch.zeros(1, 4, 2, requires_grad=True)
+    weights = content_weights(torch.ones(1, 1, 2), memory, torch.ones(1, 1, 1))
+    np.testing.assert_allclose(weights.detach(), 0.25)
+    (slope,) = torch.autograd.grad(weights[0, 0, 0], memory)
+    assert torch.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("reach", [1, 2])
+def test_shifts_are_the_circular_convolution(reach: int) -> None:
+    """Equation 8: w~(i) = sum over j of w(j) s(i - j mod N)."""
+    weights, shifts = random_weights(2, 3, 7), random_weights(2, 3, 2 * reach + 1)
+    moved = shifted(weights, shifts)
+    for i in range(7):
+        expected = sum(
+            weights[..., (i - by) % 7] * shifts[..., by + reach] for by in range(-reach, reach + 1)
+        )
+        torch.testing.assert_close(moved[..., i], expected)
+
+
+def test_sharpening_raises_to_a_power() -> None:
+    weights = torch.tensor([[[0.5, 0.25, 0.25, 0.0]]])
+    expected = [[[4 / 6, 1 / 6, 1 / 6, 0.0]]]
+    np.testing.assert_allclose(sharpened(weights, torch.tensor([[[2.0]]])), expected, atol=1e-6)
+    np.testing.assert_allclose(sharpened(weights, torch.ones(1, 1, 1)), weights, atol=1e-6)
+
+
+def test_writing_erases_then_adds() -> None:
+    """Cell 0 wholly, cell 1 by half; what is not erased stays."""
+    memory = torch.tensor([[[5.0, 6.0], [5.0, 6.0], [5.0, 6.0]]])
+    weights = torch.tensor([[1.0, 0.5, 0.0]])
+    after = written(memory, weights, torch.tensor([[1.0, 0.0]]), torch.tensor([[2.0, 3.0]]))
+    np.testing.assert_allclose(after[0], [[2.0, 9.0], [3.5, 7.5], [5.0, 6.0]])
+
+
+def steered(**said: float | list[float]) -> NTMMemory:
+    """A memory of 5 cells of 2 whose heads are told the same, whatever the controller says."""
+    memory = NTMMemory(3, 5, 2)
+    with torch.no_grad():
+        for layer in (memory.steer, memory.write):
+            layer.weight.zero_()
+            layer.bias.zero_()
+        heads = memory.steer.bias.view(2, -1)
+        for name, value in said.items():
+            start = {"key": 0, "strength": 2, "gate": 3, "power": 4, "shifts": 5}[name]
+            told = torch.tensor(value).flatten()
+            heads[:, start : start + len(told)] = told
+        memory.write.bias[:] = torch.tensor([30.0, 30.0, 1.0, -2.0])  # erase all, add (1, -2)
+    return memory
+
+
+def test_a_head_that_is_told_to_walks_from_cell_to_cell() -> None:
+    """By place alone (gate 0), one cell on at each step; what it writes there it reads."""
+    memory = steered(gate=-40.0, shifts=[-40.0, -40.0, 40.0], power=-40.0)
+    state = memory.initial_state(2)
+    assert (state.memory == FIRST_CONTENT).all()
+    for step in range(1, 4):
+        state = memory(torch.randn(2, 3), state)
+        np.testing.assert_allclose(state.weights[..., step].detach(), 1.0, atol=1e-5)
+        np.testing.assert_allclose(state.read.detach(), [[1.0, -2.0]] * 2, atol=1e-4)
+    np.testing.assert_allclose(state.memory[0, 1:4].detach(), [[1.0, -2.0]] * 3, atol=1e-4)
+    np.testing.assert_allclose(state.memory[0, [0, 4]].detach(), 0.0, atol=1e-4)
+
+
+def test_a_head_that_is_told_to_jumps_to_what_it_seeks() -> None:
+    """By content alone (gate 1), staying there; equation 7."""
+    memory = steered(
+        key=[1.0, -2.0], strength=300.0, gate=40.0, shifts=[-40.0, 40.0, -40.0], power=-40.0
+    )
+    state = memory.initial_state(1)
+    state.memory[0, 3] = torch.tensor([math.tanh(1.0), math.tanh(-2.0)])
+    weights = memory.address(torch.zeros(1, 3), state)
+    np.testing.assert_allclose(weights[0, :, 3].detach(), 1.0, atol=1e-3)
+
+
+def test_gradients_agree_with_finite_differences() -> None:
+    torch.manual_seed(0)
+    memory = NTMMemory(4, 5, 3, reads=2, writes=2).double()
+    cores = torch.randn(3, 2, 4, dtype=torch.float64, requires_grad=True)
+    first = torch.randn(2, 5, 3, dtype=torch.float64)
+
+    def read(cores: Tensor) -> Tensor:
+        state = memory.initial_state(2)._replace(memory=first)
+        for core in cores:
+            state = memory(core, state)
+        np.testing.assert_allclose(state.weights.detach().sum(dim=-1), 1.0)
+        return state.read
+
+    assert torch.autograd.gradcheck(read, (cores,))
+
+
+def test_too_few_cells_are_refused() -> None:
+    with pytest.raises(ValueError, match="cells=2 must be more than 2"):
+        NTMMemory(4, 2, 3)
+
+
+def test_nothing_is_shown_while_it_copies() -> None:
+    """What is put out first depends on every vector; and rows do not mix."""
+    torch.manual_seed(0)
+    model = CopyMachine(TINY)
+    bits = torch.randint(2, (2, 3, 3)).float().requires_grad_()
+    logits = model(bits)
+    assert logits.shape == bits.shape
+    (slope,) = torch.autograd.grad(logits[0, 0].sum(), bits)
+    assert (slope[0].abs().sum(dim=1) > 0).all()
+    assert (slope[1] == 0).all()
+
+
+def test_wrong_bits_are_counted_a_sequence() -> None:
+    bits = torch.tensor([[[1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    logits = torch.tensor([[[2.0, 1.0], [-1.0, 3.0]], [[-1.0, -1.0], [-1.0, -1.0]]])
+    assert wrong_bits(logits, bits).tolist() == [2.0, 0.0]
+
+
+def test_a_tiny_copy_is_learned_in_seconds() -> None:
+    training = CopyTraining(TINY)
+    errors = [training.update(update / 600)["error"] for update in range(600)]
+    assert np.mean(errors[:20]) > 0.3
+    assert np.mean(errors[-20:]) < 0.05
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script_method:DeprecationWarning")
+def test_compiling_the_step_keeps_its_names() -> None:
+    compiled, plain = CopyTraining(replace(TINY, compile=True)), CopyTraining(TINY)
+    assert compiled.model.state_dict().keys() == plain.model.state_dict().keys()
+
+
+def test_a_run_that_is_left_off_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole = CopyRun(TINY, tmp_path / "whole")
+    whole.go(stop_after=7, progress_bar=False)
+    for stop_after in (0, 3, 4, 7):
+        broken = CopyRun(TINY, tmp_path / "broken")
+        broken.go(stop_after=stop_after, progress_bar=False)
+    lines = broken.run.read_metrics()
+    assert [line["step"] for line in lines] == [32, 64, 96]
+    clocked: dict[str, Any] = {"window": {}}  # it is summed in another order
+    for run in (whole.run, broken.run):
+        tensors, metadata = run.load_checkpoint()
+        run.save_checkpoint(tensors, metadata | clocked)
+    assert_same_run(broken.run, whole.run)
+    with pytest.raises(RunError, match="units"):
+        CopyRun(replace(TINY, units=8), tmp_path / "whole")
+    model = load_policy(tmp_path / "whole")
+    assert isinstance(model, CopyMachine)
+    bits = torch.ones(1, 2, 3)
+    torch.testing.assert_close(model(bits), whole.training.model(bits))
+
+
+def test_the_command_trains_scores_and_records(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = ["--minutes", "0.001", "--seed", "3", "--units", "8", "--cells", "4", "--width", "4"]
+    main([*told, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(tmp_path)])
+    record = json.loads((tmp_path / "ntm_copy_seed3.json").read_text())
+    assert list(record["by_length"]) == [str(length) for length in SCORED_LENGTHS]
+    assert record["seed"] == record["config"]["seed"] == 3
+    assert record["sequences"] > 0
+    assert 0 < record["by_length"]["20"]["wrong_bits"] <= record["by_length"]["20"]["greatest"]
+    assert "wrong bits a sequence" in capsys.readouterr().out
+    model = load_policy(tmp_path)
+    assert score(model, 3) == record["by_length"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"minutes": 0.0}, "minutes=0.0"),
+        ({"bits": 0}, "bits=0"),
+        ({"length": 2, "min_length": 3}, "length=2 must be at least min_length=3"),
+        ({"momentum": 1.0}, "momentum=1.0"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(changes: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        CopyTraining(replace(TINY, **changes))
+
+
+def test_a_loss_that_is_not_finite_leaves_the_model_as_it_was() -> None:
+    training = CopyTraining(TINY)
+    with torch.no_grad():
+        training.model.output.bias.fill_(math.nan)
+    before = training.model.output.weight.detach().clone()
+    with pytest.raises(FloatingPointError, match="lower the learning rate"):
+        training.update(0.0)
+    torch.testing.assert_close(training.model.output.weight.detach(), before)

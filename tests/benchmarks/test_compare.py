@@ -1,0 +1,249 @@
+"""One command trains hard and soft on the same scenes, and what fails does not stop the rest."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+import benchmarks.comparison.__main__
+from agents.policy.networks import NetworkConfig
+from agents.training.loop import train
+from agents.training.precision import fastest_precision
+from benchmarks.comparison.__main__ import (
+    CompareConfig,
+    Task,
+    comparable,
+    compare_models,
+    main,
+    plan,
+    score_table,
+    train_and_score,
+)
+from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
+from benchmarks.comparison.processes import Failure
+from glimpse_envs.evaluation.records import Record, read_records
+from glimpse_envs.evaluation.runs import RunError, open_run
+from tests.support.episodes import CENTRED, CLUTTERED
+
+QUICK: dict[str, Any] = {
+    "env_id": CENTRED,
+    "env_kwargs": {"budget": 2},
+    "minutes": 0.004,
+    "scenes": 60,
+    "validation_scenes": 20,
+}
+
+
+def one_after_another(
+    work: Callable[[Task], Record], tasks: Sequence[Task], processes: int
+) -> Iterator[tuple[Task, Record | Failure]]:
+    """`side_by_side` within this process, where it can be watched."""
+    for task in tasks:
+        try:
+            yield task, work(task)
+        except (RunError, ValueError) as error:
+            yield task, Failure(str(error))
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmarks.comparison.__main__, "side_by_side", one_after_another)
+    monkeypatch.setattr(
+        "report.figures.comparison_table_and_figure.draw_comparison", lambda *_: None
+    )
+
+
+def quick(folder: Path, *models: str, **changes: Any) -> CompareConfig:
+    return CompareConfig(**{**QUICK, "folder": folder, "models": models, **changes})
+
+
+def test_the_command_compares_and_one_that_fails_stops_no_other(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        "--env-id", CENTRED, "--env-kwargs", "budget=2", "stop=True", "--minutes", "0.03",
+        "--models", "exact", "random", "full_conv", "--folder", str(tmp_path),
+        "--scenes", "80", "--validation-scenes", "40",
+    ]  # fmt: skip
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    printed = capfd.readouterr()
+    assert "exact-0 failed: exact takes no stop" in printed.err
+    assert "error: 1 of 3 contenders failed: exact-0" in printed.err
+    lines = printed.out.splitlines()
+    assert sum(line.startswith("Full view conv ") for line in lines) == 1
+    assert sum(line.startswith("Reinforce LSTM, random glimpses ") for line in lines) == 1
+    records, problems = read_records(tmp_path / "records")
+    assert problems == []
+    assert len(records) == 2
+    for record in records:
+        assert record.scenes == 80
+        assert record.notes.startswith("defaults, ")
+        assert 0.03 * 60 <= record.seconds < 0.03 * 60 + 2
+        assert len(record.costs) == 4
+        assert record.curve[-1][1] == record.images_seen, "scored at its end"
+        assert [point[3] for point in record.curve] == [40] * len(record.curve)
+    assert (tmp_path / "comparison.png").read_bytes()[:4] == b"\x89PNG"
+    assert "Full view conv" in (tmp_path / "comparison.md").read_text()
+
+
+@pytest.mark.usefixtures("here")
+def test_again_it_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = quick(tmp_path, "full_conv", "full_dense")
+    first = compare_models(config)
+    metrics = [open_run(folder).read_metrics() for folder in sorted(tmp_path.glob("full*"))]
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("it trains")
+
+    monkeypatch.setattr("baselines.learner.SupervisedLearner.update", refuse)
+    assert compare_models(config) == first
+    assert [open_run(f).read_metrics() for f in sorted(tmp_path.glob("full*"))] == metrics
+    assert len(first) == 2
+
+
+@pytest.mark.usefixtures("here")
+def test_an_interrupted_contender_goes_on(tmp_path: Path) -> None:
+    config = quick(tmp_path, "full_dense")
+    (task,) = plan(config)
+    make = ALGORITHMS[CONTENDERS["full_dense"].algorithm].make
+    train(make, task.config, tmp_path / task.name, progress_bar=False, stop_after=1)
+    (record,) = compare_models(config)
+    assert record.images_seen > task.config.batch_size
+    assert record.seconds >= 60 * QUICK["minutes"] - 0.05, "which is rounded"
+
+
+def test_what_was_interrupted_is_not_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (task,) = plan(quick(tmp_path, "full_dense"))
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        return train(*arguments, **options, stop_after=1)
+
+    monkeypatch.setattr(benchmarks.comparison.__main__, "train", interrupted)
+    with pytest.raises(RunError, match="interrupted; the same command goes on with it"):
+        train_and_score(task)
+    assert not (tmp_path / "records").exists()
+
+
+@pytest.mark.usefixtures("here")
+def test_another_environments_run_is_named_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compare_models(quick(tmp_path, "full_dense"))
+    other = quick(tmp_path, "full_dense", "full_conv", env_id=CLUTTERED)
+    with pytest.raises(RunError, match="1 of 2 contenders failed: full_dense-0"):
+        compare_models(other)
+    told = capsys.readouterr().err
+    assert f"full_dense-0 failed: {tmp_path / 'full_dense-0'} is a run with another config" in told
+    assert f"env_id ('{CENTRED}', now '{CLUTTERED}')" in told
+
+
+@pytest.mark.usefixtures("here")
+def test_a_damaged_record_is_named_and_others_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = tmp_path / "published"
+    records.mkdir()
+    (records / "torn.json").write_text('{"env_id": ')
+    compare_models(quick(tmp_path / "short", "full_dense", record=records))
+    longer = quick(tmp_path / "long", "full_dense", record=records, minutes=0.005, seeds=(0, 1))
+    drawn = compare_models(longer)
+    assert f"left out of {records}: torn.json" in capsys.readouterr().err
+    assert [record.config["minutes"] for record in drawn] == [0.005] * 2
+    assert {record.seed for record in drawn} == {0, 1}
+    assert len(list(records.glob("*.json"))) == 4, "three of them whole"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"models": ("draw", "drawn")}, "models: 'drawn' must be one of reinforce"),
+        ({"scenes": 20_000}, "scenes=20000: the test split has 10000"),
+        ({"env_kwargs": {"budget": "nope"}}, "budget='nope' must be an integer"),
+        ({"models": ()}, "at least one of --models"),
+        ({"seeds": (-1,)}, "at least 0"),
+        ({"minutes": 0.0}, "minutes=0.0 must be above 0"),
+        ({"minutes": -1.0}, "minutes=-1.0 must be above 0"),
+        ({"processes": 0}, "processes=0 must be at least 1"),
+        ({"scenes": 0}, "scenes=0 must be at least 1"),
+        ({"env_id": "Glimpse/Nowhere-v0"}, "Environment `Nowhere` doesn't exist"),
+        ({"env_id": "CartPole-v1"}, "is no environment of glimpses"),
+        ({"env_kwargs": {"colour": "red"}}, "env_kwargs: colour cannot be set here"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_made(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    config = replace(quick(tmp_path / "new", "reinforce"), **changes)
+    with pytest.raises((ValueError, gym.error.Error), match=message):
+        compare_models(config)
+    assert not (tmp_path / "new").exists()
+
+
+def test_contenders_differ_only_in_what_they_are() -> None:
+    tasks = plan(CompareConfig(models=("all",), minutes=2.0, seeds=(3,)))
+    assert [task.contender for task in tasks] == list(CONTENDERS)
+    for task in tasks:
+        config = task.config
+        assert (config.minutes, config.seed) == (2.0, 3)
+        assert config.precision == fastest_precision()
+        assert config.threads == 1
+        assert getattr(config, "network", NetworkConfig()) == NetworkConfig()
+    assert set(A_FEW) <= set(CONTENDERS)
+    assert {contender.algorithm for contender in CONTENDERS.values()} == set(ALGORITHMS)
+
+
+def test_tables_tell_the_contenders_apart() -> None:
+    names = []
+    for task in plan(quick(Path("unused"), "all")):
+        algorithm = ALGORITHMS[CONTENDERS[task.contender].algorithm]
+        learner: Any = algorithm.make(task.config)
+        with closing(learner):
+            names.append((learner.name, task.config.env_kwargs.get("look")))
+    assert len(set(names)) == len(CONTENDERS)
+
+
+def test_records_are_compared_where_scenes_and_minutes_are_alike() -> None:
+    config = CompareConfig(env_kwargs={"budget": 6}, minutes=2.0)
+    record = Record(
+        env_id=config.env_id,
+        env_kwargs={"budget": 6, "look": "tiles"},
+        model="Exact LSTM, trained on all tiles",
+        seed=0,
+        glimpses=6,
+        error_percent=12.5,
+        interval_percent=(10.0, 15.0),
+        error_by_glimpse=(50.0, 40.0, 30.0, 20.0, 15.0, 12.5),
+        images_seen=12_345,
+        seconds=60.0,
+        hardware="one core",
+        revision="abc",
+        config={"minutes": 2.0},
+    )
+    assert comparable(record, config)
+    assert comparable(replace(record, env_kwargs={"budget": 6, "view": "full"}), config)
+    others: list[dict[str, Any]] = [
+        {"env_id": CENTRED},
+        {"env_kwargs": {"budget": 6, "clutter": 8}},
+        {"env_kwargs": {"budget": 4}},
+        {"config": {"minutes": 1.0}},
+        {"config": {}},
+        {"split": "validation"},
+    ]
+    for other in others:
+        assert not comparable(replace(record, **other), config)
+    assert comparable(replace(record, scenes=50), config)
+    assert not comparable(replace(record, scenes=50), replace(config, scenes=60))
+    costs = {"values_delivered": 2592.0, "pixels_covered": 2900.4, "multiply_adds": 7e6}
+    heads, first, second = score_table([replace(record, costs=costs), record]).splitlines()
+    assert first.startswith("Exact LSTM, trained on all tiles, look=tiles ")
+    assert first.split()[-6:] == ["6", "2,592", "2,900", "7,000,000", "12,345", "60"]
+    assert second.split()[-5:] == ["—", "—", "—", "12,345", "60"]
+    assert len(heads) == len(first) == len(second)

@@ -1,0 +1,248 @@
+"""Gradient estimators stand in the order that theory gives them; what measures them is right."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from agents.algorithms.reinforce import MovingAverage, Reinforce, leave_one_out
+from agents.training.loop import train
+from benchmarks.variance.enumerable import Enumerable, Measured, assess
+from benchmarks.variance.estimators import Judge, count_parameters, episode_grams, update_gradients
+from benchmarks.variance.frozen import Frozen, Setting
+from benchmarks.variance.noise import fit_slope, separate_noise, squared_mean, total_variance
+from benchmarks.variance.sampled_units import dimensions, hidden_units
+from report.pages.gradient_variance import FIGURE, PAGE, is_stale, make_page, verdict
+from report.variance_record import VarianceRecord
+from tests.support.tiny import tiny_config
+
+# --- REINFORCE's baselines ------------------------------------------------------------------------
+
+
+def test_leave_one_out_by_hand() -> None:
+    """Two scenes of three copies, two steps."""
+    returns = torch.tensor([[1.0, 2.0, 6.0, 0.0, 0.0, 3.0], [0.0, 2.0, 4.0, 1.0, 1.0, 1.0]])
+    expected = [[4.0, 3.5, 1.5, 1.5, 1.5, 0.0], [3.0, 2.0, 1.0, 1.0, 1.0, 1.0]]
+    assert leave_one_out(returns, copies=3).tolist() == expected
+
+
+def test_the_moving_average_by_hand() -> None:
+    average, batch = MovingAverage(), torch.tensor([[2.0, 4.0], [1.0, 1.0]])
+    assert [average(batch).item() for _ in range(3)] == pytest.approx([0.0, 0.3, 0.57])
+    assert average.value == pytest.approx(0.813)
+
+
+@pytest.mark.parametrize("baseline", ["none", "moving_average", "leave_one_out"])
+def test_a_run_with_another_baseline_resumes(baseline: Any, tmp_path: Path) -> None:
+    config = tiny_config(baseline=baseline, copies=4)
+    unbroken = train(Reinforce, config, tmp_path / "unbroken", progress_bar=False)
+    for stop_after in (5, None):
+        broken = train(
+            Reinforce,
+            config,
+            tmp_path / "broken",
+            resume=True,
+            stop_after=stop_after,
+            progress_bar=False,
+        )
+    (tensors, metadata), (wanted, numbers) = broken.load_checkpoint(), unbroken.load_checkpoint()
+    assert metadata["numbers"] == numbers["numbers"]
+    assert ("moving_average/value" in numbers["numbers"]) == (baseline == "moving_average")
+    assert tensors.keys() == wanted.keys()
+    for name, tensor in tensors.items():
+        np.testing.assert_array_equal(tensor, wanted[name], err_msg=name)
+    assert all("loss/baseline" not in line for line in unbroken.read_metrics())
+
+
+def test_the_moving_average_is_part_of_the_state() -> None:
+    config = tiny_config(baseline="moving_average")
+    one, other = Reinforce(config), Reinforce(config)
+    one.update(0.5)
+    assert one.average.value > 0
+    other.load_state_dict(one.state_dict())
+    assert other.average.value == one.average.value
+
+
+@pytest.mark.parametrize(
+    ("baseline", "name"),
+    [
+        ("learned", "Reinforce LSTM"),
+        ("none", "Reinforce LSTM, no baseline"),
+        ("moving_average", "Reinforce LSTM, moving-average baseline"),
+        ("leave_one_out", "Reinforce LSTM, leave-one-out baseline"),
+    ],
+)
+def test_the_name_tells_the_baseline(baseline: Any, name: str) -> None:
+    assert Reinforce(tiny_config(baseline=baseline, copies=2)).name == name
+
+
+def test_leave_one_out_needs_copies() -> None:
+    with pytest.raises(ValueError, match="needs copies of at least 2, not 1"):
+        Reinforce(tiny_config(baseline="leave_one_out"))
+
+
+# --- the order of the estimators, where the gradient is known -------------------------------------
+
+UNBIASED = ("none", "moving_average", "learned", "leave_one_out", "exact")
+
+
+@pytest.fixture(scope="module")
+def of_the_look() -> dict[str, Measured]:
+    """The gradient of the look's head, which no answer's noise reaches."""
+    task = Enumerable()
+    truth, estimates = task.truth(), task.estimates(100)
+    chosen = task.of_the_look
+    return {name: assess(found[:, chosen], truth[chosen]) for name, found in estimates.items()}
+
+
+def test_baselines_lower_the_variance(of_the_look: dict[str, Measured]) -> None:
+    variance = {name: found.variance.value for name, found in of_the_look.items()}
+    assert variance["none"] > 2 * variance["moving_average"]
+    assert variance["moving_average"] >= variance["learned"]
+    assert variance["none"] > 2 * variance["leave_one_out"]
+    assert variance["learned"] > variance["actor_critic"]
+
+
+def test_exact_has_no_noise(of_the_look: dict[str, Measured]) -> None:
+    found = of_the_look["exact"]
+    assert found.variance.value == found.squared_bias.value == 0.0
+    assert (
+        0 < of_the_look["exact_next"].variance.value < of_the_look["leave_one_out"].variance.value
+    )
+
+
+@pytest.mark.parametrize("name", UNBIASED)
+def test_the_unbiased_are_so_within_their_errors(
+    name: str, of_the_look: dict[str, Measured]
+) -> None:
+    bias = of_the_look[name].squared_bias
+    assert abs(bias.value) <= 4 * bias.error
+
+
+@pytest.mark.parametrize("name", ["straight_through_1", "straight_through_0.5", "actor_critic"])
+def test_the_biased_are_found_out(name: str, of_the_look: dict[str, Measured]) -> None:
+    bias = of_the_look[name].squared_bias
+    assert bias.value > 4 * bias.error
+
+
+# --- what measures them ---------------------------------------------------------------------------
+
+
+def test_inner_products_are_those_of_the_episodes_gradients() -> None:
+    frozen = Frozen(Setting(look="continuous", width=8, budget=3))
+    episodes = frozen.play(frozen.make_env(6, 2, seed=1), keep_gradient=True)
+    judge = Judge(average=0.1, copies=2)
+    advantages = judge.advantages(episodes)["none"]
+
+    def alone(row: int) -> Tensor:
+        only = torch.zeros_like(advantages)
+        only[:, row] = 6 * advantages[:, row]  # an update is a mean over 6 episodes
+        return update_gradients(frozen.policy, episodes.played, [only])[0].double()
+
+    gradients = torch.stack([alone(row) for row in range(6)])
+    (grams,) = episode_grams(frozen.policy, episodes.played, [advantages])
+    np.testing.assert_allclose(grams["all"], gradients @ gradients.T, rtol=1e-3, atol=1e-7)
+    look = gradients[:, -count_parameters(frozen.policy, "look") :]
+    np.testing.assert_allclose(grams["look"], look @ look.T, rtol=1e-3, atol=1e-7)
+    assert np.trace(grams["look"]) > 0
+
+
+def test_what_is_in_no_linear_layer_is_refused() -> None:
+    frozen = Frozen(Setting(width=8, budget=2))
+    frozen.policy.glimpse_network.join = torch.nn.Sequential(
+        frozen.policy.glimpse_network.join, torch.nn.LayerNorm(64)
+    )
+    episodes = frozen.play(frozen.make_env(2, 1, seed=1))
+    with pytest.raises(ValueError, match=r"join\.1\.bias.* set normalise=False"):
+        episode_grams(frozen.policy, episodes.played, [episodes.signal])
+
+
+def test_the_noise_of_scenes_is_told_from_that_of_actions() -> None:
+    """Gradients with known variances: 5 numbers, of scenes 4 each, of actions 9 each."""
+    generator = np.random.default_rng(0)
+    scenes, copies, numbers = 150, 8, 5
+    of_scene = 2.0 * generator.normal(size=(scenes, 1, numbers))
+    gradients = 1.0 + of_scene + 3.0 * generator.normal(size=(scenes, copies, numbers))
+    flat = gradients.reshape(-1, numbers)
+    gram = flat @ flat.T
+    one, four = (separate_noise(gram, scenes, episodes) for episodes in (1, 4))
+    for found, expected in (
+        (one.actions, 45.0),
+        (one.scenes, 20.0),
+        (one.total, 65.0),
+        (four.actions, 45.0 / 4),
+        (four.scenes, 20.0),
+    ):
+        assert abs(found.value - expected) < 4 * found.error
+        assert found.error < 0.3 * expected
+    means = gradients.mean(axis=1)
+    assert squared_mean(means @ means.T).value == pytest.approx(5.0, rel=0.4)
+
+
+def test_variance_and_squared_mean_by_hand() -> None:
+    estimates = np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 3.0]])
+    gram = estimates @ estimates.T
+    assert total_variance(gram).value == pytest.approx(1.0 + 3.0)
+    assert squared_mean(gram).value == pytest.approx((3 + 2 + 6) / 3)
+
+
+def test_a_slope_is_the_exponent() -> None:
+    x = [1.0, 2.0, 4.0, 1.0, 2.0, 4.0]
+    slope = fit_slope(x, [3.0 * value**1.5 for value in x])
+    assert (slope.value, slope.low, slope.high) == pytest.approx((1.5, 1.5, 1.5))
+    noisy = fit_slope(x, [1.0, 2.0, 4.0, 2.0, 4.0, 8.0])
+    assert noisy.value == pytest.approx(1.0)
+    assert noisy.low < 1.0 < noisy.high
+    with pytest.raises(ValueError, match="above 0"):
+        fit_slope(x, [0.0, *x[1:]])
+    with pytest.raises(ValueError, match="at least two x"):
+        fit_slope([2.0, 2.0], [1.0, 3.0])
+
+
+def test_sampled_units_are_noisier_the_more_there_are_and_others_are_not() -> None:
+    few, many = (hidden_units(units, sampled=True, seed=0) for units in (32, 256))
+    assert many.variance["learned"] > 6 * few.variance["learned"]
+    few, many = (hidden_units(units, sampled=False, seed=0) for units in (32, 256))
+    assert many.variance["learned"] < 2 * few.variance["learned"]
+
+
+def test_a_look_of_more_dimensions_has_less_signal_for_its_noise() -> None:
+    few, many = (dimensions(size, seed=0) for size in (4, 32))
+    assert few.parameters * 8 == many.parameters
+    assert many.variance["learned"] / many.signal > 3 * few.variance["learned"] / few.signal
+    assert many.variance["none"] > 4 * few.variance["none"]
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def with_slopes(record: VarianceRecord, experiment: str, exponent: float) -> VarianceRecord:
+    """The record as if everything in one experiment had grown with one exponent."""
+    data = copy.deepcopy(record.data)
+    for series in data["series"]:
+        if series["experiment"] == experiment:
+            series["slopes"] = {name: [exponent] * 3 for name in series["slopes"]}
+    return VarianceRecord(data)
+
+
+def test_the_page_is_what_the_record_says() -> None:
+    assert not is_stale(), "run python -m report.pages.gradient_variance"
+    assert FIGURE.name in PAGE.read_text(encoding="utf-8")
+    assert FIGURE.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert FIGURE.stat().st_size < 400_000
+
+
+def test_the_verdict_follows_the_exponents() -> None:
+    record = VarianceRecord.read()
+    assert "**Confirmed.**" in verdict(with_slopes(record, "width", 1.0))
+    flat = with_slopes(record, "width", 0.0)
+    assert "**Corrected.**" in verdict(with_slopes(flat, "units", 1.0))
+    assert "**Refuted.**" in verdict(with_slopes(flat, "units", 0.0))
+    assert "No one law" in verdict(with_slopes(record, "looks", 0.0))
+    assert "faster than linearly (1.50 [1.50, 1.50])" in make_page(
+        with_slopes(record, "looks", 1.5)
+    )

@@ -1,0 +1,59 @@
+"""Tasks side by side: what fails says why, and the others go on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.comparison.processes import Failure, side_by_side
+from tests.support.chores import double, stumble
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_each_task_has_its_result_and_one_that_fails_says_why() -> None:
+    outcomes = dict(side_by_side(double, [1, -2, 13, 4], processes=2))
+    assert outcomes == {
+        1: 2,
+        -2: Failure("-2 is below 0"),
+        13: Failure("its process ended with exit status 7"),
+        4: 8,
+    }
+
+
+def test_a_mistake_in_the_code_is_told_too(capfd: pytest.CaptureFixture[str]) -> None:
+    ((_, outcome),) = side_by_side(stumble, [5], processes=1)
+    assert outcome == Failure("its process ended with exit status 1")
+    assert "KeyError: 5" in capfd.readouterr().err
+
+
+def is_gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_processes_end_with_the_one_that_began_them(tmp_path: Path) -> None:
+    note = tmp_path / "process"
+    command = [sys.executable, "-m", "tests.support.chores", str(note)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    parent = subprocess.Popen(command, env=environment)
+    deadline = time.monotonic() + 60
+    while not note.exists():
+        assert parent.poll() is None, "it ended before its task began"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    child = int(note.read_text())
+    assert not is_gone(child)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    while not is_gone(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,350 @@
+"""How cost grows with the scene's side: what is timed as what, and what is recorded and drawn."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import VectorEnv
+
+from agents.training.loop import train
+from baselines.model import Setting
+from baselines.pictures.full_view import FullViewConfig
+from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from benchmarks.scale import __main__ as command
+from benchmarks.scale.__main__ import MODELS, ScalingConfig, main, scene_arguments
+from benchmarks.scale.part_times import (
+    Stopwatch,
+    TimedEnv,
+    TimedModel,
+    TimedWindow,
+    best_times,
+    make_timed,
+)
+from glimpse_envs.evaluation.records import RecordError
+from glimpse_envs.evaluation.runs import RunError
+from report.figures import scaling as scaling_plot
+from report.scaling import (
+    Milliseconds,
+    Scaling,
+    ScalingPoint,
+    read_scaling,
+    scaling_table,
+    write_scaling,
+)
+from tests.support.figures import catch_figure, overlapping_texts, points_of
+from tests.support.tiny import tiny_config, tiny_network
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NAMES = ("Reinforce LSTM", "Soft DRAW window LSTM", "Full view strong")
+SIDES = (60, 120, 240, 480, 960)
+
+
+def a_scaling() -> Scaling:
+    """Hard attention's cost stays, the others' grows with the pixels."""
+    points = []
+    for side in SIDES:
+        area = (side / 60) ** 2
+        for name, reading, answering in zip(
+            NAMES, (0.02, 0.1 * area, 0.0), (0.3, 0.3, area), strict=True
+        ):
+            spent = Milliseconds(0.01 * area, reading, answering)
+            update = Milliseconds(0.01 * area, 2 * reading, 3 * answering)
+            error = min(90.0, 2.0 * side / 60)
+            interval = (error - 1, error + 1)
+            points.append(
+                ScalingPoint(side, name, spent, update, 1e6, error, interval, 2000, 5000, 120.0)
+            )
+    return Scaling("Glimpse/ClutteredGlyphs-v0", 32, 2.0, "float32", "a core", "abc", tuple(points))
+
+
+# What is timed as what
+
+
+def wait(seconds: float) -> None:
+    """Keep the core busy."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def delayed(work: Callable[P, R], seconds: float) -> Callable[P, R]:
+    """`work`, which keeps the core busy first."""
+
+    def slow(*args: P.args, **kwargs: P.kwargs) -> R:
+        wait(seconds)
+        return work(*args, **kwargs)
+
+    return slow
+
+
+def tiny(algorithm: str) -> TimedModel:
+    network, kwargs = tiny_network(), {"budget": 3}
+    shared: dict[str, Any] = {"env_id": "Glimpse/CenteredGlyphs-v0", "env_kwargs": kwargs}
+    shared["batch_size"] = 8
+    config = {
+        "reinforce": tiny_config(),
+        "gaussian_window": GaussianWindowConfig(network=network, **shared),
+        "full_view": FullViewConfig(channels=4, stages=2, units=8, **shared),
+    }[algorithm]
+    return make_timed(algorithm, config)
+
+
+def bare_env(model: TimedModel) -> VectorEnv:
+    env = model.learner.env
+    assert isinstance(env, TimedEnv)
+    return env.env
+
+
+def test_a_stopwatch_counts_each_part_apart() -> None:
+    stopwatch = Stopwatch()
+    assert stopwatch.timed("reading", delayed(int, 0.02), 5) == 5
+    assert stopwatch.seconds["reading"] >= 0.02
+    assert stopwatch.seconds["building"] == 0.0
+
+
+def test_a_window_on_a_stopwatch_reads_and_learns_as_one_without() -> None:
+    setting = Setting.of("Glimpse/CenteredGlyphs-v0", {"budget": 3})
+    config = GaussianWindowConfig(network=tiny_network())
+    torch.manual_seed(0)
+    plain = GaussianWindow(setting, config)
+    timed = TimedWindow(setting, config)
+    timed.load_state_dict(plain.state_dict())
+    scene = torch.rand(4, 1, 28, 28)
+    logits = [model(scene) for model in (plain, timed)]
+    torch.testing.assert_close(logits[0], logits[1])
+    for each in logits:
+        each.square().sum().backward()
+    gradients = [{n: p.grad for n, p in model.named_parameters()} for model in (plain, timed)]
+    assert gradients[0]["look.0.weight"] is not None
+    torch.testing.assert_close(gradients[0], gradients[1])
+    assert timed.stopwatch.seconds["reading"] > 0
+
+
+@pytest.mark.parametrize("algorithm", ["reinforce", "gaussian_window", "full_view"])
+def test_slow_dealing_is_building(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny(algorithm)
+    env = bare_env(model)
+    monkeypatch.setattr(env, "reset", delayed(env.reset, 0.1))
+    for work in (model.infer, model.update):
+        work()
+        spent = model.time(work)
+        assert spent.building >= 100 / 8  # milliseconds a scene of a batch of 8
+        assert spent.reading < 100 / 8
+    model.close()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "reads"), [("reinforce", True), ("gaussian_window", False), ("full_view", False)]
+)
+def test_slow_glimpses_are_reading_for_agents_alone(
+    algorithm: str, reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny(algorithm)
+    env = bare_env(model)
+    monkeypatch.setattr(env, "step", delayed(env.step, 0.1))
+    for work in (model.infer, model.update):
+        work()
+        spent = model.time(work)
+        steps = 3 if reads else 1
+        part = spent.reading if reads else spent.answering
+        assert part >= steps * 100 / 8
+    model.close()
+
+
+def test_the_filters_of_a_soft_window_are_reading_both_ways(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Slow(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            wait(0.02)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            wait(0.05)
+            return gradient
+
+    filters = GaussianWindow._filters
+
+    def slow_filters(self: GaussianWindow, middle: torch.Tensor, *rest: Any) -> torch.Tensor:
+        slow: torch.Tensor = Slow.apply(middle)  # type: ignore[no-untyped-call]  # by torch
+        return filters(self, slow, *rest)
+
+    monkeypatch.setattr(GaussianWindow, "_filters", slow_filters)
+    model = tiny("gaussian_window")
+    for work in (model.infer, model.update):
+        work()
+    infer, update = model.time(model.infer), model.time(model.update)
+    assert infer.reading >= 6 * 20 / 8  # two axes of three glimpses
+    # The first window is read from the empty memory, so that it too learns: from its head's bias.
+    assert update.reading >= 6 * (20 + 50) / 8
+    assert update.answering < update.reading
+    model.close()
+
+
+def test_a_full_view_has_no_reading_apart() -> None:
+    model = tiny("full_view")
+    (times,) = best_times([model], repeats=1)
+    for spent in times:
+        assert spent.reading == 0.0
+        assert min(spent.building, spent.answering) > 0
+    assert times[0].total < times[1].total  # an update goes back as well
+    model.close()
+
+
+def test_each_parts_best_burst_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny("full_view")
+    bursts = iter(Milliseconds(*parts) for parts in [(1, 1, 1), (9, 9, 9), (0, 0, 2.5), (1, 1, 9)])
+    monkeypatch.setattr(model, "time", lambda work: next(bursts))
+    assert best_times([model], 2) == [(Milliseconds(0, 0, 1), Milliseconds(1, 1, 9))]
+    model.close()
+
+
+# The command
+
+
+def test_the_scene_grows_and_so_does_the_retina() -> None:
+    settings = {side: scene_arguments(side) for side in (60, 120, 960)}
+    assert settings == {
+        60: {"scene_size": 60, "clutter": 4, "scales": 3},
+        120: {"scene_size": 120, "clutter": 8, "scales": 4},
+        960: {"scene_size": 960, "clutter": 64, "scales": 7},
+    }
+
+
+def test_the_command_measures_trains_scores_and_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        *("--sides", "32", "--minutes", "0.004", "--scenes", "40", "--batch-size", "20"),
+        *("--repeats", "1", "--precision", "float32", "--folder", str(tmp_path / "runs")),
+        *("--record", str(tmp_path / "record")),
+    ]
+    main(arguments)
+    first = read_scaling(tmp_path / "record")
+    assert first is not None
+    assert [point.model for point in first.points] == list(NAMES)
+    for point in first.points:
+        assert (point.side, point.scenes) == (32, 40)
+        assert point.images >= 20
+        assert point.core_seconds >= 0.2
+        assert point.multiply_adds is not None
+        assert point.multiply_adds > 1e5
+        assert point.interval_percent[0] <= point.error_percent <= point.interval_percent[1]
+    assert first.points[2].inference.reading == 0.0
+    assert (tmp_path / "runs" / "scaling.png").exists()
+    assert "| 32 | Full view strong |" in capsys.readouterr().out
+
+    def never(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("what is scored is not scored again")
+
+    monkeypatch.setattr(command, "evaluate_run", never)
+    main(arguments)
+    again = read_scaling(tmp_path / "record")
+    assert again is not None
+    for before, after in zip(first.points, again.points, strict=True):
+        assert replace(after, inference=before.inference, update=before.update) == before
+
+
+def test_an_interrupted_training_is_not_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scaling = ScalingConfig(
+        sides=(32,), minutes=10.0, batch_size=4, precision="float32", folder=tmp_path
+    )
+    monkeypatch.setattr(command, "train", lambda *a, **k: train(*a, **k, stop_after=1))
+    with pytest.raises(RunError, match="not trained to its end"):
+        command.train_and_score(scaling, MODELS[0], 32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sides", "60", "60"], "each given once"),
+        (["--sides", "0"], "counts of pixels"),
+        (["--minutes", "0"], "minutes=0.0 must be above 0"),
+        (["--repeats", "0"], "repeats=0 must be at least 1"),
+        (["--sides", "20"], "28"),
+        (["--env-id", "Glimpse/Nothing-v0"], "Nothing"),
+    ],
+)
+def test_bad_settings_are_told(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--folder", str(tmp_path)])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+# The record and the picture
+
+
+def test_the_record_survives_the_round_trip(tmp_path: Path) -> None:
+    assert read_scaling(tmp_path) is None
+    path = write_scaling(a_scaling(), tmp_path / "new")
+    assert path.name == "scaling.json"
+    assert read_scaling(tmp_path / "new") == a_scaling()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"minutes": "two"}, "minutes is 'two'; it must be a number"),
+        ({"points": []}, "of one point at least"),
+        ({"points": [1]}, "holds a int where a ScalingPoint should be"),
+        ({"side": 0}, "side is 0"),
+        ({"inference": {"building": 1.0}}, "a Milliseconds lacks reading, answering"),
+        ({"error_percent": 99.0}, "must hold error_percent 99.0"),
+        ({"interval_percent": [1.0]}, "must be two numbers"),
+        ({"multiply_adds": float("nan")}, "multiply_adds is nan"),
+    ],
+)
+def test_a_damaged_record_is_named(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    data = json.loads(json.dumps(asdict(a_scaling())))
+    of_point = change.keys() & data["points"][0].keys()
+    (data["points"][0] if of_point else data).update(change)
+    (tmp_path / "scaling.json").write_text(json.dumps(data))
+    with pytest.raises(RecordError, match=f"^scaling.json: .*{message}"):
+        read_scaling(tmp_path)
+
+
+def test_a_torn_record_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scaling.json").write_text('{"env_id')
+    with pytest.raises(RecordError, match=r"^scaling\.json: "):
+        read_scaling(tmp_path)
+
+
+def test_the_table_has_every_cost_beside_its_error() -> None:
+    lines = scaling_table(a_scaling()).splitlines()
+    assert len(lines) == 2 + len(SIDES) * len(NAMES)
+    row = [cell.strip() for cell in lines[-1].strip("|").split(" | ")]
+    assert row[:4] == ["960", "Full view strong", "32.00", "31.00 to 33.00"]
+    assert row[4:10] == ["2.56", "0", "256", "2.56", "0", "768"]
+
+
+def test_the_picture_shows_each_part_and_no_text_hides_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caught = catch_figure(monkeypatch, scaling_plot)
+    scaling = a_scaling()
+    scaling_plot.draw_scaling(scaling, "unused.png")
+    building, reading, answering, total, error, adds, _ = caught[0].axes
+    lines = [len(panel.get_lines()) for panel in (building, reading, answering, total, error, adds)]
+    assert lines == [6, 4, 6, 6, 3, 3]  # inference and update; a full view reads nothing apart
+    sides, hard = points_of(reading.get_lines()[0])
+    assert sides == list(SIDES)
+    assert hard == [0.02] * len(SIDES)
+    np.testing.assert_allclose(points_of(total.get_lines()[1])[1][0], 0.01 + 0.04 + 0.9)
+    assert overlapping_texts(caught[0]) == []

@@ -1,0 +1,90 @@
+"""A bad kwarg is refused with its name, its value and what would be right."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
+
+BAD: list[tuple[str, Any, str]] = [
+    ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, circle_square"),
+    ("source", 3, "source=3 must be one of glyphs"),
+    ("source", None, "source=None must be one of glyphs"),
+    ("source", "folder:", "must be one of.*folder:PATH"),
+    ("sensor", "fovea", "must be 'retina'"),
+    ("split", "dev", "must be one of 'train', 'validation', 'test'"),
+    ("look", "absolute", "must be one of 'continuous', 'tiles', 'relative'"),
+    ("reward", "sparse", "must be one of 'final', 'dense'"),
+    ("view", "partial", "must be one of 'glimpse', 'full'"),
+    ("autoreset_mode", "next_step", "must be one of.*NextStep.*SameStep.*Disabled"),
+    ("render_mode", "ansi", "must be None or one of.*rgb_array.*human"),
+    ("scene_size", 0, "must be an integer of at least 1"),
+    ("scene_size", 27, "must be at least 28"),
+    ("scene_size", 60.0, "must be an integer"),
+    ("clutter", -1, "must be an integer of at least 0"),
+    ("clutter_size", 0, "must be an integer of at least 1"),
+    ("clutter_size", 29, "must be at most 28"),
+    ("budget", 0, "must be an integer of at least 1"),
+    ("budget", "8", "must be an integer"),
+    ("budget", True, "must be an integer"),
+    ("glimpse_size", 0, "must be an integer of at least 1"),
+    ("glimpse_size", 8.5, "must be an integer"),
+    ("scales", 0, "must be an integer of at least 1"),
+    ("scales", 13, "must be at most 12"),
+    ("inside", 1, "must be True or False"),
+    ("inside", "yes", "must be True or False"),
+    ("history", None, "must be True or False"),
+    ("stop", 0, "must be True or False"),
+    ("max_move", 0.0, "above 0 and at most 2"),
+    ("max_move", 2.5, "above 0 and at most 2"),
+    ("max_move", np.nan, "above 0 and at most 2"),
+    ("max_move", "far", "above 0 and at most 2"),
+    ("glimpse_cost", -0.1, "must be a number of at least 0"),
+    ("glimpse_cost", np.nan, "must be a number of at least 0"),
+    ("glimpse_cost", np.inf, "must be a number of at least 0"),
+    ("glimpse_cost", "free", "must be a number of at least 0"),
+    ("copies", 0, "integer of at least 1"),
+    ("copies", 4, "multiple of copies=4"),
+    ("copies", 1.5, "multiple of copies=1.5|integer"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "right"), BAD, ids=[f"{n}={v}" for n, v, _ in BAD])
+def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, right: str) -> None:
+    with pytest.raises(ValueError, match=right) as refusal:
+        make_vector(CLUTTERED, 6, **{name: value})
+    assert name in str(refusal.value)
+    if name not in ("copies", "render_mode"):  # Gymnasium warns of a render mode itself
+        with pytest.raises(ValueError, match=right):
+            make_single(CLUTTERED, **{name: value})
+
+
+def test_kwargs_which_do_not_go_together_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"clutter=3 must be 0 for source='circle_square'"):
+        make_vector(CIRCLE_SQUARE, 2, clutter=3)
+    with pytest.raises(ValueError, match=r"48 pixels does not fit .* inside=False"):
+        make_vector(CENTRED, 2, glimpse_size=12, scales=3, inside=True)
+    kwargs: dict[str, Any]
+    for kwargs in ({"stop": True}, {"history": True}, {"glimpse_cost": 0.1}):
+        with pytest.raises(ValueError, match=r"view='full'.*leave history, stop and glimpse_cost"):
+            make_vector(CENTRED, 2, view="full", **kwargs)
+
+
+def test_copies_need_a_batch_of_their_size() -> None:
+    with pytest.raises(ValueError, match="num_envs=5 must be a multiple of copies=2"):
+        make_vector(CENTRED, 5, copies=2)
+    with pytest.raises(ValueError, match="copies=2 must be 1 in a single environment"):
+        make_single(CENTRED, copies=2)
+
+
+def test_an_unknown_kwarg_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match="glimpses"):
+        make_vector(CENTRED, 2, glimpses=4)
+
+
+def test_numpys_numbers_are_taken() -> None:
+    envs = make_vector(
+        CENTRED, 2, budget=np.int64(3), scene_size=np.int32(40), glimpse_cost=np.float32(0.5)
+    )
+    np.testing.assert_allclose(envs.reset(seed=0)[0]["remaining"], 2 / 3, rtol=1e-6)

@@ -1,0 +1,170 @@
+"""The environments' pages say what the code says, and the guides name what exists."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gymnasium import spaces
+
+from agents.train import ALGORITHMS as AGENTS
+from baselines.train import ALGORITHMS as BASELINES
+from glimpse_envs.suite import SUITE, Row
+from report.figures.environments import MAX_BYTES
+from report.generate import FOLDER, main, speed_is_stale, stale_pages, write_pages
+from report.pages.docstring import read_task_docstring
+from report.pages.environments import make_pages, page_name
+from report.pages.tables import space_table, table
+
+DOCS = FOLDER.parent
+README = DOCS.parent / "README.md"
+GUIDES = (README, *(DOCS / name for name in ("index.md", "extending.md", "speed.md", "memory.md")))
+
+
+def test_the_pages_are_fresh() -> None:
+    assert stale_pages() == [], "run python -m report.generate"
+    assert not speed_is_stale(), "run python -m report.generate"
+
+
+def test_pages_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path))
+    assert len(make_pages()) == len(SUITE) + 1
+
+
+def test_a_page_tells_the_row_and_the_live_spaces() -> None:
+    page = make_pages()["CircleSquare.md"]
+    assert page.startswith("# Glimpse/CircleSquare-v0\n")
+    assert "| `glimpse` | `Box`, float32 | `(1, 5, 5)` | 0 to 1 |" in page
+    assert "| 0 to 1 | the class: 0 square, 1 circle |" in page
+    assert "| `max_move` | `0.2` |" in page  # of the row
+    assert "| `clutter` | `0` |" in page  # a default
+    assert "| `copies` | `1` |" in page  # of the batch
+    assert "| chance | 0.5," in page
+
+
+def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:
+    pages = make_pages()
+    assert "| hidden | copy, length 1 to 10 |" in pages["Copy.md"]
+    assert "| 0 to 30 | the answer or the symbol to put out, 0 for nothing |" in pages["Copy.md"]
+    assert "| budget | 20, of the longest episode |" in pages["Copy.md"]
+    assert (
+        "| `location` | `Box`, float32 | `(10,)` | 0 to 1 | the address"
+        in (pages["PointerChase.md"])
+    )
+
+
+def test_the_list_has_every_id_once_and_links_to_its_page() -> None:
+    pages = make_pages()
+    for row in SUITE.values():
+        name = f"{page_name(row)}.md"
+        assert name in pages
+        assert pages["README.md"].count(f"[`{row.id}`]({name})") == 1
+
+
+def test_writing_mends_what_is_stale_and_nothing_else(tmp_path: Path) -> None:
+    write_pages(tmp_path)
+    edited, gone, fresh = (tmp_path / f"{n}.md" for n in ("CIFAR10", "FashionMNIST", "README"))
+    edited.write_text(edited.read_text() + "\n")
+    gone.unlink()
+    (tmp_path / "Removed.md").write_text("an environment that is no more")
+    (tmp_path / "Removed.png").write_bytes(b"")
+    written_at = fresh.stat().st_mtime_ns
+    expected = ["CIFAR10.md", "FashionMNIST.md", "Removed.md"]
+    assert stale_pages(tmp_path) == expected
+    assert write_pages(tmp_path) == expected
+    assert stale_pages(tmp_path) == []
+    assert fresh.stat().st_mtime_ns == written_at
+    assert {path.stem for path in tmp_path.iterdir()} == {Path(name).stem for name in make_pages()}
+
+
+def test_check_fails_on_a_stale_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--check"]) == 0
+    monkeypatch.setattr("report.generate.stale_pages", lambda: ["CIFAR10.md"])
+    assert main(["--check"]) == 1
+    assert "stale: CIFAR10.md" in capsys.readouterr().err
+
+
+class _Undocumented:
+    """A task.
+
+    Args:
+        budget: glimpses.
+    """
+
+    def __init__(self, budget: int, source: str) -> None: ...
+
+
+def test_a_docstring_without_its_sections_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"it must have .*Description"):
+        read_task_docstring(_Undocumented)
+
+
+def test_an_undocumented_argument_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("report.pages.docstring.SECTIONS", ())
+    with pytest.raises(ValueError, match=r"missing \['source'\], too many \[\]"):
+        read_task_docstring(_Undocumented)
+
+
+def test_a_key_without_a_meaning_is_refused() -> None:
+    with pytest.raises(LookupError, match="'smell'"):
+        space_table(spaces.Dict(smell=spaces.Discrete(3)), {}, ())
+
+
+def test_ranges_are_those_of_the_leaves() -> None:
+    text = space_table(
+        spaces.Dict(look=spaces.MultiDiscrete([3, 4]), answer=spaces.Discrete(5, start=2)),
+        {"look": "tiles"},
+        (),
+    )
+    assert "| `(2,)` | 0 to 3 | the tile" in text
+    assert "| `()` | 2 to 6 | the answer |" in text
+
+
+def test_a_bar_does_not_break_a_table() -> None:
+    assert table(("a",), [("x | y",)]) == "| a |\n| --- |\n| x \\| y |"
+
+
+@pytest.mark.parametrize("row", SUITE.values(), ids=lambda row: row.id)
+def test_every_environment_has_a_small_picture(row: Row) -> None:
+    picture = FOLDER / f"{page_name(row)}.png"
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert picture.stat().st_size <= MAX_BYTES
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_what_a_guide_names_is_there(guide: Path) -> None:
+    text = guide.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)\)", text)
+    paths = re.findall(r"`((?:glimpse_envs|agents|baselines|docs)/[\w/]*(?:\.py)?)`", text)
+    missing = [link for link in links if not (guide.parent / link).exists()]
+    missing += [path for path in paths if not (DOCS.parent / path).exists()]
+    commands = set(re.findall(r"python -m\s+(\w[\w.]*\w)", text))
+    missing += [command for command in commands if find_spec(command) is None]
+    trained = re.findall(r"python -m (?:agents|baselines)\.train ([\w|]+)", text)
+    learners = {name for names in trained for name in names.split("|")}
+    missing += sorted(learners - AGENTS.keys() - BASELINES.keys())
+    assert missing == []
+
+
+def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    for example in examples:
+        exec(compile(example, "docs/index.md", "exec"), {})
+    out = capsys.readouterr().out
+    assert "(64, 3, 12, 12)" in out
+    assert out.endswith("3 True\n")
+
+
+def test_the_readmes_curriculum_runs() -> None:
+    """The other examples train, or need data."""
+    examples = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = [one for one in examples if "level_distribution" in one]
+    names: dict[str, Any] = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert names["env"].level_distribution.name == "mixture"
