@@ -1,0 +1,148 @@
+"""One JSON record a run, of one kind for all families: what all that is published is drawn from.
+
+Meaning is a field that the learner sets, never a word in a name.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Sees = Literal["glimpses", "privileged", "everything"]
+"""What a model is shown: an agent's glimpses; glimpses, but more than these while it is trained;
+or all that is hidden, from the first step on."""
+LearnsFrom = Literal["label", "reward"]
+"""What answers, where there are any, are learned from: `info["target"]`, or the reward alone."""
+Attention = Literal["none", "hard", "soft", "soft_to_hard"]
+"""How a model reads what it is shown: as it is; one place at a time, which it chooses; everywhere
+at once, weighted; or softly at first and in one place by the end of its training."""
+Gaze = Literal["learned", "random", "raster", "oracle"]
+"""Who chooses an agent's looks: the model, or, as a control, a scanner."""
+
+SOLVED = 0.99
+"""The share of validation episodes with success from which on a task counts as solved."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What was trained, as its learner describes it.
+
+    Args:
+        name: for tables, such as "Reinforce LSTM".
+        sees, learns_from, attention, gaze: see the types.
+        reference_kind: a published model that it repeats, such as "conv" or "DRAW"; "" for none.
+    """
+
+    name: str
+    sees: Sees = "glimpses"
+    learns_from: LearnsFrom = "label"
+    attention: Attention = "hard"
+    gaze: Gaze = "learned"
+    reference_kind: str = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one evaluation found: each episode of a split, or of one level of it, played once.
+
+    Shares lie in [0, 1]; intervals are of 95 %.
+    """
+
+    split: str
+    """"test" or "validation"."""
+    episodes: int
+    success: float | None
+    """Share of episodes with success; None where the task has no such thing."""
+    success_interval: tuple[float, float] | None
+    """Wilson's interval of `success`."""
+    mean_return: float | None
+    """None in records made before it was kept."""
+    return_interval: tuple[float, float] | None
+    """Student's interval of `mean_return`."""
+    glimpses: float | None
+    """Taken in an episode, a mean; None in records made before it was kept."""
+    level: int | None = None
+    """The length of every episode; None where all lengths are played, or there are none."""
+    success_by_glimpse: tuple[float, ...] = ()
+    """(T,) after 1, 2, ... glimpses, an episode that has ended keeping its last; empty where
+    answers are not judged one by one."""
+    costs: dict[str, float] = field(default_factory=dict)
+    """Of one episode, a mean (`agents.scoring.costs`): `values_delivered`, numbers that reading
+    handed to the model; `pixels_covered` or `cells_read`; `multiply_adds`, in all, and
+    `multiply_adds_reading`; `seconds`, of the model and the environment alone, by the core's clock.
+    Those that were not measured are absent."""
+    costs_by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """The same, name -> (T,), after 1, 2, ... glimpses."""
+    successes: str = ""
+    """Which episodes had success, in the split's order, by `pack`; empty where not known."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Where a training stood: one point of its curve.
+
+    Args:
+        core_seconds: of updates so far, evaluations not counted.
+        episodes: learned from so far.
+        success: share of validation episodes with success; None where the task has no such thing.
+        mean_return: of these episodes; None in records made before it was kept.
+        scored: how many these episodes are.
+    """
+
+    core_seconds: float
+    episodes: int
+    success: float | None
+    mean_return: float | None
+    scored: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """One training run and its scores."""
+
+    env_id: str
+    env_kwargs: dict[str, Any]
+    """What differs from the id's defaults in the task, flat scalars; that a model sees everything
+    (view="full") is told by `model.sees` and left out."""
+    model: Model
+    algorithm: str
+    """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s."""
+    command: str
+    """With which the run was begun, as it can be typed at the root of the checkout."""
+    seed: int
+    """Of the training run."""
+    budget: int
+    """T, glimpses of the longest episode, the first included; 1 where all is seen at once."""
+    levels: tuple[int, int] | None
+    """The least and the greatest length trained on; None where nothing has a length."""
+    episodes: int
+    """Learned from in the whole training."""
+    seconds: float
+    """Time of the training, of its core where one thread did all, else on the wall's clock."""
+    cores: int
+    """Kept busy by the training, so that its cost is `seconds * cores`."""
+    hardware: str
+    revision: str
+    versions: dict[str, str]
+    """Of the libraries, name -> version; empty in records made before they were kept."""
+    config: dict[str, Any]
+    """The learner's whole configuration."""
+    scores: tuple[Score, ...]
+    """The first is the headline: the test split, at the greatest trained length where there is
+    one; the others are of other lengths."""
+    curve: tuple[Validation, ...] = ()
+    """Validation while it was trained, in order. The task was solved at the first point whose
+    success is at least `SOLVED`."""
+    notes: str = ""
+    """What differs from the references' setting, for the reader of the table."""
+
+    def at(self, multiple: int) -> Score | None:
+        """The score at `multiple` times the greatest trained length; None where there is none."""
+        if self.levels is None:
+            return None
+        wanted = multiple * self.levels[1]
+        return next((score for score in self.scores if score.level == wanted), None)
+
+    @property
+    def solved_after(self) -> Validation | None:
+        """The first point of the curve at which the task was solved; None where it never was."""
+        reached = (p for p in self.curve if p.success is not None and p.success >= SOLVED)
+        return next(reached, None)
