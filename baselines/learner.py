@@ -8,7 +8,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from agents.algorithms.learner import GradientLearner
-from agents.episodes.rollout import autocast, make_training_env
+from agents.episodes.environments import make_training_env
+from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from baselines.model import Baseline, BaselineConfig, Setting, full_view
 

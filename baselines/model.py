@@ -17,7 +17,9 @@ import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.training.checkpoints import load_weights
 from agents.training.loop import TrainingConfig
 from agents.training.resuming import read_config
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.task import PictureView
 
 # What the full view, of one step, does not take.
 GLIMPSE_ONLY = frozenset({"history", "stop", "glimpse_cost"})
@@ -45,6 +47,7 @@ class Setting:
         window_sides: in pixels, of each of a glimpse's K windows, finest first.
         look_margin: pixels along the scene's edges that looks in [-1, 1] leave out.
         every_answer_counts: the environment pays every answer, not the last alone.
+        view: how the picture is looked at.
     """
 
     scene_shape: tuple[int, int, int]
@@ -55,6 +58,7 @@ class Setting:
     window_sides: tuple[float, ...]
     look_margin: float
     every_answer_counts: bool
+    view: PictureView
 
     @property
     def glimpse_size(self) -> int:
@@ -75,22 +79,26 @@ class Setting:
             closing(gym.make(env_id, **{**kwargs, "view": "glimpse"})) as seen,
             closing(gym.make(env_id, **kwargs)) as whole,
         ):
-            task: Any = seen.unwrapped.task  # type: ignore[attr-defined]
-            glimpse_space, full_space = seen.observation_space, whole.observation_space
-        assert isinstance(glimpse_space, spaces.Dict)
+            glimpsed, full_space = describe(seen), whole.observation_space
         assert isinstance(full_space, spaces.Dict)
         shape = full_space["scene"].shape
-        if shape is None or len(shape) != 3:
+        view, budget, answer_reward = (
+            glimpsed.picture_view,
+            glimpsed.budget,
+            glimpsed.answer_reward,
+        )
+        if view is None or shape is None or len(shape) != 3:
             raise ValueError(f"{env_id} hides no picture (C, H, W): its scene has shape {shape}")
         return cls(
             scene_shape=shape,
-            glimpse_space=glimpse_space,
-            answers=int(task.action_space["answer"].n),
-            budget=task.budget,
-            tile_locations=task.tile_locations,
-            window_sides=task.window_sides,
-            look_margin=task.look_margin,
-            every_answer_counts=task.answer_reward < 1.0,
+            glimpse_space=glimpsed.observation_space,
+            answers=spaces.flatdim(glimpsed.components["answer"].space),
+            budget=budget or 1,
+            tile_locations=view.tile_locations,
+            window_sides=view.window_sides,
+            look_margin=view.space.margin,
+            view=view,
+            every_answer_counts=answer_reward is not None and answer_reward < 1.0,
         )
 
 

@@ -125,6 +125,7 @@ class Task(ABC):
         observation_space: of a single row (Dict).
         budget: glimpses in an episode, the first included; where episodes differ, the greatest.
         budgets: (num_envs,) those of the rows' present episodes, since `allocate`.
+        fixed_steps: whether every episode takes exactly `budget` steps.
         budget_is_seen: whether the agent can see how much of its budget is left: a spent budget
             then terminates, else it truncates.
         glimpse_cost: paid for every glimpse after the first.
@@ -141,6 +142,7 @@ class Task(ABC):
     observation_space: spaces.Dict
     budget: int
     budgets: NDArray[np.int64]
+    fixed_steps: bool = False
     budget_is_seen: bool = True
     glimpse_cost: float = 0.0
     answer_reward: float | NDArray[np.float64] = 1.0

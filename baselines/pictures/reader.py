@@ -17,6 +17,7 @@ from agents.policy.networks import (
     make_core,
 )
 from baselines.model import Baseline, Setting
+from glimpse_envs.task import Component
 
 
 class RecurrentReader(Baseline):
@@ -48,7 +49,9 @@ class RecurrentReader(Baseline):
         space = spaces.Dict([*glimpse_space.items(), ("remaining", remaining)])
         self.glimpse_network = GlimpseNetwork(space, network)
         self.core = make_core(network, network.glimpse_units)
-        self.answer_head = make_head("answer", spaces.Discrete(setting.answers), network)
+        self.answer_head = make_head(
+            "answer", Component(spaces.Discrete(setting.answers), taught=True), network
+        )
 
     @property
     def title(self) -> str:

@@ -24,6 +24,7 @@ from baselines.attention import attend
 from baselines.model import BaselineConfig, Setting
 from baselines.pictures.reader import RecurrentReader
 from baselines.scores import Score, ScoreName, make_score
+from glimpse_envs.task import Component
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class SoftTiles(RecurrentReader):
         by_content = config.attention == "content"
         label = "tiles by content" if by_content else "tiles"
         super().__init__(setting, config.network, space, label)
-        self.tiles = TileReader(setting, setting.scene_shape)
+        self.tiles = TileReader(setting.view)
         if by_content:
             units = config.key_units
             value_size = int(np.prod(shape)) + 2
@@ -82,7 +83,7 @@ class SoftTiles(RecurrentReader):
         else:
             self.key = None
             choices = spaces.Discrete(len(setting.tile_locations))
-            head = make_head("look", choices, config.network)
+            head = make_head("look", Component(choices), config.network)
             assert isinstance(head, CategoricalHead)
             self.look = head
 

@@ -84,6 +84,7 @@ class PictureTask(Task):
         self._scene = scene
         self._full, self._with_history, self._stop = view == "full", history, stop
         self.budget = 1 if self._full else int(budget)
+        self.fixed_steps = not stop
         self.glimpse_cost = float(glimpse_cost)
         seeing = make_sensor(sensor, scene.shape, glimpse_size, scales)
         # The full view reads no glimpses: the coarser scales need not be summed for it.
