@@ -92,12 +92,17 @@ SUITE: dict[str, Row] = {
 }
 
 
+def register(row: Row) -> None:
+    """Register an environment with Gymnasium, single and batched."""
+    gym.register(
+        row.id,
+        entry_point="glimpse_envs.single:GlimpseEnv",
+        vector_entry_point="glimpse_envs.env:GlimpseVectorEnv",
+        kwargs={"task": row.task, **row.kwargs},
+    )
+
+
 def register_all() -> None:
-    """Register every environment of the suite with Gymnasium."""
+    """Register every environment of the suite."""
     for row in SUITE.values():
-        gym.register(
-            row.id,
-            entry_point="glimpse_envs.single:GlimpseEnv",
-            vector_entry_point="glimpse_envs.env:GlimpseVectorEnv",
-            kwargs={"task": row.task, **row.kwargs},
-        )
+        register(row)

@@ -74,6 +74,13 @@ class Outcome(NamedTuple):
         return {name: value[which] for name, value in entries.items() if value is not None}
 
 
+def rows_of(groups: Rows, copies: int) -> Rows:
+    """Return the rows (m copies,) of `groups` (m,)."""
+    if copies == 1:
+        return groups
+    return (groups[:, None] * copies + np.arange(copies)).ravel()
+
+
 @dataclass(frozen=True)
 class PictureView:
     """How a picture is looked at, for whoever chooses looks or reads pictures without the task.

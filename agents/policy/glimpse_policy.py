@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.policy.distributions import Distribution
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import GaussianHead, Repeater, make_head
-from agents.policy.networks import GlimpseNetwork, NetworkConfig, State, check_network, make_core
+from agents.policy.networks import NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json
 from glimpse_envs.episodes.description import Description, describe

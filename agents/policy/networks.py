@@ -1,13 +1,11 @@
-"""The parts of a recurrent attention model (RAM, Mnih et al. 2014, section 3.1), from spaces."""
+"""The configuration of a recurrent attention model (RAM, Mnih et al. 2014), and its cores."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import torch
-from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -31,6 +29,8 @@ class NetworkConfig:
     """Units that encode what is seen (and channels times 4 of the convolutions); RAM has 128."""
     where_units: int = 128
     """Units that encode where it was seen and what remains."""
+    word_units: int = 32
+    """Size of the vector that stands for a word, where words are observed."""
     glimpse_units: int = 512
     """Units that join the two; RAM has 256."""
     normalise: bool = True
@@ -70,88 +70,11 @@ def check_network(config: NetworkConfig) -> None:
         ValueError: naming the field, its value and what would be right.
     """
     check_choices(config)
-    check_counts(config, "what_units", "where_units", "glimpse_units", "core_units", "head_units")
+    check_counts(config, "what_units", "where_units", "word_units")
+    check_counts(config, "glimpse_units", "core_units", "head_units")
     check_positive(config, "look_std")
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
-
-
-class GlimpseNetwork(nn.Module):
-    """What-and-where: glimpse and location are encoded apart and joined.
-
-    Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse` or, in
-    the full view, `scene`; "where" is everything else, flattened.
-
-    Raises:
-        ValueError: there is no such part, or it is no picture and `config` needs one.
-    """
-
-    def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
-        super().__init__()
-        self.what_key = "scene" if "scene" in space.spaces else "glimpse"
-        if self.what_key not in space.spaces:
-            raise ValueError(
-                f"the observation has {list(space.spaces)}; a glimpse network needs 'glimpse' or "
-                "'scene'"
-            )
-        self.where_keys = [key for key in space.spaces if key != self.what_key]
-        shape = space[self.what_key].shape
-        assert shape is not None
-        self.contrast = config.contrast
-        if config.contrast:
-            _check_picture(shape, "contrast=True", "leave it False")
-            shape = (2 * shape[0], *shape[1:])
-        self.what = _what_encoder(shape, config)
-        where_size = sum(spaces.flatdim(space[key]) for key in self.where_keys)
-        self.where = nn.Linear(where_size, config.where_units) if where_size else None
-        joined = config.what_units + (config.where_units if where_size else 0)
-        self.join: nn.Module = nn.Linear(joined, config.glimpse_units)
-        if config.normalise:
-            self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
-
-    def forward(self, observation: dict[str, Tensor]) -> Tensor:
-        seen = observation[self.what_key]
-        if self.contrast:
-            seen = torch.cat([seen, _local_contrast(seen)], dim=1)
-        encoded = self.what(seen)
-        if self.where is not None:
-            where = torch.cat([observation[key].flatten(1) for key in self.where_keys], dim=1)
-            encoded = torch.cat([encoded, self.where(where)], dim=1)
-        return F.relu(self.join(F.relu(encoded)))
-
-
-def _local_contrast(seen: Tensor) -> Tensor:
-    """Each picture of `seen` (..., g, g) less its mean, over its standard deviation."""
-    centred = seen - seen.mean(dim=(-2, -1), keepdim=True)
-    # The least step that matters is of the order of 1 / 255; an even picture stays even.
-    return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
-
-
-def _check_picture(shape: tuple[int, ...], option: str, cure: str) -> None:
-    """Raise a ValueError unless `shape` is that of square pictures, which `option` needs."""
-    if len(shape) < 3 or shape[-2] != shape[-1]:
-        raise ValueError(
-            f"{option} is for square pictures (..., side, side); what is seen here has the shape "
-            f"{shape}: {cure}"
-        )
-
-
-def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
-    if config.glimpse_network == "dense":
-        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), config.what_units))
-    _check_picture(shape, "glimpse_network='conv'", "take 'dense'")
-    channels, side = int(np.prod(shape[:-2])), shape[-1]
-    width = max(8, config.what_units // 4)
-    pooled = -(-side // 2)
-    return nn.Sequential(
-        nn.Flatten(1, -3),
-        nn.Conv2d(channels, width // 2, 3, padding=1),
-        nn.ReLU(),
-        nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
-        nn.ReLU(),
-        nn.Flatten(),
-        nn.Linear(width * pooled * pooled, config.what_units),
-    )
 
 
 class Core(nn.Module, ABC):

@@ -6,7 +6,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.networks import GlimpseNetwork, NetworkConfig, check_network
+from agents.policy.glimpse_network import GlimpseNetwork
+from agents.policy.networks import NetworkConfig, check_network
 
 
 class GlimpseFeatures(BaseFeaturesExtractor):

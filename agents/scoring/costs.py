@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from agents.policy.networks import GlimpseNetwork
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import Evaluation

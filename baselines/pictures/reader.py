@@ -8,14 +8,9 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import make_head
-from agents.policy.networks import (
-    GlimpseNetwork,
-    NetworkConfig,
-    check_network,
-    core_name,
-    make_core,
-)
+from agents.policy.networks import NetworkConfig, check_network, core_name, make_core
 from baselines.model import Baseline, Setting
 from glimpse_envs.task import Component
 

@@ -14,8 +14,8 @@ from captum.attr import LayerAttribution, LayerGradCam, Saliency
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.networks import GlimpseNetwork
 from baselines.model import Baseline
 from baselines.pictures.full_view import FullView
 from baselines.pictures.reader import RecurrentReader

@@ -10,7 +10,7 @@ from glimpse_envs.core.arguments import check_choice, check_flags, check_integer
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
-from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task
+from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.gaze import Gaze
 from glimpse_envs.vision.scenes.scene import Scene
 from glimpse_envs.vision.scenes.stage import Stage
@@ -161,9 +161,7 @@ class PictureTask(Task):
         self._indices[groups] = keys.indices[groups]
         corners = self._view.space.to_locations(self._stage.boxes[groups].reshape(-1, 2, 2))
         self._target_boxes[groups] = corners.reshape(-1, 4)
-        rows = groups
-        if self._copies > 1:
-            rows = (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
+        rows = rows_of(groups, self._copies)
         starts = self._starts
         if self._view.look == "tiles":
             tiles = (starts[:, 0] + 1) / 2 * len(self._view.tile_locations)

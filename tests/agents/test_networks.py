@@ -12,10 +12,10 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.distributions import Categorical, DiagonalGaussian
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import make_head
 from agents.policy.networks import (
-    GlimpseNetwork,
     LSTMCore,
     NetworkConfig,
     RectifierCore,

@@ -5,7 +5,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers
-from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.task import Arrays, Rows, rows_of
 from glimpse_envs.tasks.table.base import Table, box, one_hot
 from glimpse_envs.tasks.table.kernels import KeyArrays, deal_pairs, show_recall
 
@@ -164,7 +164,7 @@ class AssociativeRecall(Table):
             self._right,
         )
         self._targets[groups] = self._pairs[groups, self._right[groups], 1]
-        self._memory[self._rows_of(groups)] = -1
+        self._memory[rows_of(groups, self._copies)] = -1
 
     def look(self, rows: Rows, actions: Arrays) -> None:
         stored = self._taken[rows] - 2  # the pair that was shown before this look

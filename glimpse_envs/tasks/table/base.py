@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import check_choice, check_integers, is_number
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task
+from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.table.kernels import KeyArrays, addresses_of, fill_bits
 
@@ -236,16 +236,10 @@ class Table(Task):
         self._lengths[groups] = keys.levels[groups]
         self._indices[groups] = keys.indices[groups]
         self._draw(groups, (keys.seeds, keys.streams, keys.episodes, keys.indices))
-        rows = self._rows_of(groups)
+        rows = rows_of(groups, self._copies)
         self.budgets[rows] = np.repeat(self._budgets_of(self._lengths[groups]), self._copies)
         self._heads[rows] = self._path[rows, 0] = np.repeat(self._starts[groups], self._copies)
         self._answers[rows] = 0
-
-    def _rows_of(self, groups: Rows) -> Rows:
-        """Return the rows (m copies,) of `groups` (m,)."""
-        if self._copies == 1:
-            return groups
-        return (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
 
     def look(self, rows: Rows, actions: Arrays) -> None:
         addresses = actions["look"][rows]

@@ -1,0 +1,126 @@
+"""The glimpse network: from the parts of an observation, as their spaces have them, to one code."""
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.policy.networks import NetworkConfig
+
+
+class GlimpseNetwork(nn.Module):
+    """What-and-where: what is seen and all that is known beside it are encoded apart and joined.
+
+    Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse`, in the
+    full view `scene`, and where there is neither the first part; "where" is everything else,
+    flattened. Parts of whole numbers are words: each is looked up in an embedding, which all parts
+    with as many words share.
+
+    Args:
+        space: of the observations of a single row.
+        config: sizes and kinds.
+
+    Raises:
+        ValueError: a part has a space that nothing encodes, or is no picture and `config` needs
+            one.
+    """
+
+    def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
+        super().__init__()
+        parts = list(space.spaces)
+        self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])
+        self.where_keys = [key for key in space.spaces if key != self.what_key]
+        self.vocabularies = {
+            key: words for key in space.spaces if (words := _words_in(key, space[key]))
+        }
+        self.embeddings = nn.ModuleDict(
+            {
+                str(words): nn.Embedding(words, config.word_units)
+                for words in sorted(set(self.vocabularies.values()))
+            }
+        )
+        shape = self._shape(space, self.what_key, config)
+        self.contrast = config.contrast
+        if config.contrast:
+            _check_picture(shape, "contrast=True", "leave it False")
+            shape = (2 * shape[0], *shape[1:])
+        self.what = _what_encoder(shape, config)
+        where_size = sum(int(np.prod(self._shape(space, k, config))) for k in self.where_keys)
+        self.where = nn.Linear(where_size, config.where_units) if where_size else None
+        joined = config.what_units + (config.where_units if where_size else 0)
+        self.join: nn.Module = nn.Linear(joined, config.glimpse_units)
+        if config.normalise:
+            self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
+
+    def _shape(self, space: spaces.Dict, key: str, config: NetworkConfig) -> tuple[int, ...]:
+        """The shape of one part, words as their vectors."""
+        shape = space[key].shape
+        assert shape is not None
+        return (*shape, config.word_units) if key in self.vocabularies else shape
+
+    def _numbers(self, observation: dict[str, Tensor], key: str) -> Tensor:
+        """One part (B, ...) as numbers: words (B, k) as their vectors (B, k, word_units)."""
+        part = observation[key]
+        if key not in self.vocabularies:
+            return part
+        return self.embeddings[str(self.vocabularies[key])](part.long())
+
+    def forward(self, observation: dict[str, Tensor]) -> Tensor:
+        seen = self._numbers(observation, self.what_key)
+        if self.contrast:
+            seen = torch.cat([seen, _local_contrast(seen)], dim=1)
+        encoded = self.what(seen)
+        if self.where is not None:
+            parts = [self._numbers(observation, key).flatten(1) for key in self.where_keys]
+            encoded = torch.cat([encoded, self.where(torch.cat(parts, dim=1))], dim=1)
+        return F.relu(self.join(F.relu(encoded)))
+
+
+def _words_in(key: str, space: spaces.Space) -> int:
+    """How many words there are, where a part is of words; 0 where it is of numbers.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if isinstance(space, spaces.Discrete) and space.start == 0:
+        return int(space.n)
+    if isinstance(space, spaces.MultiDiscrete) and not space.start.any():
+        return int(space.nvec.max())
+    if isinstance(space, spaces.Box | spaces.MultiBinary):
+        return 0
+    raise ValueError(f"observation[{key!r}] has the space {space}, which no encoder reads")
+
+
+def _local_contrast(seen: Tensor) -> Tensor:
+    """Each picture of `seen` (..., g, g) less its mean, over its standard deviation."""
+    centred = seen - seen.mean(dim=(-2, -1), keepdim=True)
+    # The least step that matters is of the order of 1 / 255; an even picture stays even.
+    return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
+
+
+def _check_picture(shape: tuple[int, ...], option: str, cure: str) -> None:
+    """Raise a ValueError unless `shape` is that of square pictures, which `option` needs."""
+    if len(shape) < 3 or shape[-2] != shape[-1]:
+        raise ValueError(
+            f"{option} is for square pictures (..., side, side); what is seen here has the shape "
+            f"{shape}: {cure}"
+        )
+
+
+def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
+    if config.glimpse_network == "dense":
+        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), config.what_units))
+    _check_picture(shape, "glimpse_network='conv'", "take 'dense'")
+    channels, side = int(np.prod(shape[:-2])), shape[-1]
+    width = max(8, config.what_units // 4)
+    pooled = -(-side // 2)
+    return nn.Sequential(
+        nn.Flatten(1, -3),
+        nn.Conv2d(channels, width // 2, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(width * pooled * pooled, config.what_units),
+    )
