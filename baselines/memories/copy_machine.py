@@ -6,7 +6,7 @@ memory is constant at first.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,8 @@ from glimpse_envs.evaluation.runs import Run
 @dataclass(frozen=True)
 class CopyConfig:
     """Train an NTM to copy."""
+
+    algorithm: ClassVar[str] = "ntm_copy"
 
     seed: int = 0
     """Of the first weights and the sequences."""
