@@ -46,43 +46,43 @@ class SB3Config:
     """Whether it remembers; if not, it is shown all glimpses so far."""
 
     env_id: str = "Glimpse/ClutteredMNIST-v0"
-    """The environment."""
+    """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Its arguments, such as budget=6 look=tiles; learners without memory have history=True where
+    """Arguments of the environment, such as budget=6 look=tiles; learners without memory have history=True where
     it is not given."""
     seed: int = 0
-    """Of the scenes, the samples and the first weights."""
+    """Random seed of scenes, samples and initial weights."""
     timesteps: int = 10_000_000
-    """Environment steps to train on, of all rows together."""
+    """Number of environment steps to train on, of all rows together."""
     n_envs: int = 64
-    """Rows."""
+    """Number of rows, episodes that run side by side."""
     n_steps: int = 16
-    """Steps of each row an update."""
+    """Number of steps of each row in an update."""
     learning_rate: float = 7e-4
-    """Of SB3's optimiser, constant."""
+    """Learning rate of SB3's optimiser, constant."""
     gamma: float = 1.0
-    """Discount; episodes are short, so none."""
+    """Discount a step, in [0, 1]; 1 is none, for episodes are short."""
     gae_lambda: float = 1.0
-    """Of generalised advantage estimation (Schulman et al. 2016)."""
+    """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     normalise_advantage: bool = True
     """Give the advantages of a batch mean 0 and standard deviation 1."""
     entropy_weight: float = 0.01
-    """Bonus for the policy's entropy, in nats."""
+    """Weight of the bonus for the policy's entropy, in nats."""
     baseline_weight: float = 0.5
     """Weight of the value's squared error."""
     max_gradient_norm: float = 0.5
-    """Gradients are shortened to this norm."""
+    """Norm to which longer gradients are shortened."""
     network: NetworkConfig = field(default_factory=_network)
     """Sizes and kinds. The core is an LSTM or, in learners without memory, a dense layer of
     `core_units` over all glimpses; `head_units` are the hidden units of policy and value."""
     device: str = "cpu"
-    """Where the model runs: cpu, cuda, cuda:1, ..."""
+    """Device of the model: cpu, cuda, cuda:1, ..."""
     threads: int = 1
-    """Threads of torch; one a process is fastest on small machines."""
+    """Number of threads of torch; one a process is fastest on small machines."""
     log_every: int = 10
-    """Updates between two lines of metrics."""
+    """Number of updates between two lines of metrics."""
     checkpoint_every: int = 100
-    """Updates between two checkpoints."""
+    """Number of updates between two checkpoints."""
 
     @property
     def model(self) -> Model:
@@ -133,13 +133,13 @@ class PPOConfig(SB3Config):
     sb3_class: ClassVar[type[SB3Model]] = PPO
 
     n_steps: int = 32
-    """Steps of each row an update."""
+    """Number of steps of each row in an update."""
     gae_lambda: float = 0.95
-    """Of generalised advantage estimation (Schulman et al. 2016)."""
+    """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     batch_size: int = 512
-    """Steps in a minibatch."""
+    """Number of steps in a minibatch."""
     epochs: int = 4
-    """Times that each step is learned from."""
+    """Number of times that each step is learned from."""
     clip_range: float = 0.2
     """How far the ratio of the probabilities may go from 1."""
 

@@ -48,25 +48,25 @@ class CompareConfig:
     """Train hard and soft attention on the same scenes, and draw what each costs and buys."""
 
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
-    """The environment."""
+    """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Its arguments, such as budget=6."""
+    """Arguments of the environment, such as budget=6."""
     models: tuple[str, ...] = A_FEW
     """Names of contenders, or all."""
     seeds: tuple[int, ...] = (0,)
-    """Of the trainings, one each."""
+    """Random seeds; each contender is trained once with each."""
     minutes: float = 1.0
-    """Of training, on one core, for each contender and seed."""
+    """Length of each training in minutes of one core."""
     processes: int = 2
-    """Contenders trained at a time; no more than there are cores."""
+    """Number of contenders trained at a time; no more than there are cores."""
     scenes: int | None = None
-    """Test scenes to score on; all where it is not given."""
+    """Number of test scenes to score on; all where it is not given."""
     validation_scenes: int = 2_000
-    """Of the validation split, scored at each doubling of the training."""
+    """Number of validation scenes scored at each doubling of the training."""
     folder: Path | None = None
-    """Of the runs, the records and the picture; runs/compare-ENVIRONMENT where none is given."""
+    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where none is given."""
     record: Path | None = None
-    """Of the records, where they are to lie elsewhere."""
+    """Folder of the records, where they are to lie elsewhere."""
 
     @property
     def place(self) -> Path:

@@ -154,6 +154,7 @@ def test_every_figure_is_as_counted_by_hand() -> None:
     assert evaluation.success_interval == wilson_interval(10, 10)
     assert evaluation.mean_return == 1.0
     assert evaluation.mean_glimpses == 3.0
+    assert evaluation.successes is not None
     assert evaluation.successes.tolist() == [True] * SCENES
     assert (evaluation.episodes, evaluation.seed, evaluation.split) == (10, 5, "test")
     assert math.isnan(evaluation.normalised_score)
@@ -169,6 +170,7 @@ def test_correct_is_in_scene_order_and_each_scene_counts_once() -> None:
         return {"look": np.zeros((rows, 2), np.float32), "answer": np.full(rows, 3)}
 
     evaluation = evaluate(always_three, ENV_ID, batch_size=4)
+    assert evaluation.successes is not None
     assert np.flatnonzero(evaluation.successes).tolist() == [3, 8]
     assert evaluation.success == evaluation.mean_return == 0.2
     assert evaluation.return_interval == pytest.approx(
@@ -208,6 +210,7 @@ def test_the_train_split_plays_as_many_fresh_scenes_as_asked() -> None:
         LeftThenRight(), ENV_ID, split="train", episodes=50, batch_size=20, seed=1
     )
     first = HiddenNumber.played[:50]
+    assert evaluation.successes is not None
     assert evaluation.episodes == len(evaluation.successes) == 50
     assert len(set(first)) > 40  # of 1000
     HiddenNumber.played.clear()
@@ -308,6 +311,7 @@ def test_a_tape_is_right_when_all_of_it_is() -> None:
     lengths = lengths_of_scenes(40)
     assert set(lengths.tolist()) == {1, 2, 3, 4}
     evaluation = evaluate(Copier(), COPY, episodes=40, batch_size=40, **TAPES)
+    assert evaluation.successes is not None
     assert evaluation.successes.all()
     assert evaluation.mean_return == pytest.approx(1.0)
     assert evaluation.glimpses.tolist() == lengths.tolist()
@@ -322,6 +326,7 @@ def test_a_tape_that_is_left_half_way_is_wrong(how: str, lapses: int) -> None:
     """Every symbol that was put out before was right, and paid."""
     lengths = lengths_of_scenes(40)
     evaluation = evaluate(Copier(lapses, how), COPY, episodes=40, **TAPES)
+    assert evaluation.successes is not None
     assert not evaluation.successes.any()
     assert evaluation.success == 0.0
     paid = np.maximum(lengths - lapses, 0) / lengths
@@ -351,7 +356,7 @@ def test_the_whole_answer_of_a_full_view_is_judged_as_one(left_out: int, right: 
         return {"answer": np.where(np.arange(symbols.shape[1]) < outputs - left_out, symbols, 0)}
 
     evaluation = evaluate(read, COPY, episodes=40, view="full", **TAPES)
-    assert (evaluation.successes == right).all()
+    assert np.all(evaluation.successes == right)
     assert evaluation.mean_return == pytest.approx(((lengths - left_out) / lengths).mean())
     assert evaluation.success_by_glimpse == (float(right),)
 
