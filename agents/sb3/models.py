@@ -48,8 +48,8 @@ class SB3Config:
     env_id: str = "Glimpse/ClutteredMNIST-v0"
     """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Arguments of the environment, such as budget=6 look=tiles; learners without memory have history=True where
-    it is not given."""
+    """Arguments of the environment, such as budget=6 look=tiles; learners without memory have
+    history=True where it is not given."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
     timesteps: int = 10_000_000

@@ -45,8 +45,8 @@ class CopyConfig:
     units: int = 100
     """Number of units of the controller, an LSTM."""
     learning_rate: float = 3e-4
-    """Learning rate of RMSProp, until the last third of the training, over which it falls to 0 in a straight line;
-    the paper: 1e-4 throughout."""
+    """Learning rate of RMSProp until the last third of the training, over which it falls to 0 in a
+    straight line; the paper: 1e-4 throughout."""
     momentum: float = 0.9
     """Momentum of RMSProp."""
     clip: float = 10.0

@@ -64,7 +64,7 @@ class CompareConfig:
     validation_scenes: int = 2_000
     """Number of validation scenes scored at each doubling of the training."""
     folder: Path | None = None
-    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where none is given."""
+    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where not given."""
     record: Path | None = None
     """Folder of the records, where they are to lie elsewhere."""
 

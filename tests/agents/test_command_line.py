@@ -19,8 +19,9 @@ from tests.support.episodes import CENTRED
 
 ROOT = Path(__file__).parents[2]
 TINY = [
-    "--episodes=64", "--batch-size=8", "--log-every=4", "--network.core-units=8",
-    "--network.glimpse-units=8", "--network.what-units=8", "--network.core=gru",
+    "--episodes=64", "--validation-episodes=0", "--batch-size=8", "--log-every=4",
+    "--network.core-units=8", "--network.glimpse-units=8", "--network.what-units=8",
+    "--network.core=gru",
 ]  # fmt: skip
 
 
@@ -176,7 +177,7 @@ def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[st
     assert ended.value.code == 0
     assert "--answer-by {label,reward}" in said
     assert "--network.core {rnn,gru,lstm}" in said
-    assert "Episodes an image" in said
+    assert "Number of episodes a scene" in said
 
 
 def test_a_folder_is_named_after_environment_algorithm_and_seed(

@@ -245,7 +245,7 @@ def test_the_command_trains_and_goes_on(
     sb3.main(["a2c", "--run", str(folder), "--resume"])
     for arguments, says in (
         (command, "is a run already"),
-        (["ppo", "--run", str(folder), "--resume"], "another algorithm: it has a A2CConfig"),
+        (["ppo", "--run", str(folder), "--resume"], "another algorithm: of a2c, not of ppo"),
         (["sarsa"], "algorithm 'sarsa' must be one of ppo, a2c, recurrent_ppo"),
         (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is no environment of glimpses"),
         (["ppo", "--batch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),

@@ -144,7 +144,7 @@ def test_a_run_whose_process_is_ended_resumes(
     updates = open_run(folder).load_checkpoint()[1]["updates"]
     assert 0 < updates < 120
     if number == signal.SIGINT:
-        assert printed == f"saved after {8 * updates} images; go on with resume=True\n"
+        assert printed == f"saved after {8 * updates} episodes; go on with resume=True\n"
     assert_same_run(trained(LONG, folder, resume=True), unbroken_long)
 
 
@@ -218,8 +218,8 @@ def test_a_run_from_before_an_option_is_resumed_and_one_with_an_unknown_is_not(
 
 
 def test_a_run_of_another_algorithm_is_not_resumed(tmp_path: Path) -> None:
-    create_run(tmp_path, {"policy": "a:B", "algorithm": "PPOConfig", "config": {}})
-    with pytest.raises(RunError, match="has a PPOConfig, not a ReinforceConfig"):
+    create_run(tmp_path, {"policy": "a:B", "algorithm": "ppo", "config": {}})
+    with pytest.raises(RunError, match="of ppo, not of reinforce"):
         trained(CONFIGS["plain"], tmp_path, resume=True)
 
 
@@ -246,7 +246,7 @@ def test_a_loss_that_is_nan_stops_the_run_and_is_named(
         return {**losses, name: losses[name] * np.nan} if calls == 6 else losses
 
     monkeypatch.setattr(agents.algorithms.reinforce, "episode_losses", spoilt)
-    message = rf"the {name} loss is nan at update 6 \(40 images\) of {tmp_path}"
+    message = rf"the {name} loss is nan at update 6 \(40 episodes\) of {tmp_path}"
     with pytest.raises(FloatingPointError, match=message):
         trained(CONFIGS["plain"], tmp_path)
     monkeypatch.undo()
@@ -312,8 +312,9 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
 
 def test_a_run_says_what_it_was(tmp_path: Path) -> None:
     run = trained(CONFIGS["copies"], tmp_path, stop_after=0)
-    assert run.config["algorithm"] == "ReinforceConfig"
+    assert run.config["algorithm"] == "reinforce"
     assert run.config["policy"] == "agents.policy.glimpse_policy:GlimpsePolicy"
+    assert run.config["model"]["name"] == "Reinforce LSTM"
     assert run.config["seed"] == 0
     assert run.config["config"]["copies"] == 4
     assert run.config["config"]["network"]["core_units"] == 8
