@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from glimpse_envs.evaluation.memory_records import write_memory_record
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
 
+from glimpse_envs.evaluation.memory_records import write_memory_record
 from report.__main__ import main
 from report.figures import memory as memory_plot
 from report.figures.style import COLOURS
