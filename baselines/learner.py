@@ -12,6 +12,7 @@ from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from baselines.model import Baseline, BaselineConfig, Setting, full_view
+from glimpse_envs.evaluation.record import Model
 
 
 class SupervisedLearner(GradientLearner):
@@ -39,8 +40,8 @@ class SupervisedLearner(GradientLearner):
         super().__init__(config, env, lambda *_: model(setting, config))
 
     @property
-    def name(self) -> str:
-        return self.policy.title
+    def model(self) -> Model:
+        return self.policy.model
 
     def learn(self, progress: float) -> dict[str, float]:
         scene, target = self.deal()

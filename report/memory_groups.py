@@ -9,6 +9,7 @@ from statistics import fmean, median
 from typing import Any, Literal
 
 from glimpse_envs.evaluation.memory_records import MemoryRecord
+
 from glimpse_envs.evaluation.records import digest, settings_of
 from glimpse_envs.suite import SUITE
 from report.contenders import MANNER_KWARGS

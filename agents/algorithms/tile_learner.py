@@ -21,8 +21,9 @@ from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import PictureView
 
 
@@ -134,9 +135,9 @@ class TileLearner(GradientLearner):
         assert budget is not None
         self.pays = (*[last if last < 1.0 else 0.0] * (budget - 1), last)
 
-    def name_as(self, kind: str) -> str:
-        """What a learner of this `kind` is called in tables."""
-        return f"{kind} {core_name(self.network)}, trained on all tiles"
+    def privileged_model(self, kind: str) -> Model:
+        """The description of what a learner of this `kind` trains."""
+        return Model(f"{kind} {core_name(self.network)}, trained on all tiles", "privileged")
 
     def deal(self) -> TileEpisodes:
         """Fresh episodes; the first tile is uniform, and one for all copies of a scene, as in the

@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, named_parts, task_of
 
 

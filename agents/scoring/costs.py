@@ -10,6 +10,8 @@ reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
   cell: 4 K C g g a glimpse. Soft attention pays for its filters' or weights' products with the
   scene, or with what all tiles show; a network that takes the scene as it is, for nothing apart.
+- `cells_read`: of a tape or a table, cells that reading touched, counted each time; in place of
+  all of these.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode whoever looks:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its
@@ -17,7 +19,7 @@ learned baseline, which training alone needs, are worked out by its network and 
 """
 
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import gymnasium as gym
@@ -44,15 +46,15 @@ EDGE = 1e-3
 
 @dataclass(frozen=True)
 class Costs:
-    """Per scene, a mean over the scenes of an evaluation; the keys are those of the module.
+    """Of one episode, a mean over those of an evaluation; the keys are those of the module.
 
     Args:
-        per_scene: name -> of a whole episode.
-        by_glimpse: name -> T values, after 1, 2, ... glimpses, without `multiply_adds_reading`.
+        per_episode: name -> of a whole episode.
+        by_glimpse: name -> (T,) after 1, 2, ... glimpses, without `multiply_adds_reading`.
     """
 
-    per_scene: dict[str, float]
-    by_glimpse: dict[str, list[float]]
+    per_episode: dict[str, float] = field(default_factory=dict)
+    by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -70,7 +72,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     Args:
         policy: with `predict`, as `glimpse_envs.evaluation.protocol.Policy`; a torch module where
             it has `answers`, and so sees the whole scene.
-        evaluation: of this policy, in an environment of pictures.
+        evaluation: of this policy.
     """
     env = gym.make_vec(
         evaluation.env_id,
@@ -82,6 +84,9 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     with closing(env):
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)
+        if hasattr(policy, "cells_read"):  # a model that reads cells inside itself
+            cells = observation["scene"].shape[1]
+            return Costs({"cells_read": float(policy.cells_read(cells))}, {})
         if hasattr(policy, "answers"):
             values, multiply_adds, reading = _count_inside(policy, observation)
             touched = np.full(len(values), float(np.prod(observation["scene"].shape[-2:])))
@@ -90,26 +95,27 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             multiply_adds, reading = _count_steps(policy, env, observation, 1), 0.0
             touched = np.array([float(np.prod(observation["scene"].shape[-2:]))])
         else:
-            steps = len(evaluation.accuracy_by_glimpse)
-            taken = np.arange(steps) < evaluation.glimpses[:, None]  # (scenes, T)
+            steps = int(evaluation.glimpses.max())
+            taken = np.arange(steps) < evaluation.glimpses[:, None]  # (episodes, T)
             share = taken.mean(axis=0)  # (T,)
             looks = np.cumsum(share)
+            if seen.reading.cells:
+                return Costs({"cells_read": round(float(looks[-1] * seen.reading.cells), 3)}, {})
             values, read = looks * seen.reading.values, looks * seen.reading.multiply_adds
             reading = read[-1]
             network = _count_steps(policy, env, observation, steps)
             multiply_adds = read + np.cumsum(np.diff(network, prepend=0.0) * share)
-            touched = looks * seen.reading.cells
-            if seen.picture_view is not None and evaluation.locations is not None:
-                touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
-    of_cells = seen.reading is not None and seen.reading.cells
+            assert seen.picture_view is not None
+            assert evaluation.locations is not None
+            touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
     curves = {
         "values_delivered": values,
-        "cells_read" if of_cells else "pixels_covered": touched,
+        "pixels_covered": touched,
         "multiply_adds": multiply_adds,
     }
-    by_glimpse = {name: [round(float(v), 2) for v in curve] for name, curve in curves.items()}
-    per_scene = {name: curve[-1] for name, curve in by_glimpse.items()}
-    return Costs({**per_scene, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
+    by_glimpse = {name: tuple(round(float(v), 2) for v in curve) for name, curve in curves.items()}
+    per_episode = {name: curve[-1] for name, curve in by_glimpse.items()}
+    return Costs({**per_episode, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
 
 
 def covered_on_average(

@@ -14,6 +14,7 @@ from glimpse_envs.evaluation.memory_records import (
     MemoryRecord,
     read_memory_records,
 )
+
 from report.figures.memory import draw_accuracy, draw_solved
 from report.markdown import bullets, count, environment, listed, table
 from report.memory_groups import (
