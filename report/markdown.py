@@ -52,6 +52,12 @@ def count(number: float) -> str:
     return f"{number:.0f}"
 
 
+def short_revision(revision: str) -> str:
+    """A revision's first twelve digits, and whether its tree had uncommitted changes."""
+    commit, plus, state = revision.partition("+")
+    return f"{commit[:12]}{plus}{state}"
+
+
 def replace_block(text: str, block: str, name: str = "results") -> str:
     """`text` with what stands between the markers of `name` replaced by `block`.
 
