@@ -6,6 +6,8 @@ Meaning is a field that the learner sets, never a word in a name.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from glimpse_envs.evaluation.from_json import Amount, Count, Number, Share
+
 Sees = Literal["glimpses", "privileged", "everything"]
 """What a model is shown: an agent's glimpses; glimpses, but more than these while it is trained;
 or all that is hidden, from the first step on."""
@@ -16,6 +18,13 @@ Attention = Literal["none", "hard", "soft", "soft_to_hard"]
 at once, weighted; or softly at first and in one place by the end of its training."""
 Gaze = Literal["learned", "random", "raster", "oracle"]
 """Who chooses an agent's looks: the model, or, as a control, a scanner."""
+
+NTM_COPY = "NTM copy"
+"""The copying of bit vectors of the neural Turing machine's paper, which has no environment:
+`baselines.memories.ntm_copy`."""
+
+MULTIPLES = (1, 2, 4, 6)
+"""Multiples of the greatest trained length that a run is scored at."""
 
 SOLVED = 0.99
 """The share of validation episodes with success from which on a task counts as solved."""
@@ -48,28 +57,29 @@ class Score:
 
     split: str
     """"test" or "validation"."""
-    episodes: int
-    success: float | None
+    episodes: Number
+    success: Share | None
     """Share of episodes with success; None where the task has no such thing."""
-    success_interval: tuple[float, float] | None
+    success_interval: tuple[Share, Share] | None
     """Wilson's interval of `success`."""
     mean_return: float | None
     """None in records made before it was kept."""
     return_interval: tuple[float, float] | None
     """Student's interval of `mean_return`."""
-    glimpses: float | None
+    glimpses: Amount | None
     """Taken in an episode, a mean; None in records made before it was kept."""
-    level: int | None = None
+    level: Count | None = None
     """The length of every episode; None where all lengths are played, or there are none."""
-    success_by_glimpse: tuple[float, ...] = ()
+    success_by_glimpse: tuple[Share, ...] = ()
     """(T,) after 1, 2, ... glimpses, an episode that has ended keeping its last; empty where
     answers are not judged one by one."""
-    costs: dict[str, float] = field(default_factory=dict)
+    costs: dict[str, Amount] = field(default_factory=dict)
     """Of one episode, a mean (`agents.scoring.costs`): `values_delivered`, numbers that reading
     handed to the model; `pixels_covered` or `cells_read`; `multiply_adds`, in all, and
-    `multiply_adds_reading`; `seconds`, of the model and the environment alone, by the core's clock.
-    Those that were not measured are absent."""
-    costs_by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    `multiply_adds_reading`; `seconds`, of the model and the environment alone, by the core's clock;
+    where bits are copied, `wrong_bits` and the most of any episode, `wrong_bits_greatest`. Those
+    that were not measured are absent."""
+    costs_by_glimpse: dict[str, tuple[Amount, ...]] = field(default_factory=dict)
     """The same, name -> (T,), after 1, 2, ... glimpses."""
     successes: str = ""
     """Which episodes had success, in the split's order, by `pack`; empty where not known."""
@@ -87,11 +97,11 @@ class Validation:
         scored: how many these episodes are.
     """
 
-    core_seconds: float
-    episodes: int
-    success: float | None
+    core_seconds: Amount
+    episodes: Count
+    success: Share | None
     mean_return: float | None
-    scored: int
+    scored: Number
 
 
 @dataclass(frozen=True)
@@ -99,25 +109,29 @@ class Record:
     """One training run and its scores."""
 
     env_id: str
+    """Of the environment; `NTM_COPY` for the one task that is none of the suite."""
     env_kwargs: dict[str, Any]
     """What differs from the id's defaults in the task, flat scalars; that a model sees everything
     (view="full") is told by `model.sees` and left out."""
     model: Model
     algorithm: str
-    """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s."""
+    """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s, or
+    "ntm_copy"."""
     command: str
-    """With which the run was begun, as it can be typed at the root of the checkout."""
-    seed: int
+    """With which the run was begun, as it can be typed at the root of the checkout; "" where it was
+    not kept."""
+    seed: Count
     """Of the training run."""
-    budget: int
-    """T, glimpses of the longest episode, the first included; 1 where all is seen at once."""
-    levels: tuple[int, int] | None
+    budget: Number
+    """T, glimpses of the longest episode, the first included, or those that a soft model takes
+    inside itself; 1 where all is read at once."""
+    levels: tuple[Count, Count] | None
     """The least and the greatest length trained on; None where nothing has a length."""
-    episodes: int
+    episodes: Count
     """Learned from in the whole training."""
-    seconds: float
+    seconds: Amount
     """Time of the training, of its core where one thread did all, else on the wall's clock."""
-    cores: int
+    cores: Number
     """Kept busy by the training, so that its cost is `seconds * cores`."""
     hardware: str
     revision: str
@@ -133,6 +147,11 @@ class Record:
     success is at least `SOLVED`."""
     notes: str = ""
     """What differs from the references' setting, for the reader of the table."""
+
+    @property
+    def headline(self) -> Score:
+        """The score that tables show."""
+        return self.scores[0]
 
     def at(self, multiple: int) -> Score | None:
         """The score at `multiple` times the greatest trained length; None where there is none."""

@@ -1,51 +1,57 @@
 """Every published number, read from the records in `results/`."""
 
-import json
 from pathlib import Path
 from typing import Any
+
+from glimpse_envs.evaluation.record import Record, Score
+from glimpse_envs.evaluation.records import read_records
 
 RESULTS = Path(__file__).parents[2] / "results"
 
 
 def published_numbers() -> dict[str, Any]:
-    """Environment, model, seed and what was trained -> the scores and the cost of a run."""
-    found: dict[str, Any] = {}
-    for folder in (RESULTS, RESULTS / "comparison", RESULTS / "memory"):
-        for path in sorted(folder.glob("*.json")):
-            record = json.loads(path.read_text())
-            if "env_id" not in record or "seed" not in record:
-                continue
-            found[_run_of(record)] = _numbers(record)
-    return found
+    """Environment, seed and what was trained -> the scores, costs and curve of a run."""
+    folders = (RESULTS, RESULTS / "comparison", RESULTS / "memory")
+    records = [record for folder in folders for record in read_records(folder)[0]]
+    return {_run_of(record): _numbers(record) for record in records}
 
 
-def _run_of(record: dict[str, Any]) -> str:
+def _run_of(record: Record) -> str:
     """What tells a run from all others, whatever its file is called."""
-    run = [record["env_id"], record["seed"], record["revision"][:12], record["seconds"]]
-    run.append(record["images_seen"] if "images_seen" in record else record["episodes"])
+    run = [record.env_id, record.seed, record.revision[:12], record.seconds, record.episodes]
     return " ".join(map(str, run))
 
 
-def _numbers(record: dict[str, Any]) -> dict[str, Any]:
-    shared = {name: record[name] for name in ("env_id", "seed", "hardware", "revision", "seconds")}
-    if "error_percent" in record:
-        error = [record[n] for n in ("error_percent", "interval_percent", "error_by_glimpse")]
-        return shared | {
-            "episodes": record["images_seen"],
-            "split": record["split"],
-            "scenes": record["scenes"],
-            "error": error[0],
-            "interval": error[1],
-            "error_by_glimpse": error[2],
-            "costs": record["costs"],
-            "curve": record["curve"],
-        }
-    return shared | {
-        "episodes": record["episodes"],
-        "solved": record["solved"],
-        "episodes_to_solve": record["episodes_to_solve"],
-        "minutes_to_solve": record["minutes_to_solve"],
-        "accuracy_by_length": record["accuracy_by_length"],
-        "cells_read": record["cells_read"],
-        "multiply_adds": record["multiply_adds"],
+def _numbers(record: Record) -> dict[str, Any]:
+    solved = record.solved_after
+    return {
+        "env_id": record.env_id,
+        "seed": record.seed,
+        "hardware": record.hardware,
+        "revision": record.revision,
+        "seconds": record.seconds,
+        "episodes": record.episodes,
+        "solved_after": None if solved is None else [solved.core_seconds, solved.episodes],
+        "curve": [[p.core_seconds, p.episodes, _error(p.success), p.scored] for p in record.curve],
+        "scores": [_score(score) for score in record.scores],
     }
+
+
+def _score(score: Score) -> dict[str, Any]:
+    assert score.success_interval is not None
+    low, high = score.success_interval
+    return {
+        "split": score.split,
+        "level": score.level,
+        "episodes": score.episodes,
+        "error": _error(score.success),
+        "interval": [_error(high), _error(low)],
+        "error_by_glimpse": [_error(success) for success in score.success_by_glimpse],
+        "costs": score.costs,
+    }
+
+
+def _error(success: float | None) -> float:
+    """In percent, as tables and plots show it; its fifth decimal is rounding."""
+    assert success is not None
+    return round(100 * (1 - success), 4)
