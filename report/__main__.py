@@ -9,10 +9,23 @@ from pathlib import Path
 
 from report.markdown import ReportError
 from report.page import ROOT, Page, Places, stale_files, write
-from report.pages import environments, gradient_variance, memory_cost, speed
+from report.pages import (
+    comparison,
+    environments,
+    gradient_variance,
+    memory,
+    memory_cost,
+    records,
+    results,
+    speed,
+)
 
 PAGES = (
     Page("environments", "the suite", environments.publish),
+    Page("results", "results", results.publish),
+    Page("comparison", "results/comparison", comparison.publish),
+    Page("memory", "results/memory", memory.publish),
+    Page("records", "results", records.publish),
     Page("speed", "results/benchmarks", speed.publish),
     Page("memory_cost", "results/benchmarks", memory_cost.publish),
     Page("gradient_variance", "results/benchmarks", gradient_variance.publish),
@@ -45,6 +58,8 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     places = Places(options.results, root)
     stale: list[Path] = []
     try:
+        if not places.results.is_dir():
+            raise ReportError(f"no folder {places.results}: give the one that holds the records")
         for page in PAGES:
             if options.pages and page.name not in options.pages:
                 continue

@@ -1,10 +1,11 @@
-"""What all plots share: colours and markers, logarithmic axes with plain numbers, PNG files."""
+"""What all plots share: fonts, colours that suit light and dark pages, logarithmic axes, files."""
 
 from __future__ import annotations
 
 import io
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,58 +16,144 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which the colour-blind tell apart, black, and Tol's wine.
+# Okabe and Ito's colours, which the colour-blind tell apart, but a grey for their black and Tol's
+# olive for their yellow: each can be seen on white and on black.
 COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255",
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#808080", "#999933",
 )  # fmt: skip
-# As many as are not a divisor of the colours: a pair comes again after 56 models only.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-STYLES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
-# A logarithm has no zero: an error of none in 10,000 scenes is drawn here, in percent.
+# Of text, axes and marks of references.
+INK = "#777777"
+
+# A logarithm has no zero: an error of none in 10,000 episodes is drawn here, in percent.
 LEAST_ERROR = 0.01
+
+_SETTINGS: dict[Any, Any] = {
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color", "grid.color"), INK),
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "grid.alpha": 0.25,
+    "axes.grid": True,
+    "legend.fontsize": 8.0,
+    "svg.hashsalt": "glimpse_envs",  # so that the same figure gives the same file
+}
 
 
 @dataclass(frozen=True)
-class Look:
-    """How one model is drawn in every panel."""
+class LineStyle:
+    """How one model, estimator or way is drawn in every panel."""
 
     colour: str
     marker: str
-    style: str
-    """A line style; "" draws no line."""
+    dashes: str
+    """A line style of matplotlib; "" draws no line."""
     filled: bool = True
-    size: float = 5.0
+    size: float = 4.5
 
     def line(self) -> dict[str, Any]:
         """Arguments of `Axes.plot`."""
         return {
             "color": self.colour,
-            "linestyle": self.style,
-            "linewidth": 1.6,
+            "linestyle": self.dashes,
+            "linewidth": 1.5,
             "marker": self.marker,
             "markersize": self.size,
-            "markerfacecolor": self.colour if self.filled else "white",
+            "markerfacecolor": self.colour if self.filled else "none",
             "markeredgecolor": self.colour,
-            "markeredgewidth": 1.2,
+            "markeredgewidth": 1.1,
         }
+
+    def variant(self, turn: int) -> LineStyle:
+        """The style of the same model in other settings; 0 is the style itself."""
+        return replace(self, marker=MARKERS[(MARKERS.index(self.marker) + turn) % len(MARKERS)])
+
+
+def style_of(number: int, dashes: str = "-", filled: bool = True) -> LineStyle:
+    """The style of the line with a number; it comes again after eight."""
+    turn = number % len(COLOURS)
+    return LineStyle(COLOURS[turn], MARKERS[turn], dashes, filled)
 
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure, in inches, drawn without a display."""
+    from matplotlib import rcParams
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    rcParams.update(_SETTINGS)
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     FigureCanvasAgg(figure)
     return figure
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a PNG, whole or not at all."""
-    image = io.BytesIO()
-    figure.savefig(image, format="png", metadata={"Software": None})
+    """Write an SVG, or another format by the suffix, whole or not at all."""
+    image, kind = io.BytesIO(), Path(path).suffix.removeprefix(".")
+    figure.savefig(image, format=kind, metadata={"Date": None} if kind == "svg" else None)
     write_atomically(Path(path), image.getvalue())
+
+
+@dataclass(frozen=True)
+class EndLabel:
+    """A name at the right of a panel, for what ends, or stands, at a place in it."""
+
+    x: float
+    y: float
+    """`x` and `y` are data of the panel."""
+    text: str
+    colour: str = INK
+
+
+def label_ends(panel: Axes, labels: Sequence[EndLabel], size: float = 7.5) -> None:
+    """Write names at the right of a panel, none over another, each joined to its place.
+
+    The panel's limits and scales must not change afterwards.
+    """
+    height = panel.get_position().height * panel.figure.get_figure(root=True).get_size_inches()[1]
+    gap = 1.35 * size / 72 / height
+    to_axes = panel.transData + panel.transAxes.inverted()
+    ends = [to_axes.transform((label.x, label.y)) for label in labels]
+    order = sorted(range(len(labels)), key=lambda index: float(ends[index][1]))
+    heights = _spread([float(ends[index][1]) for index in order], gap)
+    for index, at in zip(order, heights, strict=True):
+        label = labels[index]
+        panel.annotate(
+            label.text, (label.x, label.y), (1.04, at), textcoords="axes fraction",
+            color=label.colour, fontsize=size, va="center", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": label.colour, "linewidth": 0.6, "alpha": 0.6,
+                        "shrinkA": 1.0, "shrinkB": 2.0},
+        )  # fmt: skip
+
+
+def _spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Heights in order, each at least `gap` above the one before it, as near as may be to where
+    they were and around the same middle."""
+    blocks: list[list[float]] = []  # [sum of wanted bottoms, count] of labels that touch
+    for height in heights:
+        blocks.append([height, 1])
+        while len(blocks) > 1 and _bottom(blocks[-2], gap) + blocks[-2][1] * gap > _bottom(
+            blocks[-1], gap
+        ):
+            wanted, count = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + wanted, blocks[-1][1] + count]
+    return [_bottom(block, gap) + turn * gap for block in blocks for turn in range(int(block[1]))]
+
+
+def _bottom(block: Sequence[float], gap: float) -> float:
+    """The lowest height of labels that touch, around the mean of where they were wanted."""
+    total, count = block
+    return total / count - (count - 1) / 2 * gap
+
+
+def add_ends(
+    panel: Axes, lines: Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]
+) -> None:
+    """Write the name of each line, name -> (x, y, style), at its end."""
+    label_ends(panel, [EndLabel(x[-1], y[-1], n, s.colour) for n, (x, y, s) in lines.items()])
 
 
 def scale_logarithmically(axis: Axis, low: float, high: float, unit: str = "") -> None:

@@ -20,7 +20,7 @@ from report.pages.gradient_variance_tables import (
 from report.variance_record import FILE_NAME, Slope, VarianceRecord
 
 PAGE = "docs/gradient_variance.md"
-FIGURE = "docs/gradient_variance.png"
+FIGURE = "docs/gradient_variance.svg"
 
 FLAT = 0.2
 """Exponents between this and its negative are called none; within this of 1, linear."""

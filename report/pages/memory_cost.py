@@ -15,7 +15,8 @@ from report.markdown import short_revision, table
 from report.page import Places, Published
 
 PAGE = "docs/memory_cost.md"
-FIGURE = "docs/read_cost.png"
+FIGURE = "docs/read_cost.svg"
+READ_COST_FILE = "read_cost.json"
 
 Curve = dict[int, float]
 """Microseconds a read, by the number of cells."""
@@ -29,14 +30,17 @@ TOTALS: dict[str, tuple[str, ...]] = {
 }
 """Whole reads, and the ways that each is made of."""
 
-PARTS: dict[str, tuple[str, ...]] = {
+CHOOSING: dict[str, tuple[str, ...]] = {
     "choosing: a move, 3 logits": ("move",),
     "choosing: an address's bits": ("bits",),
     "choosing: a softmax over addresses": ("softmax",),
     "choosing: a weight for each cell": ("soft weights",),
+}
+READING: dict[str, tuple[str, ...]] = {
     "reading: one cell": ("gather",),
     "reading: all cells by their weights": ("weighted sum",),
 }
+"""The parts of a read, and the way that each is."""
 
 _HEAD = """# What memory costs
 
@@ -56,16 +60,20 @@ fused kernel works out the memory's gradient whether asked or not. Addresses are
 
 def publish(places: Places) -> Published:
     """The page of `places.benchmarks`, and its figure where the cost of a read was measured."""
-    record = _read(places.benchmarks / "read_cost.json")
+    record = _read(places.benchmarks / READ_COST_FILE)
     figures = {} if record is None else {FIGURE: partial(_draw, record)}
     return Published({PAGE: make_page(places.benchmarks)}, figures=figures)
 
 
 def _draw(record: Mapping[str, Any], path: Path) -> None:
-    whole, apart = (
-        [curves(record, rows, gradients) for gradients in (False, True)] for rows in (TOTALS, PARTS)
+    columns = {"Whole reads": TOTALS, "Choosing": CHOOSING, "Reading": READING}
+    draw_figure(
+        {
+            title: [curves(record, rows, gradients) for gradients in (False, True)]
+            for title, rows in columns.items()
+        },
+        path,
     )
-    draw_figure(whole, apart, path)
 
 
 def make_page(folder: Path) -> str:
@@ -136,7 +144,7 @@ def curve(record: Mapping[str, Any], ways: Sequence[str], gradients: bool) -> Cu
 def curves(
     record: Mapping[str, Any], rows: Mapping[str, Sequence[str]], gradients: bool
 ) -> dict[str, Curve]:
-    """The curve of each row of `TOTALS` or `PARTS`, by its name."""
+    """The curve of each row of `TOTALS`, `CHOOSING` or `READING`, by its name."""
     return {name: curve(record, ways, gradients) for name, ways in rows.items()}
 
 
@@ -148,7 +156,7 @@ def cost_section(record: Mapping[str, Any]) -> list[str]:
         blocks.append(f"{title}, microseconds a read by the number of cells: whole reads.")
         blocks.append(_cost_table(record, TOTALS, gradients))
         blocks.append(f"{title}: choosing and reading apart.")
-        blocks.append(_cost_table(record, PARTS, gradients))
+        blocks.append(_cost_table(record, CHOOSING | READING, gradients))
     if record["skipped"]:
         skipped = "; ".join(
             f"{each['way']} at {each['cells']:,} cells ({each['problem']})"
