@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,22 +63,30 @@ class Column:
 def draw_comparison(groups: Sequence[Group], path: str | Path) -> None:
     """Draw error against glimpses, reading, arithmetic and training, with intervals.
 
-    Columns share their axes. Groups without a cost, or whose training was not followed, are absent
-    from the panels that need it; panels of a single point, or of none, are left out.
+    The panels of a column share both axes, all panels that of errors. Groups without a cost, or
+    whose training was not followed, are absent from the panels that need it; panels of a single
+    point, or of none, are left out.
     """
     rows = _rows(groups)
     figure = new_figure(3.0 * len(COLUMNS) + 1.6, 2.5 * max(1, len(rows)))
     axes = figure.subplots(max(1, len(rows)), len(COLUMNS), squeeze=False)
     for panel in axes.ravel():
         panel.set_visible(False)
-    for number, column in enumerate(COLUMNS):
-        drawn = [[(g, s, column.curve(g)) for g, s in styled(row)] for row in rows]
-        shown = [[(g, s, c) for g, s, c in row if c is not None] for row in drawn]
-        shown = [row if sum(len(c.places) for _, _, c in row) > 1 else [] for row in shown]
-        curves = [curve for row in shown for _, _, curve in row]
-        for panel, lines in zip(axes[:, number], shown, strict=False):
+    columns = [[_lines(row, column) for row in rows] for column in COLUMNS]
+    errors = [
+        error
+        for lines in chain.from_iterable(columns)
+        for _, curve in lines
+        for error in (*curve.errors, *curve.bounds)
+    ]
+    for number, (column, cells) in enumerate(zip(COLUMNS, columns, strict=True)):
+        places = [place for lines in cells for _, curve in lines for place in curve.places]
+        for panel, lines in zip(axes[:, number], cells, strict=False):
             if lines:
-                _draw_panel(panel, column, lines, curves)
+                _draw_panel(panel, column, lines)
+                scale_logarithmically(panel.yaxis, min(errors), min(max(errors), 100.0))
+                if column.logarithmic:
+                    scale_logarithmically(panel.xaxis, min(places), max(places))
     for panels, row in zip(axes, rows, strict=False):
         visible = [panel for panel in panels if panel.get_visible()]
         if visible:
@@ -97,23 +106,19 @@ def _rows(groups: Sequence[Group]) -> list[list[Group]]:
     return rows
 
 
-def _draw_panel(
-    panel: Axes,
-    column: Column,
-    row: Sequence[tuple[Group, LineStyle, Curve]],
-    every: Sequence[Curve],
-) -> None:
-    """Draw one panel; its axes hold `every` curve of the column."""
+def _lines(row: Sequence[Group], column: Column) -> list[tuple[LineStyle, Curve]]:
+    """What a panel shows; nothing where that would be a single point."""
+    curves = [(style, column.curve(group)) for group, style in styled(row)]
+    lines = [(style, curve) for style, curve in curves if curve is not None]
+    return lines if sum(len(curve.places) for _, curve in lines) > 1 else []
+
+
+def _draw_panel(panel: Axes, column: Column, lines: Sequence[tuple[LineStyle, Curve]]) -> None:
     panel.set_visible(True)
-    for _, style, curve in row:
+    for style, curve in lines:
         panel.plot(curve.places, curve.errors, **style.line())
         low, high = curve.bounds
         panel.vlines(curve.places[-1], low, high, color=style.colour, linewidth=3.0, alpha=0.35)
-    places = [place for curve in every for place in curve.places]
-    errors = [error for curve in every for error in (*curve.errors, *curve.bounds)]
-    if column.logarithmic:
-        scale_logarithmically(panel.xaxis, min(places), max(places))
-    scale_logarithmically(panel.yaxis, min(errors), min(max(errors), 100.0))
     panel.set_xlabel(column.label)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from report.variance_record import NAMES, VarianceRecord, geometric_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Side = Literal["left", "right"]
 
 GUIDE: dict[str, Any] = {"color": INK, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 0}
 RATIO = "noise_to_signal"
@@ -109,7 +111,7 @@ def _draw_batch(panel: Axes, record: VarianceRecord) -> None:
     places, first, _ = next(iter(lines.values()))
     _scale_axes(panel, places, [value for _, y, _ in lines.values() for value in y])
     panel.plot(places, [first[0] * places[0] / x for x in places], **GUIDE)
-    _name_guide(panel, places[-3], first[0] * places[0] / places[-3], "exponent −1")
+    _name_guide(panel, places[-3], first[0] * places[0] / places[-3], "exponent −1", "left")
     _draw_lines(panel, lines)
     panel.set_xlabel("episodes an update")
     panel.set_ylabel("variance")
@@ -125,7 +127,7 @@ def _draw_offset(panel: Axes, record: VarianceRecord) -> None:
         centred = geometric_mean(value for x, value in curve.items() if x < 0)
         row = [centred, *(value for x, value in curve.items() if x >= 0)]
         lines[NAMES[name]] = ([float(place) for place in range(len(row))], row, style)
-    labels = ["mean 0", *(f"+{x:g}" if x else "as it is" for x in curve if x >= 0)]
+    labels = ["mean\n0", *(f"+{x:g}" if x else "as\nit is" for x in curve if x >= 0)]
     panel.set_xticks(range(len(labels)), labels, fontsize=8)
     values = [value for _, y, _ in lines.values() for value in y]
     scale_logarithmically(panel.yaxis, min(values), max(values))
@@ -173,8 +175,10 @@ def _draw_lines(
     add_ends(panel, lines)
 
 
-def _name_guide(panel: Axes, x: float, y: float, name: str) -> None:
-    panel.annotate(name, (x, y), (-4, 4), textcoords="offset points", fontsize=7, ha="right")
+def _name_guide(panel: Axes, x: float, y: float, name: str, side: Side = "right") -> None:
+    """Write the name above the guide, ending or beginning at a place on it."""
+    shift = (-4 if side == "right" else 4, 4)
+    panel.annotate(name, (x, y), shift, textcoords="offset points", fontsize=7, ha=side)
 
 
 def _scale_axes(panel: Axes, places: Sequence[float], values: Sequence[float]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from zlib import crc32
 
@@ -50,11 +51,15 @@ _NUMBERS = {
 }
 
 
+def style_named(name: str) -> LineStyle:
+    """Colour and marker of a model of which the name alone is known."""
+    return style_of(_NUMBERS.get(name, crc32(name.encode())))
+
+
 def style_of_model(model: Model) -> LineStyle:
     """The dashes and the filling tell the kind, colour and marker the model."""
     kind = kind_of(model)
-    number = _NUMBERS.get(model.name, crc32(model.name.encode()))
-    return style_of(number, _DASHES[kind], filled=kind == "hard")
+    return replace(style_named(model.name), dashes=_DASHES[kind], filled=kind == "hard")
 
 
 def styled(groups: Iterable[Group]) -> list[tuple[Group, LineStyle]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from report.figures.models import style_named
 from report.figures.style import (
     LEAST_ERROR,
     LineStyle,
@@ -15,7 +16,6 @@ from report.figures.style import (
     new_figure,
     save_figure,
     scale_logarithmically,
-    style_of,
 )
 from report.scaling import Milliseconds, Scaling, ScalingPoint
 
@@ -40,7 +40,7 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
     side; below, the multiply-adds, and the error against side and against cost."""
     figure = new_figure(16.0, 9.0)
     rows = figure.subfigures(3, 1, squeeze=False)[:, 0]
-    styles = {model: style_of(turn) for turn, model in enumerate(scaling.models)}
+    styles = {model: style_named(model) for model in scaling.models}
     spent = [spent for point in scaling.points for spent in (point.inference, point.update)]
     times = [part(each) for each in spent for _, part in _PARTS if part(each) > 0]
     for row, name in zip(rows, ("inference", "update"), strict=False):

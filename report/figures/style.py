@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from glimpse_envs.core.files import write_atomically
@@ -25,6 +27,11 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 # Of text, axes and marks of references.
 INK = "#777777"
+
+DPI = 120
+
+# Characters of a name at the end of a line, more of which are broken.
+LABEL_WIDTH = 44
 
 # A logarithm has no zero: an error of none in 10,000 episodes is drawn here, in percent.
 LEAST_ERROR = 0.01
@@ -49,7 +56,7 @@ class LineStyle:
 
     colour: str
     marker: str
-    dashes: str
+    dashes: str = "-"
     """A line style of matplotlib; "" draws no line."""
     filled: bool = True
     size: float = 4.5
@@ -72,10 +79,10 @@ class LineStyle:
         return replace(self, marker=MARKERS[(MARKERS.index(self.marker) + turn) % len(MARKERS)])
 
 
-def style_of(number: int, dashes: str = "-", filled: bool = True) -> LineStyle:
+def style_of(number: int) -> LineStyle:
     """The style of the line with a number; it comes again after eight."""
     turn = number % len(COLOURS)
-    return LineStyle(COLOURS[turn], MARKERS[turn], dashes, filled)
+    return LineStyle(COLOURS[turn], MARKERS[turn])
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -85,7 +92,7 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     rcParams.update(_SETTINGS)
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=DPI)
     FigureCanvasAgg(figure)
     return figure
 
@@ -113,40 +120,43 @@ def label_ends(panel: Axes, labels: Sequence[EndLabel], size: float = 7.5) -> No
 
     The panel's limits and scales must not change afterwards.
     """
-    height = panel.get_position().height * panel.figure.get_figure(root=True).get_size_inches()[1]
-    gap = 1.35 * size / 72 / height
+    line = 1.25 * size / 72 * DPI / panel.bbox.height  # in heights of the panel
     to_axes = panel.transData + panel.transAxes.inverted()
-    ends = [to_axes.transform((label.x, label.y)) for label in labels]
-    order = sorted(range(len(labels)), key=lambda index: float(ends[index][1]))
-    heights = _spread([float(ends[index][1]) for index in order], gap)
-    for index, at in zip(order, heights, strict=True):
+    texts = [fill(label.text, LABEL_WIDTH) for label in labels]
+    wanted = [float(to_axes.transform((label.x, label.y))[1]) for label in labels]
+    order = sorted(range(len(labels)), key=wanted.__getitem__)
+    sizes = [line * (1.1 + texts[index].count("\n")) for index in order]
+    places = _spread([wanted[index] for index in order], sizes)
+    for index, place in zip(order, places, strict=True):
         label = labels[index]
         panel.annotate(
-            label.text, (label.x, label.y), (1.04, at), textcoords="axes fraction",
+            texts[index], (label.x, label.y), (1.06, place), textcoords="axes fraction",
             color=label.colour, fontsize=size, va="center", annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": label.colour, "linewidth": 0.6, "alpha": 0.6,
-                        "shrinkA": 1.0, "shrinkB": 2.0},
+                        "shrinkA": 0.0, "shrinkB": 2.0, "relpos": (0.0, 0.5)},
         )  # fmt: skip
 
 
-def _spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Heights in order, each at least `gap` above the one before it, as near as may be to where
-    they were and around the same middle."""
-    blocks: list[list[float]] = []  # [sum of wanted bottoms, count] of labels that touch
-    for height in heights:
-        blocks.append([height, 1])
-        while len(blocks) > 1 and _bottom(blocks[-2], gap) + blocks[-2][1] * gap > _bottom(
-            blocks[-1], gap
-        ):
-            wanted, count = blocks.pop()
-            blocks[-1] = [blocks[-1][0] + wanted, blocks[-1][1] + count]
-    return [_bottom(block, gap) + turn * gap for block in blocks for turn in range(int(block[1]))]
+def _spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Middles of labels of these sizes, in order and without overlap, as near as may be to those
+    wanted: labels that touch stand around the mean of where they were wanted."""
+    blocks: list[tuple[list[float], list[float]]] = []  # wanted middles and sizes of such labels
+    for middle, size in zip(wanted, sizes, strict=True):
+        blocks.append(([middle], [size]))
+        while len(blocks) > 1 and _bottom(*blocks[-2]) + sum(blocks[-2][1]) > _bottom(*blocks[-1]):
+            middles, heights = blocks.pop()
+            blocks[-1] = (blocks[-1][0] + middles, blocks[-1][1] + heights)
+    places = []
+    for middles, heights in blocks:
+        edge = _bottom(middles, heights)
+        for height in heights:
+            places.append(edge + height / 2)
+            edge += height
+    return places
 
 
-def _bottom(block: Sequence[float], gap: float) -> float:
-    """The lowest height of labels that touch, around the mean of where they were wanted."""
-    total, count = block
-    return total / count - (count - 1) / 2 * gap
+def _bottom(middles: Sequence[float], sizes: Sequence[float]) -> float:
+    return fmean(middles) - sum(sizes) / 2
 
 
 def add_ends(
