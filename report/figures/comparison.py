@@ -86,7 +86,10 @@ def draw_comparison(groups: Sequence[Group], path: str | Path) -> None:
                 _draw_panel(panel, column, lines)
                 scale_logarithmically(panel.yaxis, min(errors), min(max(errors), 100.0))
                 if column.logarithmic:
-                    scale_logarithmically(panel.xaxis, min(places), max(places))
+                    scale_logarithmically(panel.xaxis, min(places), max(places), most=4)
+                else:
+                    step = -(-int(max(places)) // 8)
+                    panel.set_xticks(range(step, int(max(places)) + 1, step))
     for panels, row in zip(axes, rows, strict=False):
         visible = [panel for panel in panels if panel.get_visible()]
         if visible:

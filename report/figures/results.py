@@ -60,8 +60,6 @@ def _panels(groups: Sequence[Group]) -> list[list[Group]]:
 
 
 def _draw_panel(panel: Axes, groups: Sequence[Group]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     env_id = groups[0].first.env_id
     longest = max(group.first.budget for group in groups)
     ends: list[EndLabel] = []
@@ -80,7 +78,8 @@ def _draw_panel(panel: Axes, groups: Sequence[Group]) -> None:
     panel.set_title(short(env_id), loc="left")
     panel.set_xlabel("glimpses")
     panel.set_ylabel("test error, %")
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    step = -(-longest // 8)
+    panel.set_xticks(range(step, longest + 1, step))
     label_ends(panel, ends)
 
 

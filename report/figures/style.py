@@ -166,10 +166,10 @@ def add_ends(
     label_ends(panel, [EndLabel(x[-1], y[-1], n, s.colour) for n, (x, y, s) in lines.items()])
 
 
-def scale_logarithmically(axis: Axis, low: float, high: float, unit: str = "") -> None:
+def scale_logarithmically(axis: Axis, low: float, high: float, most: int = 8) -> None:
     """Make `axis` logarithmic over [low, high], both above 0, with a little room on either side.
 
-    Its ticks are plain numbers, three to eight of them however narrow the range.
+    Its ticks are plain numbers, three to `most` of them however narrow the range.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -182,20 +182,20 @@ def scale_logarithmically(axis: Axis, low: float, high: float, unit: str = "") -
     else:
         axes.set_yscale("log")
         axes.set_ylim(low, high)
-    axis.set_major_locator(FixedLocator(log_ticks(low, high)))
+    axis.set_major_locator(FixedLocator(log_ticks(low, high, most)))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value) + unit))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
-def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers in [low, high], about evenly spaced on a logarithmic axis."""
+def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """At most so many round numbers in [low, high], about evenly spaced on a logarithmic axis."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks: list[float] = []
     halves = tuple(half / 2 for half in range(2, 20))
     for digits in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), halves):
         ticks = [d * 10.0**k for k in decades for d in digits if low <= d * 10.0**k <= high]
         if len(ticks) >= 4:
-            return ticks[:: -(-len(ticks) // 8)]
+            return ticks[:: -(-len(ticks) // most)]
     return ticks if len(ticks) >= 2 else [low * (high / low) ** (k / 4) for k in (1, 2, 3)]
 
 
