@@ -14,8 +14,8 @@ import numpy as np
 import tyro
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
-from agents.evaluate import evaluate_run
 from agents.scoring.films import write_showcase
+from agents.scoring.run_scores import evaluate_run
 from agents.training.command_line import run_command
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
@@ -70,12 +70,12 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     print(f"\nScoring on {demo.scenes:,} unseen scenes ...")
     runs = {name: open_run(folder) for name, folder in folders.items()}
     scores = {
-        "learned glimpses": evaluate_run(runs["learned"], scenes=demo.scenes),
-        "random glimpses (trained so)": evaluate_run(runs["random"], scenes=demo.scenes),
+        "learned glimpses": evaluate_run(runs["learned"], episodes=demo.scenes),
+        "random glimpses (trained so)": evaluate_run(runs["random"], episodes=demo.scenes),
         "raster scan (same model)": evaluate_run(
-            runs["random"], scenes=demo.scenes, looks="raster"
+            runs["random"], episodes=demo.scenes, looks="raster"
         ),
-        "chance": evaluate(_Chance(demo.env_id), demo.env_id, scenes=demo.scenes),
+        "chance": evaluate(_Chance(demo.env_id), demo.env_id, episodes=demo.scenes),
     }
     print(f"\n{compare_table(scores)}\n")
 

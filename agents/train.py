@@ -1,14 +1,17 @@
 """Train an agent: `python -m agents.train reinforce --env-id Glimpse/ClutteredMNIST-v0`.
 
+`--preset tapes` begins with the settings that published agents of tapes have, and
+`--from-record results/X.json` with those of a published run; further options change them.
 Ctrl-C saves; `python -m agents.train reinforce --run RUN --resume` goes on.
 From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Protocol
 
 import tyro
@@ -17,10 +20,13 @@ from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.exact import Exact, ExactConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
-from agents.scoring.memory_evaluation import solved_share
+from agents.presets import PRESETS
+from agents.scoring.run_scores import validate_run
 from agents.training.command_line import run_command
-from agents.training.loop import Learner, TrainingConfig, train
-from agents.training.resuming import read_config, resume_command
+from agents.training.config import TrainingConfig
+from agents.training.loop import Learner, train
+from agents.training.resuming import config_from_json, read_config, resume_command
+from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, open_run
 
 
@@ -52,16 +58,19 @@ class Algorithm:
             resume=resume,
             progress_bar=progress_bar,
             how_to_resume=how_to_resume,
-            solved_share=solved_share,
+            validate=validate_run,
         )
 
 
 # The one list of algorithms; a new one is a file and a row.
 ALGORITHMS: dict[str, Algorithm] = {
-    "reinforce": Algorithm(ReinforceConfig, Reinforce),
-    "actor_critic": Algorithm(ActorCriticConfig, ActorCritic),
-    "exact": Algorithm(ExactConfig, Exact),
-    "straight_through": Algorithm(StraightThroughConfig, StraightThrough),
+    row.config.algorithm: row
+    for row in (
+        Algorithm(ReinforceConfig, Reinforce),
+        Algorithm(ActorCriticConfig, ActorCritic),
+        Algorithm(ExactConfig, Exact),
+        Algorithm(StraightThroughConfig, StraightThrough),
+    )
 }
 
 
@@ -74,6 +83,10 @@ class RunOptions:
     resume: bool = False
     """Go on with the run in that folder, if there is one: with its config, from which only device,
     threads, log-every and checkpoint-every may differ."""
+    preset: str | None = None
+    """Settings to begin with, which further options change: pictures, tapes or tables."""
+    from_record: Path | None = None
+    """Record (a .json file) whose settings to begin with, which further options change."""
 
 
 def train_agent(
@@ -106,7 +119,11 @@ def train_agent(
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line: an algorithm's name, then its config's fields as options."""
-    run_main("agents.train", ALGORITHMS, arguments)
+    run_main("agents.train", ALGORITHMS, arguments, presets=PRESETS)
+
+
+Presets = Mapping[str, Sequence[Any]]
+"""Name -> configs, one an algorithm; the first is of the default algorithm."""
 
 
 def run_main(
@@ -114,26 +131,35 @@ def run_main(
     algorithms: Mapping[str, Trainable],
     arguments: list[str] | None = None,
     prefix: str = "",
+    presets: Presets = MappingProxyType({}),
 ) -> None:
     """The command line `python -m module` that trains one of `algorithms`; without --run, a run's
     folder is called by `prefix` and the algorithm's name."""
-    name, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if name in ("-h", "--help"):
-        print(f"usage: python -m {module} {{{','.join(algorithms)}}} [--help] [OPTIONS]")
+    given = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if given[0] in ("-h", "--help"):
+        names = ",".join(algorithms)
+        print(f"usage: python -m {module} {{{names}}} [--help] [OPTIONS]")
+        print(f"       python -m {module} --from-record RECORD [OPTIONS]")
+        if presets:
+            print(f"       python -m {module} --preset {{{','.join(presets)}}} [OPTIONS]")
         sys.exit(0)
-    if name not in algorithms:
-        print(f"error: algorithm {name!r} must be one of {', '.join(algorithms)}", file=sys.stderr)
-        sys.exit(2)
-
-    run_command(lambda: _train_as_told(module, name, prefix, algorithms[name], rest))
+    run_command(lambda: _train_as_told(module, algorithms, presets, prefix, given))
 
 
 def _train_as_told(
-    module: str, name: str, prefix: str, algorithm: Trainable, arguments: list[str]
+    module: str,
+    algorithms: Mapping[str, Trainable],
+    presets: Presets,
+    prefix: str,
+    arguments: list[str],
 ) -> None:
-    """Train `algorithm`, which `module` calls `name`, by the command line's `arguments`."""
-    kind = algorithm.config
-    default = _config_to_resume(kind, arguments) or kind()
+    """Train what the command line's `arguments` say."""
+    named = not arguments[0].startswith("-")
+    name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
+    begun = _config_to_begin_with(module, name, algorithms, presets, rest)
+    name = begun.algorithm
+    algorithm = algorithms[name]
+    default = _config_to_resume(algorithm.config, rest) or begun
 
     def command(config: Any = default, options: RunOptions = RunOptions()) -> None:
         environment = config.env_id.rpartition("/")[2]
@@ -148,10 +174,62 @@ def _train_as_told(
         print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
 
     # Options are the fields themselves, --seed and not --config.seed.
+    kind = algorithm.config
     command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
     command.__annotations__["options"] = Annotated[RunOptions, tyro.conf.arg(name="")]
     prog = f"python -m {module} {name}"
-    tyro.cli(command, args=arguments, prog=prog, description=kind.__doc__)
+    tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
+
+
+def _config_to_begin_with(
+    module: str,
+    name: str | None,
+    algorithms: Mapping[str, Trainable],
+    presets: Presets,
+    arguments: list[str],
+) -> Any:
+    """The config that options change: of a record, of a preset, or the algorithm's defaults.
+
+    Raises:
+        OSError, RecordError: the record cannot be read.
+        ValueError: there is no such algorithm or preset, or the two do not fit.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--preset", nargs="?")
+    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
+    known, _ = parser.parse_known_args(arguments)
+    if known.preset is not None and known.from_record is not None:
+        raise ValueError("--preset and --from-record are both given: give one")
+    if name is not None and name not in algorithms:
+        raise ValueError(f"algorithm {name!r} must be one of {', '.join(algorithms)}")
+    if known.from_record is not None:
+        return _config_of_record(module, name, algorithms, known.from_record)
+    if known.preset is not None:
+        if known.preset not in presets:
+            raise ValueError(f"--preset {known.preset} must be one of {', '.join(presets)}")
+        found = {config.algorithm: config for config in presets[known.preset]}
+        name = name or next(iter(found))
+        if name not in found:
+            raise ValueError(f"--preset {known.preset} is for {', '.join(found)}, not for {name}")
+        return found[name]
+    if name is None:
+        raise ValueError(f"name an algorithm first, one of {', '.join(algorithms)}")
+    return algorithms[name].config()
+
+
+def _config_of_record(
+    module: str, name: str | None, algorithms: Mapping[str, Trainable], path: Path
+) -> Any:
+    record = read_record(path)
+    if record.algorithm not in algorithms:
+        raise ValueError(
+            f"{path} is of {record.algorithm}, which {module} does not train; it trains "
+            f"{', '.join(algorithms)}"
+        )
+    if name not in (None, record.algorithm):
+        raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
+    kind = algorithms[record.algorithm].config
+    return config_from_json(kind, record.config, str(path), record.revision)
 
 
 def _config_to_resume(kind: type[Any], arguments: list[str]) -> Any:

@@ -11,6 +11,7 @@ from agents.algorithms.learner import GradientLearner
 from agents.episodes.rollout import autocast, make_training_env
 from agents.training.checks import check_choices
 from baselines.model import Baseline, BaselineConfig, Setting, full_view
+from glimpse_envs.evaluation.record import Model
 
 
 class SupervisedLearner(GradientLearner):
@@ -38,8 +39,8 @@ class SupervisedLearner(GradientLearner):
         super().__init__(config, env, lambda *_: model(setting, config))
 
     @property
-    def name(self) -> str:
-        return self.policy.title
+    def model(self) -> Model:
+        return self.policy.model
 
     def learn(self, progress: float) -> dict[str, float]:
         scene, target = self.deal()

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.training.checkpoints import load_weights
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from agents.training.resuming import read_config
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 
 # What the full view, of one step, does not take.
@@ -105,15 +106,14 @@ class Baseline(nn.Module, ABC):
 
     Attributes:
         config_class: of its training; a run of it is read back by that.
-        title: what it is called in tables. A name with "soft" or "full" says that it sees more
-            than an agent's glimpses.
+        model: what it is, as records describe it.
     """
 
     config_class: ClassVar[type[BaselineConfig]]
 
     @property
     @abstractmethod
-    def title(self) -> str: ...
+    def model(self) -> Model: ...
 
     @abstractmethod
     def forward(self, scene: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from baselines.pictures.full_view import FullView
 from baselines.pictures.gaussian_window import GaussianWindow
 from baselines.pictures.soft_tiles import SoftTiles
 from baselines.pictures.spatial_transformer import SpatialTransformer
+from baselines.presets import PRESETS
 
 # The lists of baselines, of pictures and of tapes and tables; a new one is a file and a row.
 MODELS: dict[str, type[Baseline]] = {
@@ -43,7 +44,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line: a baseline's name, then its config's fields as options."""
-    run_main("baselines.train", ALGORITHMS, arguments)
+    run_main("baselines.train", ALGORITHMS, arguments, presets=PRESETS)
 
 
 if __name__ == "__main__":

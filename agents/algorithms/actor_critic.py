@@ -15,7 +15,7 @@ return.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -39,12 +39,15 @@ from agents.episodes.trajectory import Observation, Trajectory, rewarded_for_ent
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
 from agents.training.checks import check_counts, check_finite, check_positive
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
 class ActorCriticConfig(TrainingConfig):
     """Train a recurrent attention model by advantage actor-critic: A2C, or PPO with more epochs."""
+
+    algorithm: ClassVar[str] = "actor_critic"
 
     answer_by: Literal["label", "reward"] = "label"
     """Learn the answer by cross-entropy on the label, or as an action, by the reward alone."""
@@ -200,9 +203,10 @@ class ActorCritic(GradientLearner):
         super().__init__(config, env, policy_maker(env, config.network))
 
     @property
-    def name(self) -> str:
+    def model(self) -> Model:
         name = f"{'A2C' if self.plays_once else 'PPO'} {core_name(self.config.network)}"
-        return name if self.config.answer_by == "label" else f"{name}, answer by reward"
+        by_label = self.config.answer_by == "label"
+        return self.agent_model(name if by_label else f"{name}, answer by reward")
 
     def choose(
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int

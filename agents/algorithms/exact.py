@@ -32,7 +32,7 @@ Cost: a look takes n passes through glimpse network and core, not one; all paths
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -42,12 +42,15 @@ from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import NetworkConfig, State
 from agents.training.checks import check_choices, check_counts, check_finite
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
 class ExactConfig(TrainingConfig):
     """Train a recurrent attention model over tiles by exact sums over its looks."""
+
+    algorithm: ClassVar[str] = "exact"
 
     objective: Literal["hybrid", "expected_reward", "marginal_likelihood"] = "hybrid"
     """What is maximised: the label's log-likelihood by the answers and the expected reward by the
@@ -218,8 +221,8 @@ class Exact(TileLearner):
             )
 
     @property
-    def name(self) -> str:
-        return self.name_as("Exact")
+    def model(self) -> Model:
+        return self.privileged_model("Exact")
 
     def learn(self, progress: float) -> dict[str, float]:
         """Deal a batch of scenes and descend their losses."""

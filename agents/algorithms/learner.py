@@ -10,8 +10,10 @@ from gymnasium.vector import VectorEnv
 from torch import Tensor, nn
 
 from agents.episodes.trajectory import Trajectory
-from agents.training.loop import TrainingConfig, cosine_decay
+from agents.training.config import TrainingConfig
+from agents.training.schedules import cosine_decay
 from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
+from glimpse_envs.evaluation.record import Gaze, LearnsFrom, Model
 
 
 class GradientLearner(ABC):
@@ -67,8 +69,16 @@ class GradientLearner(ABC):
 
     @property
     @abstractmethod
-    def name(self) -> str:
-        """What the model is called in tables."""
+    def model(self) -> Model:
+        """What is trained, as records describe it."""
+
+    def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
+        """The description of an agent called `name`, by its config's view and `answer_by`."""
+        config: Any = self._config
+        learns_from: LearnsFrom = getattr(config, "answer_by", "label")
+        if config.env_kwargs.get("view") == "full":
+            return Model(name, "everything", learns_from, "none", gaze)
+        return Model(name, "glimpses", learns_from, "hard", gaze)
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:

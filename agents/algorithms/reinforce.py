@@ -13,7 +13,7 @@ and the baseline send no gradient into core and glimpse network, which then lear
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -26,12 +26,15 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
 from agents.scoring.scanners import SCANNERS
 from agents.training.checks import check_finite, check_positive
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
 class ReinforceConfig(TrainingConfig):
     """Train a recurrent attention model by REINFORCE."""
+
+    algorithm: ClassVar[str] = "reinforce"
 
     answer_by: Literal["label", "reward"] = "label"
     """Learn the answer by cross-entropy on the label (RAM's hybrid), or by REINFORCE too."""
@@ -197,12 +200,12 @@ class Reinforce(GradientLearner):
         super().__init__(config, env, policy_maker(env, config.network))
 
     @property
-    def name(self) -> str:
+    def model(self) -> Model:
         name = f"Reinforce {core_name(self.config.network)}"
         if self.config.baseline != "learned":
             name = f"{name}, {BASELINE_NAMES[self.config.baseline]}"
-        looks = self.config.looks
-        return name if looks == "learned" else f"{name}, {looks} glimpses"
+        gaze = self.config.looks
+        return self.agent_model(name if gaze == "learned" else f"{name}, {gaze} glimpses", gaze)
 
     @property
     def baseline(self) -> Baseline | None:

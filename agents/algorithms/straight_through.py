@@ -17,6 +17,7 @@ Cost: a read of all tiles a scene, in training alone; one pass through the netwo
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -27,12 +28,15 @@ from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.networks import NetworkConfig
 from agents.training.checks import check_finite, check_positive
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
 class StraightThroughConfig(TrainingConfig):
     """Train a recurrent attention model over tiles by straight-through Gumbel-softmax."""
+
+    algorithm: ClassVar[str] = "straight_through"
 
     hard: bool = True
     """Show the sampled tile; with no-hard the relaxed mixture of tiles, while training."""
@@ -128,8 +132,8 @@ class StraightThrough(TileLearner):
         super().__init__(config, config.network, "straight_through")
 
     @property
-    def name(self) -> str:
-        return self.name_as("Straight-through" if self.config.hard else "Concrete")
+    def model(self) -> Model:
+        return self.privileged_model("Straight-through" if self.config.hard else "Concrete")
 
     def temperature(self, progress: float) -> float:
         """τ at `progress` in [0, 1]."""

@@ -22,7 +22,8 @@ from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import NetworkConfig, core_name
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
@@ -136,9 +137,9 @@ class TileLearner(GradientLearner):
         before = task.answer_reward if every_answer_counts else 0.0
         self.pays = (*[before] * (task.budget - 1), task.answer_reward)
 
-    def name_as(self, kind: str) -> str:
-        """What a learner of this `kind` is called in tables."""
-        return f"{kind} {core_name(self.network)}, trained on all tiles"
+    def privileged_model(self, kind: str) -> Model:
+        """The description of what a learner of this `kind` trains."""
+        return Model(f"{kind} {core_name(self.network)}, trained on all tiles", "privileged")
 
     def deal(self) -> TileEpisodes:
         """Fresh episodes; the first tile is uniform, and one for all copies of a scene, as in the

@@ -16,7 +16,7 @@ from torch import Tensor
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 
 # Rows that have ended are dropped when no more than this share of those decided on is left.
 DROP_AT = 0.8

@@ -161,7 +161,9 @@ class GlimpsePolicy(nn.Module):
         import glimpse_envs  # noqa: F401  (registers the environments)
 
         config = run.config["config"]
-        network = config_from_json(NetworkConfig, config["network"], run)
+        network = config_from_json(
+            NetworkConfig, config["network"], str(run.folder), str(run.config.get("revision"))
+        )
         env = gym.make(config["env_id"], **config["env_kwargs"])
         assert isinstance(env.observation_space, spaces.Dict)
         assert isinstance(env.action_space, spaces.Dict)

@@ -58,13 +58,12 @@ class SB3Policy:
         Raises:
             RunError: the run or its checkpoint is missing or damaged.
         """
-        kinds = {kind.__name__: kind for kind in CONFIGS.values()}
         algorithm = run.config.get("algorithm")
-        if algorithm not in kinds:
+        if algorithm not in CONFIGS:
             raise RunError(
-                f"{run.folder} is of algorithm {algorithm!r}, none of {', '.join(kinds)}"
+                f"{run.folder} is of algorithm {algorithm!r}, none of {', '.join(CONFIGS)}"
             )
-        config = read_config(run, kinds[algorithm])
+        config = read_config(run, CONFIGS[algorithm])
         env = FlatGlimpseEnv(gym.make(config.env_id, **config.env_kwargs))
         policy = make_policy(config, env.observation_space, env.action_space)
         load_weights(policy, run)

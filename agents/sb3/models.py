@@ -22,8 +22,9 @@ from agents.sb3.features import GlimpseFeatures
 from agents.training.checks import check_counts, check_device, check_finite, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS
 from glimpse_envs.adapters.sb3 import task_arguments
+from glimpse_envs.evaluation.record import Model
 
-Model = OnPolicyAlgorithm
+SB3Model = OnPolicyAlgorithm
 Config = TypeVar("Config", bound="SB3Config")
 
 
@@ -35,7 +36,9 @@ def _network() -> NetworkConfig:
 class SB3Config:
     """What Stable-Baselines3's learners have in common."""
 
-    model: ClassVar[type[Model]]
+    algorithm: ClassVar[str]
+    """Its name in `CONFIGS`, in runs and in records."""
+    sb3_class: ClassVar[type[SB3Model]]
     """Stable-Baselines3's class."""
     policy: ClassVar[str] = "MultiInputPolicy"
     """Stable-Baselines3's name of the policy."""
@@ -43,49 +46,50 @@ class SB3Config:
     """Whether it remembers; if not, it is shown all glimpses so far."""
 
     env_id: str = "Glimpse/ClutteredMNIST-v0"
-    """The environment."""
+    """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Its arguments, such as budget=6 look=tiles; learners without memory have history=True where
-    it is not given."""
+    """Arguments of the environment, such as budget=6 look=tiles; learners without memory have
+    history=True where it is not given."""
     seed: int = 0
-    """Of the scenes, the samples and the first weights."""
+    """Random seed of scenes, samples and initial weights."""
     timesteps: int = 10_000_000
-    """Environment steps to train on, of all rows together."""
+    """Number of environment steps to train on, of all rows together."""
     n_envs: int = 64
-    """Rows."""
+    """Number of rows, episodes that run side by side."""
     n_steps: int = 16
-    """Steps of each row an update."""
+    """Number of steps of each row in an update."""
     learning_rate: float = 7e-4
-    """Of SB3's optimiser, constant."""
+    """Learning rate of SB3's optimiser, constant."""
     gamma: float = 1.0
-    """Discount; episodes are short, so none."""
+    """Discount a step, in [0, 1]; 1 is none, for episodes are short."""
     gae_lambda: float = 1.0
-    """Of generalised advantage estimation (Schulman et al. 2016)."""
+    """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     normalise_advantage: bool = True
     """Give the advantages of a batch mean 0 and standard deviation 1."""
     entropy_weight: float = 0.01
-    """Bonus for the policy's entropy, in nats."""
+    """Weight of the bonus for the policy's entropy, in nats."""
     baseline_weight: float = 0.5
     """Weight of the value's squared error."""
     max_gradient_norm: float = 0.5
-    """Gradients are shortened to this norm."""
+    """Norm to which longer gradients are shortened."""
     network: NetworkConfig = field(default_factory=_network)
     """Sizes and kinds. The core is an LSTM or, in learners without memory, a dense layer of
     `core_units` over all glimpses; `head_units` are the hidden units of policy and value."""
     device: str = "cpu"
-    """Where the model runs: cpu, cuda, cuda:1, ..."""
+    """Device of the model: cpu, cuda, cuda:1, ..."""
     threads: int = 1
-    """Threads of torch; one a process is fastest on small machines."""
+    """Number of threads of torch; one a process is fastest on small machines."""
     log_every: int = 10
-    """Updates between two lines of metrics."""
+    """Number of updates between two lines of metrics."""
     checkpoint_every: int = 100
-    """Updates between two checkpoints."""
+    """Number of updates between two checkpoints."""
 
     @property
-    def name(self) -> str:
-        """What the model is called in tables."""
-        name = f"SB3 {self.model.__name__}"
-        return f"{name}, history" if self.env_kwargs.get("history") else name
+    def model(self) -> Model:
+        """What is trained, as records describe it."""
+        name = f"SB3 {self.sb3_class.__name__}"
+        name = f"{name}, history" if self.env_kwargs.get("history") else name
+        return Model(name, "glimpses", learns_from="reward")
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of SB3's class, but for policy, environment, seed and device."""
@@ -117,23 +121,25 @@ class SB3Config:
 class A2CConfig(SB3Config):
     """Train Stable-Baselines3's A2C (Mnih et al. 2016), shown all glimpses so far."""
 
-    model: ClassVar[type[Model]] = A2C
+    algorithm: ClassVar[str] = "a2c"
+    sb3_class: ClassVar[type[SB3Model]] = A2C
 
 
 @dataclass(frozen=True)
 class PPOConfig(SB3Config):
     """Train Stable-Baselines3's PPO (Schulman et al. 2017), shown all glimpses so far."""
 
-    model: ClassVar[type[Model]] = PPO
+    algorithm: ClassVar[str] = "ppo"
+    sb3_class: ClassVar[type[SB3Model]] = PPO
 
     n_steps: int = 32
-    """Steps of each row an update."""
+    """Number of steps of each row in an update."""
     gae_lambda: float = 0.95
-    """Of generalised advantage estimation (Schulman et al. 2016)."""
+    """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     batch_size: int = 512
-    """Steps in a minibatch."""
+    """Number of steps in a minibatch."""
     epochs: int = 4
-    """Times that each step is learned from."""
+    """Number of times that each step is learned from."""
     clip_range: float = 0.2
     """How far the ratio of the probabilities may go from 1."""
 
@@ -150,7 +156,8 @@ class PPOConfig(SB3Config):
 class RecurrentPPOConfig(PPOConfig):
     """Train sb3-contrib's RecurrentPPO: PPO with an LSTM, shown one glimpse at a time."""
 
-    model: ClassVar[type[Model]] = RecurrentPPO
+    algorithm: ClassVar[str] = "recurrent_ppo"
+    sb3_class: ClassVar[type[SB3Model]] = RecurrentPPO
     policy: ClassVar[str] = "MultiInputLstmPolicy"
     has_memory: ClassVar[bool] = True
 
@@ -178,9 +185,9 @@ def with_history(config: Config) -> Config:
     return replace(config, env_kwargs={"history": True, **given})
 
 
-def make_model(config: SB3Config, venv: VecEnv) -> Model:
+def make_model(config: SB3Config, venv: VecEnv) -> SB3Model:
     """Return the untrained model of `config` on `venv`, which gets the config's seed too."""
-    model: Model = config.model(
+    model: SB3Model = config.sb3_class(
         config.policy, venv, seed=config.seed, device=config.device, **config.arguments()
     )
     freeze_look_std(model, config)
@@ -191,7 +198,7 @@ def make_policy(
     config: SB3Config, observation_space: spaces.Space, action_space: spaces.Space
 ) -> ActorCriticPolicy:
     """Return the untrained policy of `config` alone, on the spaces of a single row."""
-    kind: Any = config.model.policy_aliases[config.policy]
+    kind: Any = config.sb3_class.policy_aliases[config.policy]
     policy: ActorCriticPolicy = kind(
         observation_space,
         action_space,
@@ -201,7 +208,7 @@ def make_policy(
     return policy
 
 
-def freeze_look_std(model: Model, config: SB3Config) -> None:
+def freeze_look_std(model: SB3Model, config: SB3Config) -> None:
     """Fix the standard deviation of a Gaussian where the network's config does not learn it."""
     log_std = getattr(model.policy, "log_std", None)
     if isinstance(log_std, nn.Parameter):

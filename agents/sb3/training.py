@@ -9,7 +9,6 @@ of their own keeps from being those of before.
 """
 
 import json
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -25,8 +24,8 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents.sb3.models import (
-    Model,
     SB3Config,
+    SB3Model,
     check_config,
     freeze_look_std,
     make_model,
@@ -78,28 +77,27 @@ def train(
     venv = VecMonitor(make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs))
     try:
         if run is not None and model_path(run).exists():
-            model, images, seconds = load_model(run, config, venv)
+            model, episodes, seconds = load_model(run, config, venv)
         else:
-            model, images, seconds = make_model(config, venv), 0, 0.0
+            model, episodes, seconds = make_model(config, venv), 0, 0.0
         if run is None:
             run = create_run(
                 folder,
                 {
                     "policy": POLICY_CLASS,
-                    "command": " ".join(sys.argv),
-                    "algorithm": type(config).__name__,
-                    "model": config.name,
+                    "algorithm": config.algorithm,
+                    "model": asdict(config.model),
                     "config": asdict(config),
                     "seed": config.seed,
                 },
             )
-        _learn(model, config, _Keeper(run, config, images, seconds, progress_bar), how_to_resume)
+        _learn(model, config, _Keeper(run, config, episodes, seconds, progress_bar), how_to_resume)
     finally:
         venv.close()
     return run
 
 
-def _learn(model: Model, config: SB3Config, keeper: "_Keeper", how_to_resume: str) -> None:
+def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", how_to_resume: str) -> None:
     run, done = keeper.run, model.num_timesteps
     run.cut_metrics(done)
     logger = Logger(str(run.folder), [_Events(run.folder / "tensorboard", done), _Metrics(run)])
@@ -114,7 +112,7 @@ def _learn(model: Model, config: SB3Config, keeper: "_Keeper", how_to_resume: st
     finally:
         keeper.bar.close()
         logger.close()
-    save_model(run, model, keeper.images, keeper.seconds)
+    save_model(run, model, keeper.episodes, keeper.seconds)
     if keeper.interrupted:
         print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
 
@@ -123,15 +121,15 @@ class _Keeper(BaseCallback):
     """Counts, measures and saves; all that Stable-Baselines3 leaves to callbacks.
 
     Attributes:
-        images: episodes that ended, this and earlier trainings of the run together.
+        episodes: that ended, this and earlier trainings of the run together.
         interrupted: empty until Ctrl-C, which ends the training between two updates.
     """
 
     def __init__(
-        self, run: Run, config: SB3Config, images: int, seconds: float, progress_bar: bool
+        self, run: Run, config: SB3Config, episodes: int, seconds: float, progress_bar: bool
     ) -> None:
         super().__init__()
-        self.run, self.config, self.images = run, config, images
+        self.run, self.config, self.episodes = run, config, episodes
         self.updates, self._earlier, self._started = 0, seconds, time.perf_counter()
         self.interrupted: list[bool] = []
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
@@ -144,7 +142,7 @@ class _Keeper(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.updates and self.updates % self.config.checkpoint_every == 0:
-            save_model(self.run, self._model, self.images, self.seconds)
+            save_model(self.run, self._model, self.episodes, self.seconds)
 
     def _on_step(self) -> bool:
         infos = self.locals["infos"]
@@ -153,7 +151,7 @@ class _Keeper(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         self.updates += 1
-        self.images += len(self._ended)
+        self.episodes += len(self._ended)
         if self._ended:
             means = {
                 "error": 1.0 - np.mean([info["is_success"] for info in self._ended]),
@@ -164,13 +162,13 @@ class _Keeper(BaseCallback):
                 self.logger.record_mean(name, float(mean))
             self.bar.set_postfix_str(f"error {100 * means['error']:.1f} %", refresh=False)
             self._ended.clear()
-        self.logger.record("images", self.images)
+        self.logger.record("episodes", self.episodes)
         self.logger.record("seconds", round(self.seconds, 3))
         self.bar.update(self.num_timesteps - self.bar.n)
 
     @property
-    def _model(self) -> Model:
-        assert isinstance(self.model, Model)
+    def _model(self) -> SB3Model:
+        assert isinstance(self.model, SB3Model)
         return self.model
 
 
@@ -202,13 +200,13 @@ def model_path(run: Run) -> Path:
     return run.folder / "model.zip"
 
 
-def save_model(run: Run, model: Model, images: int, seconds: float) -> None:
+def save_model(run: Run, model: SB3Model, episodes: int, seconds: float) -> None:
     """Replace the run's checkpoint, and then its model.zip, each in one move."""
     tensors = {
         f"policy/{name}": tensor.detach().cpu().numpy()
         for name, tensor in model.policy.state_dict().items()
     }
-    progress = {"images": images, "seconds": seconds, "timesteps": model.num_timesteps}
+    progress = {"episodes": episodes, "seconds": seconds, "timesteps": model.num_timesteps}
     run.save_checkpoint(tensors, progress)
     with replacing(model_path(run)) as path:
         # A loaded model starts fresh episodes: the last observation need not be kept.
@@ -217,8 +215,8 @@ def save_model(run: Run, model: Model, images: int, seconds: float) -> None:
             archive.writestr(_PROGRESS, json.dumps(progress))
 
 
-def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[Model, int, float]:
-    """Load the run's model.zip to train on, and how many images and seconds it has had.
+def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[SB3Model, int, float]:
+    """Load the run's model.zip to train on, and how many episodes and seconds it has had.
 
     Raises:
         CheckpointError: the file is damaged.
@@ -234,9 +232,9 @@ def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[Model, int, f
         raise CheckpointError(
             f"{path} is damaged ({damaged}). Put back a copy, or delete the run and train again."
         )
-    model = config.model.load(path, env=venv, device=config.device)
+    model = config.sb3_class.load(path, env=venv, device=config.device)
     freeze_look_std(model, config)
     # `load` seeds everything as at the start, and the scenes of the start would come again.
     fresh = np.random.SeedSequence((config.seed, model.num_timesteps)).generate_state(1)
     model.set_random_seed(int(fresh[0]))
-    return model, progress["images"], progress["seconds"]
+    return model, progress["episodes"], progress["seconds"]

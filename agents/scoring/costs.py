@@ -10,6 +10,8 @@ reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
   cell: 4 K C g g a glimpse. Soft attention pays for its filters' or weights' products with the
   scene, or with what all tiles show; a network that takes the scene as it is, for nothing apart.
+- `cells_read`: of a tape or a table, cells that reading touched, counted each time; in place of
+  all of these.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode whoever looks:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its
@@ -17,7 +19,7 @@ learned baseline, which training alone needs, are worked out by its network and 
 """
 
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import gymnasium as gym
@@ -43,15 +45,15 @@ EDGE = 1e-3
 
 @dataclass(frozen=True)
 class Costs:
-    """Per scene, a mean over the scenes of an evaluation; the keys are those of the module.
+    """Of one episode, a mean over those of an evaluation; the keys are those of the module.
 
     Args:
-        per_scene: name -> of a whole episode.
-        by_glimpse: name -> T values, after 1, 2, ... glimpses, without `multiply_adds_reading`.
+        per_episode: name -> of a whole episode.
+        by_glimpse: name -> (T,) after 1, 2, ... glimpses, without `multiply_adds_reading`.
     """
 
-    per_scene: dict[str, float]
-    by_glimpse: dict[str, list[float]]
+    per_episode: dict[str, float] = field(default_factory=dict)
+    by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -69,7 +71,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     Args:
         policy: with `predict`, as `glimpse_envs.evaluation.protocol.Policy`; a torch module where
             it has `answers`, and so sees the whole scene.
-        evaluation: of this policy, in an environment of pictures.
+        evaluation: of this policy.
     """
     env = gym.make_vec(
         evaluation.env_id,
@@ -80,34 +82,50 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     )
     with closing(env):
         observation, _ = env.reset(seed=evaluation.seed)
-        task: Any = env.unwrapped.task  # type: ignore[attr-defined]
-        pixels = float(np.prod(task.scene_shape[1:]))
-        if hasattr(policy, "answers"):
-            values, multiply_adds, reading = _count_inside(policy, observation)
-            covered = np.full(len(values), pixels)
-        elif "scene" in observation:
-            values = np.array([float(np.prod(task.scene_shape))])
-            multiply_adds, reading = _count_steps(policy, env, observation, 1), 0.0
-            covered = np.array([pixels])
-        else:
-            steps = len(evaluation.accuracy_by_glimpse)
-            taken = np.arange(steps) < evaluation.glimpses[:, None]  # (scenes, T)
-            cells = float(np.prod(observation["glimpse"].shape[-3:]))
-            share = taken.mean(axis=0)  # (T,)
-            values = np.cumsum(share * cells)
-            reading = 4 * values[-1]
-            network = _count_steps(policy, env, observation, steps)
-            multiply_adds = 4 * values + np.cumsum(np.diff(network, prepend=0.0) * share)
-            assert evaluation.locations is not None
-            covered = covered_on_average(task, evaluation.locations, taken)
+        if not hasattr(env.unwrapped.task, "scene_shape"):  # type: ignore[attr-defined]
+            return Costs({"cells_read": _cells_read(policy, observation, evaluation)})
+        return _costs_of_pictures(policy, env, observation, evaluation)
+
+
+def _cells_read(policy: Any, observation: dict[str, NDArray], evaluation: Evaluation) -> float:
+    if hasattr(policy, "cells_read"):
+        return float(policy.cells_read(observation["scene"].shape[1]))
+    glimpse = observation["glimpse"]
+    heads = glimpse.shape[1] if glimpse.ndim == 3 else 1
+    return round(heads * evaluation.mean_glimpses, 3)
+
+
+def _costs_of_pictures(
+    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], evaluation: Evaluation
+) -> Costs:
+    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+    pixels = float(np.prod(task.scene_shape[1:]))
+    if hasattr(policy, "answers"):
+        values, multiply_adds, reading = _count_inside(policy, observation)
+        covered = np.full(len(values), pixels)
+    elif "scene" in observation:
+        values = np.array([float(np.prod(task.scene_shape))])
+        multiply_adds, reading = _count_steps(policy, env, observation, 1), 0.0
+        covered = np.array([pixels])
+    else:
+        steps = int(evaluation.glimpses.max())
+        taken = np.arange(steps) < evaluation.glimpses[:, None]  # (episodes, T)
+        cells = float(np.prod(observation["glimpse"].shape[-3:]))
+        share = taken.mean(axis=0)  # (T,)
+        values = np.cumsum(share * cells)
+        reading = 4 * values[-1]
+        network = _count_steps(policy, env, observation, steps)
+        multiply_adds = 4 * values + np.cumsum(np.diff(network, prepend=0.0) * share)
+        assert evaluation.locations is not None
+        covered = covered_on_average(task, evaluation.locations, taken)
     curves = {
         "values_delivered": values,
         "pixels_covered": covered,
         "multiply_adds": multiply_adds,
     }
-    by_glimpse = {name: [round(float(v), 2) for v in curve] for name, curve in curves.items()}
-    per_scene = {name: curve[-1] for name, curve in by_glimpse.items()}
-    return Costs({**per_scene, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
+    by_glimpse = {name: tuple(round(float(v), 2) for v in curve) for name, curve in curves.items()}
+    per_episode = {name: curve[-1] for name, curve in by_glimpse.items()}
+    return Costs({**per_episode, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
 
 
 def covered_on_average(

@@ -9,26 +9,26 @@ class ProgressBar:
     """Shows error, glimpses a second and the time left.
 
     Args:
-        total: images to train on or, where the training is `timed`, seconds.
+        total: episodes to train on or, where the training is `timed`, seconds.
         timed: whether the clock says how far the training is.
         batch: episodes an update.
-        images, seconds: done before.
+        episodes, seconds: done before.
         shown: whether there is a bar at all.
     """
 
     def __init__(
-        self, total: float, timed: bool, batch: int, images: int, seconds: float, shown: bool
+        self, total: float, timed: bool, batch: int, episodes: int, seconds: float, shown: bool
     ) -> None:
         form = "{l_bar}{bar}| {elapsed} < {remaining}{postfix}"
         self.bar = tqdm(
-            total=total, initial=min(seconds if timed else images, total), disable=not shown,
+            total=total, initial=min(seconds if timed else episodes, total), disable=not shown,
             bar_format=form, mininterval=0.5,
         )  # fmt: skip
         self.timed, self.batch, self.error = timed, batch, 1.0
-        self.images, self.seconds = images, seconds
+        self.episodes, self.seconds = episodes, seconds
 
-    def show(self, images: int, seconds: float, metrics: Mapping[str, float]) -> None:
-        """Move on to so many images and seconds in all, after an update with `metrics`."""
+    def show(self, episodes: int, seconds: float, metrics: Mapping[str, float]) -> None:
+        """Move on to so many episodes and seconds in all, after an update with `metrics`."""
         if self.bar.disable:
             return
         self.error += 0.02 * (metrics["error"] - self.error)
@@ -36,9 +36,9 @@ class ProgressBar:
         self.bar.set_postfix_str(
             f"error {100 * self.error:.1f} %, {rate:,.0f} glimpses/s", refresh=False
         )
-        self.bar.update(min(seconds - self.seconds if self.timed else images - self.images,
+        self.bar.update(min(seconds - self.seconds if self.timed else episodes - self.episodes,
                             self.bar.total - self.bar.n))  # fmt: skip
-        self.images, self.seconds = images, seconds
+        self.episodes, self.seconds = episodes, seconds
 
     def close(self) -> None:
         """Leave the bar as it stands."""

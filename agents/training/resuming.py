@@ -21,12 +21,14 @@ def read_config(run: Run, kind: type[Config]) -> Config:
     Raises:
         RunError: the run is another algorithm's, or was made with fields that `kind` lacks.
     """
-    if run.config.get("algorithm") != kind.__name__:
+    wanted = getattr(kind, "algorithm", None)
+    if run.config.get("algorithm") != wanted:
         raise RunError(
-            f"{run.folder} is a run of another algorithm: it has a {run.config.get('algorithm')}, "
-            f"not a {kind.__name__}. Resume it with its own, or give another folder."
+            f"{run.folder} is a run of another algorithm: of {run.config.get('algorithm')}, not of "
+            f"{wanted}. Resume it with its own, or give another folder."
         )
-    return config_from_json(kind, run.config["config"], run)
+    revision = str(run.config.get("revision"))
+    return config_from_json(kind, run.config["config"], str(run.folder), revision)
 
 
 def check_same(run: Run, config: Any) -> None:
@@ -53,8 +55,9 @@ def resume_command(module: str, algorithm: str, folder: Path) -> str:
     return f"python -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
-def config_from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:
-    """Return the dataclass `kind` with the `values` that `run` was made with.
+def config_from_json(kind: Any, values: dict[str, Any], where: str, revision: str) -> Any:
+    """Return the dataclass `kind` with the `values` that a run or a record, found at `where`, was
+    made with at `revision`.
 
     Raises:
         RunError: naming the values that `kind` lacks.
@@ -62,16 +65,17 @@ def config_from_json(kind: Any, values: dict[str, Any], run: Run) -> Any:
     unknown = sorted(values.keys() - {field.name for field in fields(kind)})
     if unknown:
         raise RunError(
-            f"{run.folder} was made with {', '.join(unknown)}, which {kind.__name__} lacks: go on "
-            f"with it at its own revision, {run.config.get('revision')}."
+            f"{where} was made with {', '.join(unknown)}, which {kind.__name__} lacks: go on "
+            f"with it at its own revision, {revision}."
         )
     hints = get_type_hints(kind)
-    return kind(
-        **{
-            name: config_from_json(hints[name], value, run) if is_dataclass(hints[name]) else value
-            for name, value in values.items()
-        }
-    )
+
+    def read(name: str, value: Any) -> Any:
+        if not is_dataclass(hints[name]):
+            return value
+        return config_from_json(hints[name], value, where, revision)
+
+    return kind(**{name: read(name, value) for name, value in values.items()})
 
 
 def _leaves(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -6,7 +6,7 @@ memory is constant at first.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -24,38 +24,40 @@ from glimpse_envs.evaluation.runs import Run
 class CopyConfig:
     """Train an NTM to copy."""
 
+    algorithm: ClassVar[str] = "ntm_copy"
+
     seed: int = 0
-    """Of the first weights and the sequences."""
+    """Random seed of initial weights and sequences."""
     minutes: float = 20.0
-    """Of training; the learning rate follows the clock."""
+    """Length of the training in minutes of the core's clock, which the learning rate follows."""
     batch_size: int = 16
-    """Sequences an update, of one length; the paper: 1."""
+    """Number of sequences in an update, all of one length; the paper: 1."""
     bits: int = 8
-    """Of each vector."""
+    """Number of bits in a vector."""
     min_length: int = 1
-    """The least number of vectors in a sequence of the training."""
+    """Least number of vectors in a sequence of the training."""
     length: int = 20
-    """The greatest."""
+    """Greatest number of vectors in a sequence of the training."""
     cells: int = 128
-    """N, of the memory."""
+    """Number of cells of the memory (N)."""
     width: int = 20
-    """W, of each cell."""
+    """Number of values in a cell (W)."""
     units: int = 100
-    """Of the controller, an LSTM."""
+    """Number of units of the controller, an LSTM."""
     learning_rate: float = 3e-4
-    """RMSProp's, until the last third of the training, over which it falls to 0 in a straight line;
-    the paper: 1e-4 throughout."""
+    """Learning rate of RMSProp until the last third of the training, over which it falls to 0 in a
+    straight line; the paper: 1e-4 throughout."""
     momentum: float = 0.9
-    """RMSProp's."""
+    """Momentum of RMSProp."""
     clip: float = 10.0
-    """Each entry of the gradient is kept within this of 0."""
+    """Greatest absolute value of an entry of the gradient."""
     test_sequences: int = 200
-    """Scored at each length, after training."""
+    """Number of sequences scored at each length, after training."""
     compile: bool = False
     """Compile the step, which takes a C++ compiler and half a minute, and is then over twice as
     fast."""
     log_every: int = 500
-    """Updates between two lines of metrics, each with a checkpoint."""
+    """Number of updates between two lines of metrics, each with a checkpoint."""
 
 
 class Step(nn.Module):

@@ -7,7 +7,7 @@ bits of its address.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from agents.training.checks import check_choices, check_counts, check_positive
 from baselines.attention import attend, attend_hard
 from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
 from baselines.scores import Score, ScoreName, make_score
+from glimpse_envs.evaluation.record import Model
 
 # Share of a training after which soft_to_hard only samples.
 ALL_HARD_AT = 0.75
@@ -24,6 +25,8 @@ ALL_HARD_AT = 0.75
 @dataclass(frozen=True)
 class KeyValueConfig(MemoryConfig):
     """Train a key-value memory, soft or hard, on a whole tape or table."""
+
+    algorithm: ClassVar[str] = "key_value_memory"
 
     addressing: Literal["soft", "hard", "soft_to_hard"] = "soft"
     """soft: the weighted sum of all values; hard: a sampled one, learned by REINFORCE;
@@ -82,9 +85,10 @@ class KeyValueMemory(MemoryBaseline):
         self.generator: torch.Generator | None = None
 
     @property
-    def title(self) -> str:
-        way = self.config.addressing.replace("_", "-").capitalize()
-        return f"{way} key-value {self.core_name}"
+    def model(self) -> Model:
+        way = self.config.addressing
+        name = f"{way.replace('_', '-').capitalize()} key-value {self.core_name}"
+        return Model(name, "everything", attention=way)
 
     def cells_read(self, cells: int) -> float:
         steps = self.setting.steps(cells)

@@ -14,6 +14,7 @@ from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from baselines.memories.memory_model import Answers, MemoryBaseline, MemoryConfig, MemorySetting
 from baselines.model import full_view
+from glimpse_envs.evaluation.record import Model
 
 
 class MemoryLearner(GradientLearner):
@@ -52,8 +53,8 @@ class MemoryLearner(GradientLearner):
         super().__init__(config, env, lambda *_: make(setting, config))
 
     @property
-    def name(self) -> str:
-        return self.policy.title
+    def model(self) -> Model:
+        return self.policy.model
 
     def learn(self, progress: float) -> dict[str, float]:
         observation, targets, lengths = self.deal()

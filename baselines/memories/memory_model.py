@@ -19,9 +19,10 @@ from torch import Tensor, nn
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy.networks import NetworkConfig, check_network, core_name, make_core
 from agents.training.checkpoints import load_weights
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from agents.training.resuming import read_config
 from baselines.model import full_view
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 
 
@@ -114,8 +115,8 @@ class MemoryBaseline(nn.Module, ABC):
 
     Attributes:
         config_class: of its training; a run of it is read back by that.
-        title: what it is called in tables. A word of it tells what it sees: "full" has no memory,
-            "soft" reads every cell of one, "hard" one cell of it, both goes from soft to hard.
+        model: what it is, as records describe it; its `attention` is how it reads a memory, "none"
+            without one.
 
     Raises:
         ValueError: a size or kind in `config` cannot be.
@@ -134,7 +135,7 @@ class MemoryBaseline(nn.Module, ABC):
 
     @property
     @abstractmethod
-    def title(self) -> str: ...
+    def model(self) -> Model: ...
 
     @property
     def core_name(self) -> str:

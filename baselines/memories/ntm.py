@@ -5,7 +5,7 @@ weighted sums, so that gradients flow through where it looks. N cells, W their w
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from agents.training.checks import check_counts
 from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
+from glimpse_envs.evaluation.record import Model
 
 # Memory is the same in every cell at first, which learns about twice as fast as noise (Collier &
 # Beel 2018); so small that whatever is written outweighs it.
@@ -155,6 +156,8 @@ class NTMMemory(nn.Module):
 class NTMConfig(MemoryConfig):
     """Train a Neural Turing Machine on a whole tape or table."""
 
+    algorithm: ClassVar[str] = "ntm"
+
     cells: int = 128
     """N, of the memory."""
     width: int = 20
@@ -182,8 +185,9 @@ class NTM(MemoryBaseline):
         )
 
     @property
-    def title(self) -> str:
-        return f"Soft NTM {self.core_name}"
+    def model(self) -> Model:
+        name = f"Soft NTM {self.core_name}"
+        return Model(name, "everything", attention="soft", reference_kind="NTM")
 
     def cells_read(self, cells: int) -> float:
         heads = self.memory.reads + self.memory.writes

@@ -11,7 +11,6 @@ with momentum 0.9, gradients clipped to [-10, 10] entry by entry. `baselines.mem
 says what differs.
 """
 
-import json
 import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -33,10 +32,13 @@ from baselines.memories.copy_machine import (
     draw_sequences,
     wrong_bits,
 )
-from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.record import NTM_COPY, Model, Record, Score
+from glimpse_envs.evaluation.records import pack, write_record
 from glimpse_envs.evaluation.runs import create_run, hardware, open_run
+from glimpse_envs.evaluation.statistics import wilson_interval
 
 SCORED_LENGTHS = (10, 20, 40, 80, 120)
+MODEL = Model("NTM LSTM", sees="everything", attention="soft", reference_kind="NTM")
 
 
 class CopyRun:
@@ -61,7 +63,8 @@ class CopyRun:
         else:
             self.run = create_run(folder, {
                 "policy": "baselines.memories.copy_machine:CopyMachine",
-                "algorithm": type(config).__name__,
+                "model": asdict(MODEL),
+                "algorithm": config.algorithm,
                 "config": asdict(config),
                 "seed": config.seed,
                 "hardware": hardware(1),
@@ -123,12 +126,11 @@ class CopyRun:
         )
 
 
-def score(model: CopyMachine, sequences: int, seed: int = 0) -> dict[str, dict[str, float]]:
+def score(model: CopyMachine, sequences: int, seed: int = 0) -> dict[int, Score]:
     """How `model` copies random sequences of each of `SCORED_LENGTHS`, the same for all models.
 
     Returns:
-        By length: the mean of `wrong_bits` a sequence, the `greatest` number of them, and the share
-        of sequences copied `wholly`.
+        length -> score; an episode has success if every bit of its sequence is copied.
     """
     generator = torch.Generator().manual_seed(seed)
     scores = {}
@@ -136,12 +138,44 @@ def score(model: CopyMachine, sequences: int, seed: int = 0) -> dict[str, dict[s
         bits = draw_sequences(sequences, length, model.bits, generator)
         with torch.no_grad():
             wrong = torch.cat([wrong_bits(model(batch), batch) for batch in torch.split(bits, 50)])
-        scores[str(length)] = {
-            "wrong_bits": wrong.mean().item(),
-            "greatest": wrong.max().item(),
-            "wholly": (wrong == 0).float().mean().item(),
-        }
+        whole = (wrong == 0).numpy()
+        low, high = wilson_interval(int(whole.sum()), sequences)
+        scores[length] = Score(
+            split="test",
+            episodes=sequences,
+            success=float(whole.mean()),
+            success_interval=(low, high),
+            mean_return=None,
+            return_interval=None,
+            glimpses=None,
+            level=length,
+            costs={"wrong_bits": wrong.mean().item(), "wrong_bits_greatest": wrong.max().item()},
+            successes=pack(whole),
+        )
     return scores
+
+
+def make_record(copy: CopyRun, scores: dict[int, Score]) -> Record:
+    """The record of a run and its scores; the greatest length of the training stands first."""
+    config = copy.config
+    return Record(
+        env_id=NTM_COPY,
+        env_kwargs={},
+        model=MODEL,
+        algorithm=config.algorithm,
+        command=copy.run.config["command"],
+        seed=config.seed,
+        budget=1,
+        levels=(config.min_length, config.length),
+        episodes=copy.sequences,
+        seconds=round(copy.seconds, 1),
+        cores=1,
+        hardware=copy.run.config["hardware"],
+        revision=copy.run.config["revision"],
+        versions=copy.run.config["versions"],
+        config=asdict(config),
+        scores=tuple(sorted(scores.values(), key=lambda score: score.level != config.length)),
+    )
 
 
 @dataclass(frozen=True)
@@ -175,22 +209,9 @@ def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
         return
     # Read anew: a compiled step would be compiled once more for these batches.
     scores = score(CopyMachine.from_run(copy.run), config.test_sequences)
-    for length, of_length in scores.items():
-        print(f"length {length:>3}: {of_length['wrong_bits']:.2f} wrong bits a sequence")
-    record = {
-        "task": "NTM copy",
-        "config": asdict(config),
-        "seed": config.seed,
-        "sequences": copy.sequences,
-        "seconds": copy.seconds,
-        "hardware": copy.run.config["hardware"],
-        "revision": copy.run.config["revision"],
-        "test_sequences": config.test_sequences,
-        "by_length": scores,
-    }
-    path = options.record / f"ntm_copy_seed{config.seed}.json"
-    write_atomically(path, f"{json.dumps(record, indent=1)}\n".encode())
-    print(f"the record is {path}")
+    for length, found in scores.items():
+        print(f"length {length:>3}: {found.costs['wrong_bits']:.2f} wrong bits a sequence")
+    print(f"recorded in {write_record(make_record(copy, scores), options.record)}")
 
 
 if __name__ == "__main__":

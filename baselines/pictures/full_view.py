@@ -7,7 +7,7 @@ so that where the digit lies does not matter.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -16,11 +16,14 @@ from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts
 from baselines.model import Baseline, BaselineConfig, Setting
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
 class FullViewConfig(BaselineConfig):
     """Train a network that sees the whole scene."""
+
+    algorithm: ClassVar[str] = "full_view"
 
     kind: Literal["strong", "conv", "dense"] = "strong"
     """strong: residual convolutions; conv and dense: those of the RAM paper."""
@@ -50,8 +53,9 @@ class FullView(Baseline):
         self.layers = make(setting, config)
 
     @property
-    def title(self) -> str:
-        return f"Full view {self.config.kind}"
+    def model(self) -> Model:
+        kind = self.config.kind
+        return Model(f"Full view {kind}", "everything", attention="none", reference_kind=kind)
 
     def forward(self, scene: Tensor) -> Tensor:
         # Convolutions are faster where a pixel's channels lie side by side.

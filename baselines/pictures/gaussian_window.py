@@ -14,7 +14,7 @@ Every pixel is read at every glimpse.
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -42,6 +42,8 @@ LONGEST_GRADIENT = 0.3
 @dataclass(frozen=True)
 class GaussianWindowConfig(BaselineConfig):
     """Train soft attention through a window of Gaussian filters."""
+
+    algorithm: ClassVar[str] = "gaussian_window"
 
     window: Literal["draw", "retina"] = "draw"
     """draw: its centre, stride, variance and intensity are learned; retina: its centre alone."""
@@ -83,8 +85,8 @@ class GaussianWindow(RecurrentReader):
             "glimpse": spaces.Box(0.0, 1.0, (scales * channels, g, g), np.float32),
             "location": spaces.Box(-np.inf, np.inf, (self.parameters_of_window,), np.float32),
         }
-        label = "DRAW window" if self.draw else "retina"
-        super().__init__(setting, config.network, space, label)
+        names = ("DRAW window", "DRAW") if self.draw else ("retina", "")
+        super().__init__(setting, config.network, space, *names)
         units = config.network.head_units
         self.look = nn.Sequential(
             nn.Linear(config.network.core_units, units),

@@ -17,6 +17,7 @@ from agents.policy.networks import (
     make_core,
 )
 from baselines.model import Baseline, Setting
+from glimpse_envs.evaluation.record import Model
 
 
 class RecurrentReader(Baseline):
@@ -31,6 +32,7 @@ class RecurrentReader(Baseline):
         network: of the controller.
         glimpse_space: what `read` gives, without `remaining`.
         label: of the way of reading, for tables.
+        reference_kind: the published model that it repeats; "" for none.
     """
 
     def __init__(
@@ -39,10 +41,12 @@ class RecurrentReader(Baseline):
         network: NetworkConfig,
         glimpse_space: dict[str, spaces.Space],
         label: str,
+        reference_kind: str = "",
     ) -> None:
         super().__init__()
         check_network(network)
-        self.budget, self.network, self.label = setting.budget, network, label
+        self.budget, self.network = setting.budget, network
+        self.label, self.reference_kind = label, reference_kind
         remaining = spaces.Box(0.0, 1.0, (1,), np.float32)
         # A list, for a plain dict would be sorted.
         space = spaces.Dict([*glimpse_space.items(), ("remaining", remaining)])
@@ -51,8 +55,9 @@ class RecurrentReader(Baseline):
         self.answer_head = make_head("answer", spaces.Discrete(setting.answers), network)
 
     @property
-    def title(self) -> str:
-        return f"Soft {self.label} {core_name(self.network)}"
+    def model(self) -> Model:
+        name = f"Soft {self.label} {core_name(self.network)}"
+        return Model(name, "everything", attention="soft", reference_kind=self.reference_kind)
 
     def prepare(self, scene: Tensor) -> Any:
         """What is worked out once of `scene` (B, C, H, W), as `read` takes it."""

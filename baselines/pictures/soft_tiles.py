@@ -9,7 +9,7 @@ agents' own glimpse network.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -29,6 +29,8 @@ from baselines.scores import Score, ScoreName, make_score
 @dataclass(frozen=True)
 class SoftTilesConfig(BaselineConfig):
     """Train soft attention over all tiles."""
+
+    algorithm: ClassVar[str] = "soft_tiles"
 
     attention: Literal["content", "location"] = "content"
     """content: by what the tiles show; location: by a head over tiles, as the agents'."""

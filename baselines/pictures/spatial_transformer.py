@@ -6,7 +6,7 @@ sees only that. Gradients flow through the reading into the localisation network
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts, check_positive
 from baselines.model import Baseline, BaselineConfig, Setting
+from glimpse_envs.evaluation.record import Model
 
 # How much of what the localisation network says the window follows. Adam moves all weights at one
 # pace; at its full pace the window leaves the digit before the classifier can read it.
@@ -23,6 +24,8 @@ WINDOW_PACE = 0.1
 @dataclass(frozen=True)
 class SpatialTransformerConfig(BaselineConfig):
     """Train a spatial transformer."""
+
+    algorithm: ClassVar[str] = "spatial_transformer"
 
     transform: Literal["affine", "attention"] = "affine"
     """affine: any of six parameters (equation 1 of the paper); attention: one scale for both axes
@@ -67,9 +70,14 @@ class SpatialTransformer(Baseline):
     start: Tensor  # (6,) or (3,), what is said of the window before anything is learned
 
     @property
-    def title(self) -> str:
+    def model(self) -> Model:
         kind = "" if self.config.transform == "affine" else ", attention"
-        return f"Full view spatial transformer{kind}"
+        return Model(
+            f"Full view spatial transformer{kind}",
+            "everything",
+            attention="none",
+            reference_kind="spatial transformer",
+        )
 
     def forward(self, scene: Tensor) -> Tensor:
         return self.classify(self.cut_out(scene, self.locate(scene)))[None]

@@ -95,7 +95,7 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
         )
     seen = _play(run, model, config, **model.env_kwargs(run.config["config"]["env_kwargs"]))
     rows = _rows_of_model(model, seen)
-    title = f"{run.config['config']['env_id']}, {config.split}: {model.title}"
+    title = f"{run.config['config']['env_id']}, {config.split}: {model.model.name}"
     if config.beside is not None:
         agent = open_run(config.beside)
         rows += _rows_of_agent(agent, seen, config)
@@ -107,7 +107,7 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
 def _rows_of_model(model: Baseline, seen: list[Episode]) -> list[Row]:
     scene = torch.cat([torch.as_tensor(e.observations[0]["scene"]) for e in seen])
     classes = torch.tensor([episode.answer for episode in seen])
-    rows: list[Row] = [((model.title, "its answers"), [draw_scanpath(e.end) for e in seen])]
+    rows: list[Row] = [((model.model.name, "its answers"), [draw_scanpath(e.end) for e in seen])]
     maps = {"input Jacobian": input_jacobian}
     if has_places(model, scene):
         maps["Grad-CAM"] = grad_cam

@@ -58,8 +58,8 @@ def grad_cam(model: Baseline, scene: Tensor, classes: Tensor) -> Tensor:
     layer = _last_with_places(model, scene)
     if layer is None:
         raise ValueError(
-            f"{model.title!r} has no convolutions over the whole scene, which Grad-CAM weighs: ask "
-            "for the input Jacobian, or take a 'strong' or 'conv' full view"
+            f"{model.model.name!r} has no convolutions over the whole scene, which Grad-CAM "
+            "weighs: ask for the input Jacobian, or take a 'strong' or 'conv' full view"
         )
     method = LayerGradCam(lambda seen: model(seen)[-1], layer)
     cells = method.attribute(scene, target=classes, relu_attributions=True)

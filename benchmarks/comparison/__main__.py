@@ -11,31 +11,34 @@ import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import gymnasium as gym
 import tyro
 
-from agents.evaluate import evaluate_run, make_record, validate_run
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import score_run, validate_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS, run_command
-from agents.training.loop import TrainingConfig, check_config, share_done, train
+from agents.training.config import TrainingConfig, check_config
+from agents.training.loop import train
 from agents.training.precision import fastest_precision
+from agents.training.schedules import share_done
 from baselines.model import GLIMPSE_ONLY
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.protocol import aligned
-from glimpse_envs.evaluation.records import Record, read_records, write_record
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import read_records, write_record
 from glimpse_envs.evaluation.runs import RunError
 
 # Arguments in which the contenders of one comparison may differ: how a scene is looked at.
 MANNER = GLIMPSE_ONLY | {"look", "view"}
 
 HEADER = (
-    "", "error %", "95 % interval", "glimpses", "values", "pixels", "multiply-adds", "images",
+    "", "success %", "95 % interval", "glimpses", "values", "pixels", "multiply-adds", "episodes",
     "core-seconds",
 )  # fmt: skip
 
@@ -45,25 +48,25 @@ class CompareConfig:
     """Train hard and soft attention on the same scenes, and draw what each costs and buys."""
 
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
-    """The environment."""
+    """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Its arguments, such as budget=6."""
+    """Arguments of the environment, such as budget=6."""
     models: tuple[str, ...] = A_FEW
     """Names of contenders, or all."""
     seeds: tuple[int, ...] = (0,)
-    """Of the trainings, one each."""
+    """Random seeds; each contender is trained once with each."""
     minutes: float = 1.0
-    """Of training, on one core, for each contender and seed."""
+    """Length of each training in minutes of one core."""
     processes: int = 2
-    """Contenders trained at a time; no more than there are cores."""
+    """Number of contenders trained at a time; no more than there are cores."""
     scenes: int | None = None
-    """Test scenes to score on; all where it is not given."""
+    """Number of test scenes to score on; all where it is not given."""
     validation_scenes: int = 2_000
-    """Of the validation split, scored at each doubling of the training."""
+    """Number of validation scenes scored at each doubling of the training."""
     folder: Path | None = None
-    """Of the runs, the records and the picture; runs/compare-ENVIRONMENT where none is given."""
+    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where not given."""
     record: Path | None = None
-    """Of the records, where they are to lie elsewhere."""
+    """Folder of the records, where they are to lie elsewhere."""
 
     @property
     def place(self) -> Path:
@@ -110,7 +113,8 @@ def compare_models(config: CompareConfig) -> list[Record]:
                 print(f"{where} failed: {outcome.reason}", file=sys.stderr)
                 failures.append(task.name)
             else:
-                print(f"{where}: {outcome.model}, error {outcome.error_percent:.2f} %", flush=True)
+                success = 100 * _success(outcome)
+                print(f"{where}: {outcome.model.name}, success {success:.2f} %", flush=True)
     except KeyboardInterrupt:
         raise RunError("interrupted; the same command goes on with what was begun") from None
     records = _draw(config)
@@ -136,7 +140,11 @@ def plan(config: CompareConfig) -> list[Task]:
     if not names or not config.seeds or min(config.seeds) < 0:
         raise ValueError("give at least one of --models, and of --seeds, which are at least 0")
     chosen = {name: CONTENDERS[name] for name in names}
-    given: dict[str, Any] = {"minutes": config.minutes, "precision": fastest_precision()}
+    given: dict[str, Any] = {
+        "minutes": config.minutes,
+        "precision": fastest_precision(),
+        "validation_episodes": config.validation_scenes,
+    }
     tasks = [
         Task(name, contender.config(config.env_id, config.env_kwargs, seed=seed, **given), config)
         for seed in dict.fromkeys(config.seeds)
@@ -169,14 +177,13 @@ def train_and_score(task: Task) -> Record:
         resume=True,
         progress_bar=False,
         how_to_resume="the same command",
-        validate=partial(validate_run, scenes=compare.validation_scenes),
+        validate=validate_run,
     )
     _, metadata = run.load_checkpoint()
-    if share_done(config, metadata["images"], metadata["seconds"]) < 1.0:
+    if share_done(config, metadata["episodes"], metadata["seconds"]) < 1.0:
         raise RunError("interrupted; the same command goes on with it")
-    record = make_record(
-        run, evaluate_run(run, scenes=compare.scenes), CONTENDERS[task.contender].notes
-    )
+    evaluations = score_run(run, episodes=compare.scenes)
+    record = make_record(run, evaluations, CONTENDERS[task.contender].notes)
     write_record(record, compare.records)
     return record
 
@@ -190,8 +197,8 @@ def comparable(record: Record, config: CompareConfig) -> bool:
     return (
         (record.env_id, scenes(record.env_kwargs)) == (config.env_id, scenes(config.env_kwargs))
         and record.config.get("minutes") == config.minutes
-        and record.split == "test"
-        and config.scenes in (None, record.scenes)
+        and record.headline.split == "test"
+        and config.scenes in (None, record.headline.episodes)
     )
 
 
@@ -202,20 +209,27 @@ def score_table(records: Iterable[Record]) -> str:
 
 def _cells(record: Record) -> tuple[str, ...]:
     kwargs = [f"{name}={record.env_kwargs[name]}" for name in record.env_kwargs if name == "look"]
-    low, high = record.interval_percent
+    score = record.headline
+    low, high = score.success_interval or (0.0, 1.0)
     costs = (
-        f"{record.costs[name]:,.0f}" if name in record.costs else "—"
+        f"{score.costs[name]:,.0f}" if name in score.costs else "—"
         for name in ("values_delivered", "pixels_covered", "multiply_adds")
     )
     return (
-        ", ".join([record.model, *kwargs, *([f"seed {record.seed}"] if record.seed else [])]),
-        f"{record.error_percent:.2f}",
-        f"{low:.2f} to {high:.2f}",
-        str(record.glimpses),
+        ", ".join([record.model.name, *kwargs, *([f"seed {record.seed}"] if record.seed else [])]),
+        f"{100 * _success(record):.2f}",
+        f"{100 * low:.2f} to {100 * high:.2f}",
+        str(record.budget),
         *costs,
-        f"{record.images_seen:,}",
+        f"{record.episodes:,}",
         f"{record.seconds * record.cores:.0f}",
     )
+
+
+def _success(record: Record) -> float:
+    success = record.headline.success
+    assert success is not None
+    return success
 
 
 def _draw(config: CompareConfig) -> list[Record]:
@@ -233,7 +247,7 @@ def _draw(config: CompareConfig) -> list[Record]:
     records = [record for record in every if comparable(record, config)]
     if not records:
         return []
-    records.sort(key=lambda record: record.error_percent)
+    records.sort(key=_success, reverse=True)
     picture, text = config.place / "comparison.png", config.place / "comparison.md"
     runs = [Run(record, config.records) for record in records]
     groups = [group for task in tasks_of(runs) for group in task.groups]

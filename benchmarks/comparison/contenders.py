@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.train import ALGORITHMS as AGENTS
 from agents.train import Algorithm
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import MODELS
 

@@ -14,15 +14,19 @@ from typing import Any
 import torch
 import tyro
 
-from agents.evaluate import evaluate_run, make_record
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import run_command
-from agents.training.loop import TrainingConfig, share_done, train
+from agents.training.config import TrainingConfig
+from agents.training.loop import train
 from agents.training.precision import Precision, fastest_precision
 from agents.training.resuming import check_same
+from agents.training.schedules import share_done
 from benchmarks.comparison.contenders import ALGORITHMS, CONTENDERS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
-from glimpse_envs.evaluation.records import Record, read_records, write_record
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import read_records, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, git_revision, hardware, open_run
 from report.figures.scaling import draw_scaling
 from report.scaling import (
@@ -122,13 +126,13 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
         raise RunError(f"{folder} is not trained to its end: give the same command to go on")
     if (folder / "score").is_dir():
         scored, _ = read_records(folder / "score")
-        known = [record for record in scored if record.scenes == scaling.scenes]
+        known = [record for record in scored if record.headline.episodes == scaling.scenes]
         if known:
             return known[0]
-    evaluation = evaluate_run(
-        run, scenes=scaling.scenes, batch_size=scaling.batch_size, progress=True
+    evaluations = score_run(
+        run, episodes=scaling.scenes, batch_size=scaling.batch_size, progress=True
     )
-    record = make_record(run, evaluation)
+    record = make_record(run, evaluations)
     write_record(record, folder / "score")
     return record
 
@@ -146,7 +150,7 @@ def _is_finished(run: Run, config: TrainingConfig) -> bool:
     if not run.has_checkpoint:
         return False
     _, metadata = run.load_checkpoint()
-    return share_done(config, metadata["images"], metadata["seconds"]) >= 1.0
+    return share_done(config, metadata["episodes"], metadata["seconds"]) >= 1.0
 
 
 def measure(scaling: ScalingConfig) -> Scaling:
@@ -163,17 +167,21 @@ def measure(scaling: ScalingConfig) -> Scaling:
     for (side, model), (inference, update) in times.items():
         print(f"{model} at {side} pixels: training for {scaling.minutes:g} minutes, or loading")
         record = train_and_score(scaling, model, side)
+        score = record.headline
+        assert score.success is not None
+        assert score.success_interval is not None
+        low, high = score.success_interval
         points.append(
             ScalingPoint(
                 side=side,
-                model=record.model,
+                model=record.model.name,
                 inference=inference,
                 update=update,
-                multiply_adds=record.costs.get("multiply_adds"),
-                error_percent=record.error_percent,
-                interval_percent=record.interval_percent,
-                scenes=record.scenes,
-                images=record.images_seen,
+                multiply_adds=score.costs.get("multiply_adds"),
+                error_percent=round(100 * (1 - score.success), 4),
+                interval_percent=(round(100 * (1 - high), 4), round(100 * (1 - low), 4)),
+                scenes=score.episodes,
+                images=record.episodes,
                 core_seconds=record.seconds * record.cores,
             )
         )

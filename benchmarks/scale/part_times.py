@@ -18,7 +18,7 @@ from torch.autograd.function import FunctionCtx
 
 from agents.algorithms.learner import GradientLearner
 from agents.episodes.rollout import autocast
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from baselines.learner import SupervisedLearner
 from baselines.model import Setting
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig

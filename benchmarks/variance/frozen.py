@@ -77,7 +77,7 @@ class Frozen:
             env_id=ENVIRONMENTS[setting.reward],
             env_kwargs={"budget": setting.budget, "look": setting.look},
             seed=setting.seed,
-            images=BATCH * max(setting.updates, 1),
+            episodes=BATCH * max(setting.updates, 1),
             batch_size=BATCH,
             learning_rate=3e-3,
             network=NetworkConfig(

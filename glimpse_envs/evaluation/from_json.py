@@ -50,7 +50,7 @@ def _read(kind: Any, value: Any, path: str) -> Any:
         return _read_dataclass(kind, value, path)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        read = _read(arguments[0], value, path)
+        read = _within(kind, arguments[0], value, path)
         for bounds in arguments[1:]:
             if isinstance(bounds, Within) and not bounds.least <= read <= bounds.most:
                 raise _error(kind, value, path)
@@ -59,12 +59,7 @@ def _read(kind: Any, value: Any, path: str) -> Any:
         if value is None and NoneType in arguments:
             return None
         (inner,) = (argument for argument in arguments if argument is not NoneType)
-        try:
-            return _read(inner, value, path)
-        except FieldError as error:
-            if is_dataclass(inner):
-                raise
-            raise _error(kind, value, path) from error
+        return _within(kind, inner, value, path)
     if origin is tuple:
         return _read_tuple(kind, value, path)
     if origin is dict:
@@ -74,6 +69,16 @@ def _read(kind: Any, value: Any, path: str) -> Any:
     if not _fits(kind, value):
         raise _error(kind, value, path)
     return float(value) if kind is float else value
+
+
+def _within(outer: Any, kind: Any, value: Any, path: str) -> Any:
+    """Read `kind`, a part of the annotation `outer`; errors describe the whole of it."""
+    try:
+        return _read(kind, value, path)
+    except FieldError as error:
+        if is_dataclass(kind):
+            raise
+        raise _error(outer, value, path) from error
 
 
 def _read_dataclass(kind: Any, value: Any, path: str) -> Any:

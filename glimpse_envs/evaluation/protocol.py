@@ -1,9 +1,9 @@
-"""Who is scored on what: every scene of a split is played once, by one trajectory.
+"""Who is scored on what: every episode of a split is played once.
 
-The first glimpse, at a random place, counts towards the budget; the score is that of the last
-answer, or, where `info` has `solved`, whether all that was asked was answered rightly. Which scenes
-are played, with what clutter and from where, depends on the seed alone, so
-that policies are compared on the very same episodes.
+An episode has success if its last answer is right or, where `info` has `solved`, if all that was
+asked is done; where neither is told, its return alone is its score. Which episodes are played,
+with what clutter and from where, depends on the seed alone, so that policies are compared on the
+very same ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
-from glimpse_envs.evaluation.statistics import normalised_score, wilson_interval
+from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
 from glimpse_envs.suite import SUITE
 
 Observation = dict[str, NDArray[np.float32]]
@@ -52,51 +52,57 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The score of one policy. Accuracies and intervals are fractions in [0, 1]."""
+    """The score of one policy. Shares lie in [0, 1]; intervals are of 95 %."""
 
     env_id: str
     env_kwargs: dict[str, Any]
     split: str
     seed: int
-    scenes: int
-    accuracy: float
-    """Of each episode's last answer."""
-    interval: tuple[float, float]
-    """95 % Wilson interval of `accuracy`."""
-    accuracy_by_glimpse: tuple[float, ...]
-    """(T,) accuracy of the answer after 1, 2, ... glimpses; a row that stopped keeps its last."""
+    episodes: int
+    """Played, each once."""
+    success: float | None
+    """Share of episodes with success; None where the environment tells neither success nor
+    targets, as are all fields of success below."""
+    success_interval: tuple[float, float] | None
+    """Wilson's interval of `success`."""
+    success_by_glimpse: tuple[float, ...]
+    """(T,) share that is right after 1, 2, ... glimpses, an episode that has ended keeping its
+    last; () where `success` is None."""
     mean_return: float
+    return_interval: tuple[float, float] | None
+    """Student's interval of `mean_return`; None of a single episode."""
     normalised_score: float
     """`mean_return` with the suite's chance as 0 and ceiling as 1; NaN outside the suite."""
     mean_glimpses: float
     scanpaths: ScanpathDiagnostics | None
     """Where it looked; None where observations have no place (x, y), as in the full view."""
-    correct: NDArray[np.bool_] = field(repr=False, compare=False)
-    """(scenes,) whether the last answer was right, in scene order."""
+    successes: NDArray[np.bool_] | None = field(repr=False, compare=False)
+    """(episodes,) whether each had success, in the split's order."""
     glimpses: NDArray[np.int64] = field(repr=False, compare=False)
-    """(scenes,) how many were taken."""
+    """(episodes,) how many were taken."""
     locations: NDArray[np.float32] | None = field(repr=False, compare=False)
-    """(scenes, T, 2) where each glimpse was taken, (x, y) in [-1, 1], those not taken with any
+    """(episodes, T, 2) where each glimpse was taken, (x, y) in [-1, 1], those not taken with any
     value; None where observations have no place."""
-
-    @property
-    def error_percent(self) -> float:
-        return 100 * (1 - self.accuracy)
-
-    @property
-    def error_interval_percent(self) -> tuple[float, float]:
-        low, high = self.interval
-        return 100 * (1 - high), 100 * (1 - low)
 
     def summary(self) -> str:
         """A few lines to read, with the warnings of the scanpath diagnostics."""
         settings = "".join(f", {name}={value}" for name, value in self.env_kwargs.items())
-        errors = (f"{100 * (1 - accuracy):.2f}" for accuracy in self.accuracy_by_glimpse)
         lines = [
-            f"{self.env_id}{settings}: {self.scenes:,} {self.split} scenes, seed {self.seed}",
-            f"  error             {self.error_percent:.2f} %, 95 % interval {self._interval()}",
-            f"  error by glimpse  {' '.join(errors)}",
-            f"  return            {self.mean_return:.3f}, normalised {self.normalised_score:.3f}",
+            f"{self.env_id}{settings}: {self.episodes:,} {self.split} episodes, seed {self.seed}"
+        ]
+        if self.success is not None:
+            shares = (f"{100 * share:.2f}" for share in self.success_by_glimpse)
+            lines += [
+                f"  success           {self._success()} %, 95 % interval {self._interval()}",
+                f"  by glimpse        {' '.join(shares)}",
+            ]
+        between = ""
+        if self.return_interval is not None:
+            low, high = self.return_interval
+            between = f", 95 % interval {low:.3f} to {high:.3f}"
+        lines += [
+            f"  return            {self.mean_return:.3f}{between}",
+            f"  normalised        {self.normalised_score:.3f}",
             f"  glimpses          {self.mean_glimpses:.2f}",
         ]
         if self.scanpaths is not None:
@@ -113,16 +119,21 @@ class Evaluation:
         """Its line of `compare_table`."""
         gaze = self.scanpaths
         return (
-            f"{self.error_percent:.2f}",
+            self._success(),
             self._interval(),
             f"{self.mean_return:.3f}",
             f"{self.mean_glimpses:.2f}",
             "" if gaze is None else f"{100 * gaze.share_on_target:.1f}",
         )
 
+    def _success(self) -> str:
+        return "" if self.success is None else f"{100 * self.success:.2f}"
+
     def _interval(self) -> str:
-        low, high = self.error_interval_percent
-        return f"{low:.2f} to {high:.2f}"
+        if self.success_interval is None:
+            return ""
+        low, high = self.success_interval
+        return f"{100 * low:.2f} to {100 * high:.2f}"
 
 
 def evaluate(
@@ -130,20 +141,20 @@ def evaluate(
     env_id: str,
     *,
     split: str = "test",
-    scenes: int | None = None,
+    episodes: int | None = None,
     batch_size: int = 1000,
     seed: int = 0,
     deterministic: bool = True,
     progress: bool = False,
     **env_kwargs: Any,
 ) -> Evaluation:
-    """Play each scene of a split once and score the answers.
+    """Play each episode of a split once and score it.
 
     Args:
         policy: anything with `predict` (see `Policy`), or a callable from observation to action.
         env_id: a registered id.
-        split: "test" or "validation", whose scenes are fixed; or "train", drawn afresh by `seed`.
-        scenes: play the first so many; None plays all, which "train" does not have.
+        split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
+        episodes: play the first so many; None plays all, which "train" does not have.
         batch_size: rows played at once. A deterministic policy scores the same whatever it is.
         seed: of clutter, places and first glimpses.
         deterministic: given to `predict`; a callable decides for itself.
@@ -152,54 +163,59 @@ def evaluate(
 
     Raises:
         TypeError: `policy` can do neither.
-        ValueError: `scenes`, `batch_size` or `env_kwargs` do not fit. What the environment raises
+        ValueError: `episodes`, `batch_size` or `env_kwargs` do not fit. What the environment raises
             over a bad action passes through.
     """
-    act = _as_act(policy, deterministic)
+    act = as_act(policy, deterministic)
     inside = getattr(policy, "answers", None)
-    _check_arguments(split, scenes, batch_size, env_kwargs)
-    rows = batch_size if scenes is None else min(batch_size, scenes)
+    _check_arguments(split, episodes, batch_size, env_kwargs)
+    rows = batch_size if episodes is None else min(batch_size, episodes)
     env = gymnasium.make_vec(
         env_id, num_envs=rows, split=split, autoreset_mode="SameStep", **env_kwargs
     )
     with closing(env):
-        total = _count_scenes(env, split, scenes)
-        played = []
+        total = _count_scenes(env, split, episodes)
+        batches = []
         for start in _with_bar(range(0, total, rows), progress):
             # The last batch is filled up with the last scene; only its first deal counts.
             indices = np.minimum(np.arange(start, start + rows), total - 1)
-            observation, info = _deal(env, split, seed, indices)
-            episodes = _play(env, act, observation, info, count=min(rows, total - start))
+            observation, info = deal(env, split, seed, indices)
+            batch = _play(env, act, observation, info, count=min(rows, total - start))
             if inside is not None:
-                episodes = _with_inner_glimpses(episodes, inside(observation))
-            played.append(episodes)
+                batch = _with_inner_glimpses(batch, inside(observation))
+            batches.append(batch)
 
-    episodes = _Episodes.concatenate(played)
-    correct = episodes.correct[:, -1]
-    mean_return = float(episodes.returns.mean())
+    played = _Episodes.concatenate(batches)
+    successes = None if played.correct is None else played.correct[:, -1]
+    mean_return = float(played.returns.mean())
     row = SUITE.get(env_id)
     return Evaluation(
         env_id=env_id,
         env_kwargs=env_kwargs,
         split=split,
         seed=seed,
-        scenes=total,
-        accuracy=float(correct.mean()),
-        interval=wilson_interval(int(correct.sum()), total),
-        accuracy_by_glimpse=tuple(episodes.correct.mean(axis=0).tolist()),
+        episodes=total,
+        success=None if successes is None else float(successes.mean()),
+        success_interval=(
+            None if successes is None else wilson_interval(int(successes.sum()), total)
+        ),
+        success_by_glimpse=(
+            () if played.correct is None else tuple(played.correct.mean(axis=0).tolist())
+        ),
         mean_return=mean_return,
+        return_interval=student_interval(played.returns) if total > 1 else None,
         normalised_score=normalised_score(mean_return, row.chance, row.ceiling) if row else np.nan,
-        mean_glimpses=float(episodes.glimpses.mean()),
-        scanpaths=episodes.diagnose(),
-        correct=correct,
-        glimpses=episodes.glimpses,
-        locations=episodes.locations,
+        mean_glimpses=float(played.glimpses.mean()),
+        scanpaths=played.diagnose(),
+        successes=successes,
+        glimpses=played.glimpses,
+        locations=played.locations,
     )
 
 
 def compare_table(evaluations: Mapping[str, Evaluation]) -> str:
     """An aligned table of the named evaluations, one a line, in the order given."""
-    heads = ("", "error %", "95 % interval", "return", "glimpses", "% on target")
+    heads = ("", "success %", "95 % interval", "return", "glimpses", "% on target")
     return aligned([heads, *((name, *row._cells()) for name, row in evaluations.items())])
 
 
@@ -219,7 +235,7 @@ class _Episodes:
 
     returns: NDArray[np.float64]  # (n,)
     glimpses: NDArray[np.int64]  # (n,)
-    correct: NDArray[np.bool_]  # (n, T), a row that has ended keeps its last answer
+    correct: NDArray[np.bool_] | None  # (n, T), an ended row keeps its last; None if never told
     targets: NDArray[Any]  # (n,) of the last answer
     locations: NDArray[np.float32] | None  # (n, T, 2), None where glimpses have no place (x, y)
     on_target: NDArray[np.bool_] | None  # (n, T), None where the target has no place
@@ -227,7 +243,7 @@ class _Episodes:
     @staticmethod
     def concatenate(batches: list[_Episodes]) -> _Episodes:
         """Put batches after one another, each lengthened to the longest by its last step."""
-        longest = max(batch.correct.shape[1] for batch in batches)
+        longest = max(int(batch.glimpses.max()) for batch in batches)
 
         def joined(name: str) -> Any:
             arrays = [getattr(batch, name) for batch in batches]
@@ -248,7 +264,7 @@ class _Episodes:
     def diagnose(self) -> ScanpathDiagnostics | None:
         if self.locations is None:
             return None
-        visited = np.arange(self.correct.shape[1]) < self.glimpses[:, None]  # (n, T)
+        visited = np.arange(self.locations.shape[1]) < self.glimpses[:, None]  # (n, T)
         if self.on_target is None:
             return replace(diagnose(self.locations, visited, visited), share_on_target=np.nan)
         return diagnose(self.locations, visited, self.on_target)
@@ -298,6 +314,7 @@ def _play(
 
 def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Episodes:
     """Full-view episodes, of one step, with `answers` (rows, T) after each inner glimpse."""
+    assert episodes.correct is not None
     count, glimpses = len(episodes.correct), answers.shape[1]
     correct = answers[:count] == episodes.targets[:, None]
     if not np.array_equal(correct[:, -1], episodes.correct[:, -1]):
@@ -305,7 +322,7 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
     return replace(episodes, correct=correct, glimpses=np.full(count, glimpses))
 
 
-def _deal(
+def deal(
     env: Any, split: str, seed: int, indices: NDArray[np.int64]
 ) -> tuple[Observation, dict[str, Any]]:
     """Deal scene `indices[i]` to row i; on "train", scene k is the first of a seed of its own."""
@@ -332,7 +349,7 @@ def _told(info: dict[str, Any], name: str, ended: NDArray[np.bool_]) -> NDArray[
     return np.where(ended.reshape(-1, *[1] * (final.ndim - 1)), final, info[name])
 
 
-def _as_act(policy: Any, deterministic: bool) -> _Act:
+def as_act(policy: Any, deterministic: bool) -> _Act:
     """Give whatever plays one signature: (observation, state, episode_start, info)."""
     predict = getattr(policy, "predict", None)
     privileged = getattr(policy, "privileged", False)
@@ -355,29 +372,29 @@ def _as_act(policy: Any, deterministic: bool) -> _Act:
 
 
 def _check_arguments(
-    split: str, scenes: int | None, batch_size: int, env_kwargs: dict[str, Any]
+    split: str, episodes: int | None, batch_size: int, env_kwargs: dict[str, Any]
 ) -> None:
     if batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}; it should be at least 1.")
-    if scenes is not None and scenes < 1:
-        raise ValueError(f"scenes is {scenes}; it should be at least 1, or None for all.")
-    if split == "train" and scenes is None:
+    if episodes is not None and episodes < 1:
+        raise ValueError(f"episodes is {episodes}; it should be at least 1, or None for all.")
+    if split == "train" and episodes is None:
         raise ValueError(
-            "The train split draws scenes for ever: say how many, as in scenes=10_000."
+            "The train split draws episodes for ever: say how many, as in episodes=10_000."
         )
     ours = sorted({"num_envs", "autoreset_mode", "copies"} & env_kwargs.keys())
     if ours:
         raise ValueError(f"{', '.join(ours)}: evaluate sets this itself; leave it out.")
 
 
-def _count_scenes(env: Any, split: str, scenes: int | None) -> int:
-    """How many scenes to play."""
-    if split == "train" and scenes is not None:
-        return scenes
+def _count_scenes(env: Any, split: str, episodes: int | None) -> int:
+    """How many episodes to play, one a scene."""
+    if split == "train" and episodes is not None:
+        return episodes
     available = int(env.unwrapped.num_scenes)
-    if scenes is not None and scenes > available:
-        raise ValueError(f"scenes is {scenes}; the {split} split has {available}.")
-    return available if scenes is None else scenes
+    if episodes is not None and episodes > available:
+        raise ValueError(f"episodes is {episodes}; the {split} split has {available}.")
+    return available if episodes is None else episodes
 
 
 def _with_bar(batches: range, progress: bool) -> Iterable[int]:

@@ -155,10 +155,11 @@ class Record:
 
     def at(self, multiple: int) -> Score | None:
         """The score at `multiple` times the greatest trained length; None where there is none."""
-        if self.levels is None:
-            return None
-        wanted = multiple * self.levels[1]
-        return next((score for score in self.scores if score.level == wanted), None)
+        return None if self.levels is None else self.at_level(multiple * self.levels[1])
+
+    def at_level(self, level: int) -> Score | None:
+        """The score at `level`; None where there is none."""
+        return next((score for score in self.scores if score.level == level), None)
 
     @property
     def solved_after(self) -> Validation | None:

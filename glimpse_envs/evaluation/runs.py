@@ -18,7 +18,9 @@ import json
 import math
 import os
 import platform
+import shlex
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -163,7 +165,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     """Make `folder` a new run and return it.
 
     `config` holds at least "policy", the "module:Class" that reads the run's checkpoints, and by
-    custom "command", "config" (the config dataclass as JSON) and "seed". "versions", "revision",
+    custom "config" (the config dataclass as JSON) and "seed". "command", "versions", "revision",
     "hardware" and "created" are added where it does not hold them. Raises `RunError` if the folder
     is a run already, `ValueError` for a policy that is not written "module:Class".
     """
@@ -172,6 +174,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     if (folder / "config.json").exists():
         raise RunError(f"{folder} is a run already. Resume it, or give a folder that is not there.")
     provenance = {
+        "command": command_line(),
         "versions": versions(),
         "revision": git_revision(),
         "hardware": hardware(),
@@ -237,6 +240,14 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
             f"{class_name} with a method from_run(run). Was it renamed since the run was made?"
         )
     return policy.from_run(run, **kwargs)
+
+
+def command_line() -> str:
+    """The command that runs this process, as it can be typed."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    if spec is None:
+        return shlex.join(["python", *sys.argv])
+    return shlex.join(["python", "-m", spec.name.removesuffix(".__main__"), *sys.argv[1:]])
 
 
 def git_revision(folder: Path | None = None) -> str:

@@ -36,6 +36,24 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     return low, high
 
 
+def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval of the mean of `values` (N,), in their unit.
+
+    Raises:
+        ValueError: `values` is not one-dimensional with at least 2 entries, or a bad confidence.
+    """
+    from scipy.stats import t
+
+    _check_confidence(confidence)
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size < 2:
+        raise ValueError(f"values has shape {array.shape}; it must be (N,) with N at least 2")
+    half = float(t.ppf(0.5 + confidence / 2, array.size - 1) * array.std(ddof=1))
+    half /= float(np.sqrt(array.size))
+    mean = float(array.mean())
+    return mean - half, mean + half
+
+
 def interquartile_mean(values: ArrayLike) -> float:
     """Mean of the middle half of `values` (S,): a quarter, rounded down, is cut at either end.
 

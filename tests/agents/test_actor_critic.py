@@ -20,7 +20,8 @@ from agents.algorithms.actor_critic import (
 )
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
-from agents.evaluate import evaluate_run, make_record
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
 from agents.training.loop import train
 from glimpse_envs.evaluation.runs import Run
@@ -52,7 +53,7 @@ def tiny_config(**changes: Any) -> ActorCriticConfig:
     defaults: dict[str, Any] = {
         "env_id": CENTRED,
         "env_kwargs": {"budget": 3},
-        "images": 96,
+        "episodes": 96,
         "batch_size": 8,
         "log_every": 3,
         "checkpoint_every": 4,
@@ -306,19 +307,19 @@ def test_episodes_are_played_without_a_gradient_where_they_are_replayed(
 # --- learning -------------------------------------------------------------------------------------
 
 
-def learned_error(images: int, **changes: Any) -> float:
+def learned_error(episodes: int, **changes: Any) -> float:
     """The mean error of the last tenth of a training."""
     defaults: dict[str, Any] = {
         "env_id": CENTRED, "batch_size": 100, "learning_rate": 3e-3, "network": SMALL,
     }  # fmt: skip
-    config = ActorCriticConfig(**{**defaults, "images": images, **changes})
-    learner, updates = ActorCritic(config), images // config.batch_size
+    config = ActorCriticConfig(**{**defaults, "episodes": episodes, **changes})
+    learner, updates = ActorCritic(config), episodes // config.batch_size
     errors = [learner.update(update / updates)["error"] for update in range(updates)]
     return float(np.mean(errors[-updates // 10 :]))
 
 
 @pytest.mark.parametrize(
-    ("answer_by", "images", "settings"),
+    ("answer_by", "episodes", "settings"),
     [
         ("label", 10_000, {}),
         ("label", 4_000, PPO),
@@ -328,18 +329,20 @@ def learned_error(images: int, **changes: Any) -> float:
     ids=["a2c-label", "ppo-label", "a2c-reward", "ppo-reward"],
 )
 def test_what_one_glimpse_shows_is_soon_learned(
-    answer_by: Any, images: int, settings: dict[str, Any]
+    answer_by: Any, episodes: int, settings: dict[str, Any]
 ) -> None:
     whole = {"glimpse_size": 28, "inside": True, "budget": 2}
-    assert learned_error(images, env_kwargs=whole, answer_by=answer_by, **settings) < 0.1
+    assert learned_error(episodes, env_kwargs=whole, answer_by=answer_by, **settings) < 0.1
 
 
-@pytest.mark.parametrize(("images", "settings"), [(20_000, {}), (10_000, PPO)], ids=["a2c", "ppo"])
-def test_which_tile_to_look_at_is_learned(images: int, settings: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("episodes", "settings"), [(20_000, {}), (10_000, PPO)], ids=["a2c", "ppo"]
+)
+def test_which_tile_to_look_at_is_learned(episodes: int, settings: dict[str, Any]) -> None:
     """One look at a digit in the middle: who learns where errs less than who looks anywhere."""
     tiles = {"glimpse_size": 10, "budget": 2, "look": "tiles"}
-    learned = learned_error(images, env_kwargs=tiles, **settings)
-    anywhere = learned_error(images, env_kwargs=tiles, **settings, look_weight=0.0)
+    learned = learned_error(episodes, env_kwargs=tiles, **settings)
+    anywhere = learned_error(episodes, env_kwargs=tiles, **settings, look_weight=0.0)
     assert learned < anywhere - 0.2
 
 
@@ -470,16 +473,19 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
     ],
 )
 def test_its_name_tells_what_it_is(changes: dict[str, Any], name: str) -> None:
-    assert ActorCritic(tiny_config(**changes)).name == name
+    assert ActorCritic(tiny_config(**changes)).model.name == name
 
 
 def test_a_run_is_trained_by_name_evaluated_and_recorded(tmp_path: Path) -> None:
-    run = train_agent("actor_critic", RUNS["ppo"], tmp_path, progress_bar=False)
+    config = replace(RUNS["ppo"], validation_episodes=0)
+    run = train_agent("actor_critic", config, tmp_path, progress_bar=False)
     logged = run.read_metrics()[-1]
     assert logged.keys() >= {
         "loss/policy", "loss/value", "loss/entropy", "loss/answer", "clip_fraction", "approx_kl",
         "explained_variance", "error", "return", "glimpses", "gradient_norm",
     }  # fmt: skip
-    record = make_record(run, evaluate_run(run, scenes=50))
-    assert record.model == "PPO LSTM"
-    assert record.glimpses == 3
+    record = make_record(run, [evaluate_run(run, episodes=50)])
+    assert record.model.name == "PPO LSTM"
+    assert record.algorithm == "actor_critic"
+    assert record.budget == 3
+    assert record.curve == ()

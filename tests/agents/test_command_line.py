@@ -13,14 +13,15 @@ from agents import train
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main as evaluate_main
 from agents.training.command_line import parse_pairs, run_command
-from agents.training.loop import TrainingConfig
+from agents.training.config import TrainingConfig
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED
 
 ROOT = Path(__file__).parents[2]
 TINY = [
-    "--images=64", "--batch-size=8", "--log-every=4", "--network.core-units=8",
-    "--network.glimpse-units=8", "--network.what-units=8", "--network.core=gru",
+    "--episodes=64", "--validation-episodes=0", "--batch-size=8", "--log-every=4",
+    "--network.core-units=8", "--network.glimpse-units=8", "--network.what-units=8",
+    "--network.core=gru",
 ]  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def train_main(*arguments: str) -> None:
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "colour=red"], "colour cannot be set"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "budget=0"], "budget=0 must be"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "look=up"], "look='up' must be one of"),
-        (["reinforce", "--env-id", CENTRED, "--images", "0"], "images=0 must be at least 1"),
+        (["reinforce", "--env-id", CENTRED, "--episodes", "0"], "episodes=0 must be at least 1"),
         (["reinforce", "--env-id", CENTRED, "--device", "cuda:99"], "device='cuda:99'"),
         (["reinforce", "--env-id", CENTRED, "--device", "foo"], "device='foo'"),
         (["reinforce", "--env-id", CENTRED, "--minutes", "0"], "minutes=0.0 must be above 0"),
@@ -143,10 +144,10 @@ def test_ctrl_c_says_how_to_go_on(
     train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
     said = capsys.readouterr().out.splitlines()[0]
     command = f"python -m agents.train reinforce --run '{folder}' --resume"
-    assert said == f"saved after 8 images; go on with {command}"
+    assert said == f"saved after 8 episodes; go on with {command}"
     monkeypatch.undo()
     train_main(*shlex.split(command)[3:])
-    assert open_run(folder).load_checkpoint()[1]["images"] == 64
+    assert open_run(folder).load_checkpoint()[1]["episodes"] == 64
 
 
 def test_a_run_that_is_not_there_is_one_line(
@@ -176,7 +177,7 @@ def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[st
     assert ended.value.code == 0
     assert "--answer-by {label,reward}" in said
     assert "--network.core {rnn,gru,lstm}" in said
-    assert "Episodes an image" in said
+    assert "Number of episodes a scene" in said
 
 
 def test_a_folder_is_named_after_environment_algorithm_and_seed(

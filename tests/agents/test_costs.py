@@ -182,7 +182,7 @@ def untrained(env_id: str = CENTRED, **env_kwargs: Any) -> tuple[GlimpsePolicy, 
     env = gym.make(env_id, **env_kwargs)
     torch.manual_seed(0)
     policy = GlimpsePolicy(env.observation_space, env.action_space, SIZES)  # type: ignore[arg-type]
-    return policy.eval(), evaluate(policy, env_id, scenes=SCENES, **env_kwargs)
+    return policy.eval(), evaluate(policy, env_id, episodes=SCENES, **env_kwargs)
 
 
 def network_by_hand(cells: int, look: int) -> int:
@@ -197,12 +197,12 @@ def test_an_agent_by_hand() -> None:
     policy, evaluation = untrained(budget=3, glimpse_size=6, scales=2)
     costs = measure_costs(policy, evaluation)
     each = network_by_hand(cells, look=2) + 4 * cells
-    assert costs.by_glimpse["values_delivered"] == [cells, 2 * cells, 3 * cells]
-    assert costs.by_glimpse["multiply_adds"] == [each, 2 * each, 3 * each]
-    assert costs.per_scene["multiply_adds_reading"] == 3 * 4 * cells
+    assert costs.by_glimpse["values_delivered"] == (cells, 2 * cells, 3 * cells)
+    assert costs.by_glimpse["multiply_adds"] == (each, 2 * each, 3 * each)
+    assert costs.per_episode["multiply_adds_reading"] == 3 * 4 * cells
     first, _, last = costs.by_glimpse["pixels_covered"]
     assert 6 * 6 < first < last <= 28 * 28
-    assert costs.per_scene["pixels_covered"] == last
+    assert costs.per_episode["pixels_covered"] == last
 
 
 def test_scanpaths_cover_what_a_slow_loop_says() -> None:
@@ -231,13 +231,13 @@ class Stopping:
 
 def test_glimpses_not_taken_cost_nothing() -> None:
     policy = Stopping(untrained(budget=4, stop=True)[0])
-    evaluation = evaluate(policy, CENTRED, scenes=SCENES, budget=4, stop=True)
+    evaluation = evaluate(policy, CENTRED, episodes=SCENES, budget=4, stop=True)
     stopped = evaluation.glimpses
     assert 1 < stopped.mean() < 4, "some stop before others"
     costs, cells = measure_costs(policy, evaluation), 8 * 8
-    assert costs.per_scene["values_delivered"] == pytest.approx(cells * stopped.mean(), abs=0.01)
+    assert costs.per_episode["values_delivered"] == pytest.approx(cells * stopped.mean(), abs=0.01)
     each = network_by_hand(cells, look=2) + 6 * 4 + 4 * 2 + 4 * cells
-    assert costs.per_scene["multiply_adds"] == pytest.approx(each * stopped.mean(), abs=0.01)
+    assert costs.per_episode["multiply_adds"] == pytest.approx(each * stopped.mean(), abs=0.01)
     shares = [(stopped > step).mean() for step in range(stopped.max())]
     expected = np.cumsum(shares) * cells
     assert costs.by_glimpse["values_delivered"] == pytest.approx(expected, abs=0.01)
@@ -264,31 +264,31 @@ class Growing:
 
 
 def test_every_glimpse_costs_what_it_costs() -> None:
-    evaluation = evaluate(Growing(), CENTRED, scenes=20, budget=3)
+    evaluation = evaluate(Growing(), CENTRED, episodes=20, budget=3)
     costs = measure_costs(Growing(), evaluation)
     reading = 4 * 8 * 8
-    expected = [3 + reading, 9 + 2 * reading, 18 + 3 * reading]
+    expected = (3 + reading, 9 + 2 * reading, 18 + 3 * reading)
     assert costs.by_glimpse["multiply_adds"] == expected
 
 
 def test_an_agent_that_sees_all_reads_all() -> None:
     policy, evaluation = untrained(view="full")
     costs = measure_costs(policy, evaluation)
-    assert costs.per_scene["values_delivered"] == costs.per_scene["pixels_covered"] == 28 * 28
-    assert costs.per_scene["multiply_adds_reading"] == 0
+    assert costs.per_episode["values_delivered"] == costs.per_episode["pixels_covered"] == 28 * 28
+    assert costs.per_episode["multiply_adds_reading"] == 0
     assert len(costs.by_glimpse["multiply_adds"]) == 1
 
 
 def measured(model: Any, env_id: str, **env_kwargs: Any) -> Any:
     model.eval()
     kwargs = full_view(env_kwargs)
-    return measure_costs(model, evaluate(model, env_id, scenes=20, **kwargs))
+    return measure_costs(model, evaluate(model, env_id, episodes=20, **kwargs))
 
 
 def test_a_dense_full_view_by_hand() -> None:
     config = FullViewConfig(env_id=CENTRED, kind="dense", units=16)
     costs = measured(FullView(Setting.of(CENTRED, {}), config), CENTRED)
-    assert costs.per_scene == {
+    assert costs.per_episode == {
         "values_delivered": 784.0,
         "pixels_covered": 784.0,
         "multiply_adds": 784 * 16 + 16 * 16 + 16 * 10,
@@ -306,10 +306,10 @@ def test_a_soft_window_by_hand() -> None:
     # Five numbers say where, and the remaining budget is the sixth; there is no baseline.
     encode = 36 * 5 + 6 * 3 + (5 + 3) * 7
     each = encode + 3 * 6 * (7 + 6) + 6 * 10 + (6 * 4 + 4 * 5) + reading
-    assert costs.by_glimpse["values_delivered"] == [36, 72, 108]
-    assert costs.by_glimpse["multiply_adds"] == [each, 2 * each, 3 * each]
-    assert costs.per_scene["multiply_adds_reading"] == 3 * reading
-    assert costs.by_glimpse["pixels_covered"] == [784.0] * 3
+    assert costs.by_glimpse["values_delivered"] == (36, 72, 108)
+    assert costs.by_glimpse["multiply_adds"] == (each, 2 * each, 3 * each)
+    assert costs.per_episode["multiply_adds_reading"] == 3 * reading
+    assert costs.by_glimpse["pixels_covered"] == (784.0,) * 3
 
 
 CONTROLLED = [n for n, m in MODELS.items() if "network" in m.config_class.__dataclass_fields__]
@@ -342,6 +342,6 @@ def test_nothing_that_a_baseline_runs_is_taken_for_nothing(
     assert layers
     assert not missed
     curve = costs.by_glimpse["multiply_adds"]
-    assert 0 < costs.per_scene["multiply_adds_reading"] < curve[-1] or name == "full_view"
+    assert 0 < costs.per_episode["multiply_adds_reading"] < curve[-1] or name == "full_view"
     assert all(np.diff(curve) > 0)
-    assert costs.per_scene["pixels_covered"] == 40 * 40
+    assert costs.per_episode["pixels_covered"] == 40 * 40

@@ -1,18 +1,24 @@
 """A run is scored on its own environment, whoever looks, and leaves a record."""
 
 import json
-from dataclasses import replace
+import time
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
-from agents.evaluate import evaluate_run, main, make_record
+from agents.evaluate import main
 from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run, score_run
+from agents.scoring.seconds import seconds_per_episode
 from agents.training.loop import train
-from glimpse_envs.evaluation.records import read_records, unpack_correct, write_record
+from glimpse_envs.evaluation.record import Model
+from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from tests.support.episodes import CENTRED
 from tests.support.tiny import SMALL, tiny_config, tiny_network
@@ -20,7 +26,7 @@ from tests.support.tiny import SMALL, tiny_config, tiny_network
 CONFIG = ReinforceConfig(
     env_id=CENTRED,
     env_kwargs={"budget": 3, "glimpse_size": 12},
-    images=20_000,
+    episodes=20_000,
     batch_size=100,
     learning_rate=3e-3,
     network=SMALL,
@@ -39,39 +45,43 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_the_score_does_not_depend_on_the_batch(run: Run) -> None:
-    scores = [evaluate_run(run, scenes=SCENES, batch_size=size) for size in (SCENES, 70, 7)]
+    scores = [evaluate_run(run, episodes=SCENES, batch_size=size) for size in (SCENES, 70, 7)]
     for score in scores[1:]:
-        np.testing.assert_array_equal(score.correct, scores[0].correct)
-        assert score.accuracy_by_glimpse == pytest.approx(scores[0].accuracy_by_glimpse)
+        np.testing.assert_array_equal(score.successes, scores[0].successes)
+        assert score.success_by_glimpse == pytest.approx(scores[0].success_by_glimpse)
         assert score.mean_return == pytest.approx(scores[0].mean_return)
 
 
 def test_a_score_is_that_of_the_last_answers_and_glimpses_help(run: Run) -> None:
-    score = evaluate_run(run, scenes=SCENES)
-    assert len(score.accuracy_by_glimpse) == 3
-    assert score.accuracy == score.accuracy_by_glimpse[-1] == score.correct.mean()
+    score = evaluate_run(run, episodes=SCENES)
+    assert len(score.success_by_glimpse) == 3
+    assert score.success is not None
+    assert score.successes is not None
+    assert score.success == score.success_by_glimpse[-1] == score.successes.mean()
     assert score.mean_glimpses == 3
-    low, high = score.interval
-    assert low < score.accuracy < high
-    assert score.accuracy > score.accuracy_by_glimpse[0] + 0.1
+    assert score.success_interval is not None
+    low, high = score.success_interval
+    assert low < score.success < high
+    assert score.success > score.success_by_glimpse[0] + 0.1
 
 
 def test_splits_and_seeds_are_other_scenes(run: Run) -> None:
-    test = evaluate_run(run, scenes=SCENES)
-    np.testing.assert_array_equal(test.correct, evaluate_run(run, scenes=SCENES).correct)
+    test = evaluate_run(run, episodes=SCENES)
+    np.testing.assert_array_equal(test.successes, evaluate_run(run, episodes=SCENES).successes)
     for other in (
-        evaluate_run(run, scenes=SCENES, split="validation"),
-        evaluate_run(run, scenes=SCENES, seed=1),
+        evaluate_run(run, episodes=SCENES, split="validation"),
+        evaluate_run(run, episodes=SCENES, seed=1),
     ):
-        assert (other.correct != test.correct).any()
-        assert abs(other.accuracy - test.accuracy) < 0.15, "and alike"
+        assert other.successes is not None
+        assert (other.successes != test.successes).any()
+        assert other.mean_return == pytest.approx(test.mean_return, abs=0.15), "and alike"
 
 
 def test_looks_are_overridden(run: Run) -> None:
     looks = (None, "learned", "random", "raster", "oracle")
-    scores = {name: evaluate_run(run, scenes=SCENES, looks=name) for name in looks}
-    np.testing.assert_array_equal(scores[None].correct, scores["learned"].correct)
-    assert scores["learned"].accuracy > scores["random"].accuracy + 0.1
+    scores = {name: evaluate_run(run, episodes=SCENES, looks=name) for name in looks}
+    np.testing.assert_array_equal(scores[None].successes, scores["learned"].successes)
+    assert scores["learned"].mean_return > scores["random"].mean_return + 0.1
     oracle = scores["oracle"].scanpaths
     assert oracle is not None
     assert oracle.share_on_target == 1.0
@@ -82,13 +92,14 @@ def test_looks_are_overridden(run: Run) -> None:
 
 def test_a_run_trained_with_random_looks_is_scored_with_them(tmp_path: Path) -> None:
     control = trained(replace(tiny_config(looks="random")), tmp_path)
-    score = evaluate_run(control, scenes=100)
+    score = evaluate_run(control, episodes=100)
     gaze = score.scanpaths
     assert gaze is not None
     assert gaze.coverage > 0.7
-    again = evaluate_run(control, scenes=100, looks="random")
-    np.testing.assert_array_equal(score.correct, again.correct)
-    assert control.config["model"] == "Reinforce LSTM, random glimpses"
+    again = evaluate_run(control, episodes=100, looks="random")
+    np.testing.assert_array_equal(score.successes, again.successes)
+    model = Model("Reinforce LSTM, random glimpses", gaze="random")
+    assert control.config["model"] == asdict(model)
 
 
 def test_the_policy_of_a_run_is_its_last_checkpoint(run: Run) -> None:
@@ -101,42 +112,101 @@ def test_the_policy_of_a_run_is_its_last_checkpoint(run: Run) -> None:
 
 
 def test_a_record_holds_what_was_measured(run: Run, tmp_path: Path) -> None:
-    score = evaluate_run(run, scenes=SCENES)
-    path = write_record(make_record(run, score, notes="a test"), tmp_path)
+    score = evaluate_run(run, episodes=SCENES)
+    path = write_record(make_record(run, [score], notes="a test"), tmp_path)
     (record,), problems = read_records(tmp_path)
     assert path.parent == tmp_path
     assert not problems
     assert record.env_id == CENTRED
     assert record.env_kwargs == {"budget": 3, "glimpse_size": 12}
-    assert record.model == "Reinforce LSTM"
+    assert record.model == Model("Reinforce LSTM")
+    assert record.algorithm == "reinforce"
+    assert record.command == run.config["command"]
+    assert record.versions["torch"] == run.config["versions"]["torch"]
     assert record.seed == 4
-    assert record.glimpses == 3
-    assert record.error_percent == pytest.approx(score.error_percent, abs=1e-4)
-    assert record.error_by_glimpse[-1] == record.error_percent
-    assert record.interval_percent == pytest.approx(score.error_interval_percent, abs=1e-4)
-    assert record.images_seen == 20_000
+    assert record.budget == 3
+    assert record.levels is None
+    assert record.episodes == 20_000
     assert record.seconds > 0
     assert record.config["batch_size"] == 100
-    assert record.split == "test"
-    assert record.scenes == SCENES
     assert record.notes == "a test"
-    np.testing.assert_array_equal(unpack_correct(record.correct_hex, SCENES), score.correct)
+    found = record.headline
+    assert (found.split, found.episodes, found.glimpses) == ("test", SCENES, 3.0)
+    assert found.success == pytest.approx(score.success, abs=1e-6)
+    assert found.success_interval == pytest.approx(score.success_interval, abs=1e-6)
+    assert found.mean_return == pytest.approx(score.mean_return, abs=1e-6)
+    assert found.return_interval == pytest.approx(score.return_interval, abs=1e-6)
+    assert 0 < found.costs["seconds"] < 1
+    np.testing.assert_array_equal(unpack(found.successes, SCENES), score.successes)
+
+
+def test_an_episodes_seconds_are_of_model_and_environment_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score = evaluate_run(run, episodes=SCENES)
+    policy = load_policy(run.folder)
+    before = torch.get_num_threads()
+    quick = seconds_per_episode(policy, score)
+    assert torch.get_num_threads() == before
+    step = policy.predict
+
+    def slow(*arguments: Any, **known: Any) -> Any:
+        until = time.process_time() + 0.01
+        while time.process_time() < until:
+            pass
+        return step(*arguments, **known)
+
+    monkeypatch.setattr(policy, "predict", slow)
+    assert 0.03 < seconds_per_episode(policy, score) < 0.03 + 4 * quick + 0.01, "three steps"
 
 
 def test_the_command_records(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main([str(run.folder), "--scenes", "50", "--record", str(tmp_path)])
+    main([str(run.folder), "--episodes", "50", "--record", str(tmp_path)])
     (record,), _ = read_records(tmp_path)
     printed = capsys.readouterr().out
-    assert record.scenes == 50
-    assert f"error             {record.error_percent:.2f} %" in printed
+    assert record.headline.episodes == 50
+    assert record.headline.success is not None
+    assert f"success           {100 * record.headline.success:.2f} %" in printed
+    assert f"return            {record.headline.mean_return:.3f}, 95 % interval" in printed
     assert f"recorded in {tmp_path}" in printed
+
+
+def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny_config(
+        env_id="Glimpse/Copy-v0", env_kwargs={"length": 2, "symbols": 3}, answer_by="reward"
+    )
+    run = trained(config, tmp_path / "run")
+    main([str(run.folder), "--episodes", "30", "--record", str(tmp_path / "records")])
+    (record,), problems = read_records(tmp_path / "records")
+    assert problems == []
+    assert [score.level for score in record.scores] == [2, 4, 8, 12]
+    assert [score.episodes for score in record.scores] == [30] * 4
+    assert record.levels == (1, 2)
+    assert record.env_kwargs == {"length": 2, "symbols": 3}
+    assert record.model == Model("Reinforce LSTM", learns_from="reward")
+    assert set(record.headline.costs) == {"cells_read", "seconds"}
+    assert record.at(2) == record.scores[1]
+    printed = capsys.readouterr().out
+    assert "length=12" in printed
+    longest = evaluate_run(run, episodes=30, length=12, min_length=12)
+    assert record.scores[-1].mean_return == pytest.approx(longest.mean_return, abs=1e-6)
+
+
+def test_an_agent_of_the_full_view_says_that_it_sees_everything(tmp_path: Path) -> None:
+    run = trained(tiny_config(env_kwargs={"view": "full"}), tmp_path)
+    record = make_record(run, score_run(run, episodes=20))
+    assert record.model == Model("Reinforce LSTM", "everything", attention="none")
+    assert record.env_kwargs == {}
+    assert record.budget == 1
 
 
 def test_a_record_is_only_of_the_looks_trained_with(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([str(run.folder), "--scenes", "50", "--looks", "random", "--record", str(tmp_path)])
+        main([str(run.folder), "--episodes", "50", "--looks", "random", "--record", str(tmp_path)])
     assert ended.value.code == 2
     assert "the looks that the run was trained with" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -152,8 +222,8 @@ def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
         "full": tiny_config(env_kwargs={"view": "full"}),
     }
     for name, config in kinds.items():
-        score = evaluate_run(trained(config, tmp_path / name), scenes=40, batch_size=25)
-        assert score.scenes == 40
+        score = evaluate_run(trained(config, tmp_path / name), episodes=40, batch_size=25)
+        assert score.episodes == 40
         assert (score.scanpaths is None) == (name == "full")
         assert 1 <= score.mean_glimpses <= 3
 
@@ -163,7 +233,7 @@ def test_a_history_is_diagnosed_as_its_glimpses_are(tmp_path: Path) -> None:
     for history in (False, True):
         env_kwargs = {"budget": 3, "look": "relative", "history": history}
         run = trained(tiny_config(env_kwargs=env_kwargs), tmp_path / str(history))
-        gazes.append(evaluate_run(run, scenes=40, looks="oracle").scanpaths)
+        gazes.append(evaluate_run(run, episodes=40, looks="oracle").scanpaths)
     assert gazes[1] is not None
     assert gazes[1] == gazes[0], "who looks is the same, whoever answers"
 
@@ -188,9 +258,9 @@ def test_a_run_without_a_checkpoint_cannot_be_scored(tmp_path: Path) -> None:
 def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run) -> None:
     config = {name: value for name, value in run.config.items() if name != "model"}
     nameless = Run(run.folder, config)
-    evaluation = evaluate_run(nameless, scenes=20)
-    with pytest.raises(RunError, match="lacks 'model'"):
-        make_record(nameless, evaluation)
+    evaluation = evaluate_run(nameless, episodes=20)
+    with pytest.raises(RunError, match="has model None; it must be an object"):
+        make_record(nameless, [evaluation])
 
 
 def test_a_run_of_another_version_is_refused_by_name(tmp_path: Path) -> None:

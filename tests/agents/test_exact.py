@@ -21,12 +21,14 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.reinforce import episode_losses as reinforce_losses
 from agents.algorithms.tile_learner import Outcome, TileEpisodes
 from agents.episodes.rollout import play_episodes
-from agents.evaluate import evaluate_run, make_record
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import State
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
 from agents.training.loop import train
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 from tests.support.episodes import CENTRED
 from tests.support.same_runs import assert_repeats_and_resumes
@@ -52,7 +54,7 @@ def tiny_config(**changes: Any) -> ExactConfig:
     defaults: dict[str, Any] = {
         "env_id": CENTRED,
         "env_kwargs": {"budget": 3, "look": "tiles", "glimpse_size": 14},
-        "images": 96,
+        "episodes": 96,
         "batch_size": 8,
         "log_every": 3,
         "checkpoint_every": 4,
@@ -303,7 +305,7 @@ def test_all_that_is_tried_and_shown_is_as_the_environment_shows_it() -> None:
 def learned_error(learner: Exact | Reinforce) -> float:
     """The mean error of the last tenth of a training."""
     config = learner.config
-    updates = config.images // config.batch_size
+    updates = config.episodes // config.batch_size
     errors = [learner.update(update / updates)["error"] for update in range(updates)]
     return float(np.mean(errors[-updates // 10 :]))
 
@@ -319,7 +321,7 @@ EASY: dict[str, Any] = {
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_what_one_glimpse_shows_is_soon_learned(objective: Any) -> None:
     whole = {"glimpse_size": 28, "inside": True, "budget": 2, "look": "tiles"}
-    config = ExactConfig(**EASY, images=8_000, env_kwargs=whole, objective=objective)
+    config = ExactConfig(**EASY, episodes=8_000, env_kwargs=whole, objective=objective)
     assert learned_error(Exact(config)) < 0.1
 
 
@@ -327,7 +329,7 @@ def test_where_to_look_is_learned() -> None:
     """One look at a digit in the middle: who chooses it errs less than who is led at random."""
     setting = {
         **EASY,
-        "images": 15_000,
+        "episodes": 15_000,
         "env_kwargs": {"glimpse_size": 10, "budget": 2, "look": "tiles"},
     }
     learned = learned_error(Exact(ExactConfig(**setting)))
@@ -359,9 +361,10 @@ def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
 
 def test_a_run_is_scored_one_glimpse_at_a_time(tmp_path: Path) -> None:
     run = train_agent("exact", tiny_config(), tmp_path / "run", progress_bar=False)
-    evaluation = evaluate_run(run, scenes=50)
-    assert make_record(run, evaluation).model == "Exact LSTM, trained on all tiles"
-    assert make_record(run, evaluation).glimpses == 3
+    evaluation = evaluate_run(run, episodes=50)
+    record = make_record(run, [evaluation])
+    assert record.model == Model("Exact LSTM, trained on all tiles", sees="privileged")
+    assert record.budget == len(record.headline.success_by_glimpse) == 3
 
 
 def test_metrics_are_of_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,10 +130,11 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "raster scan (same model)",
         "chance",
     ]
-    assert all(score.scenes == 50 for score in scores.values())
+    assert all(score.episodes == 50 for score in scores.values())
     printed = capsys.readouterr().out
     for name, score in scores.items():
-        assert f"{score.error_percent:.2f}" in printed.partition(f"\n{name}")[2].splitlines()[0]
+        assert score.success is not None
+        assert f"{100 * score.success:.2f}" in printed.partition(f"\n{name}")[2].splitlines()[0]
     assert "95 % interval" in printed
 
     learned, control = (open_run(demo.folder / f"run-{name}") for name in ("learned", "random"))

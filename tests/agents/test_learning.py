@@ -15,24 +15,30 @@ from tests.support.episodes import CENTRED, TRANSLATED
 from tests.support.tiny import SMALL
 
 
-def learned_error(images: int, **changes: Any) -> float:
+def learned_error(episodes: int, **changes: Any) -> float:
     """The mean error of the last tenth of a training."""
     config = ReinforceConfig(
-        **{"images": images, "batch_size": 100, "learning_rate": 3e-3, "network": SMALL, **changes}
+        **{
+            "episodes": episodes,
+            "batch_size": 100,
+            "learning_rate": 3e-3,
+            "network": SMALL,
+            **changes,
+        }
     )
     learner, errors = Reinforce(config), []
-    updates = images // config.batch_size
+    updates = episodes // config.batch_size
     for update in range(updates):
         errors.append(learner.update(update / updates)["error"])
     return float(np.mean(errors[-updates // 10 :]))
 
 
 @pytest.mark.parametrize(
-    ("answer_by", "images"), [("label", 10_000), ("reward", 50_000)], ids=["label", "reward"]
+    ("answer_by", "episodes"), [("label", 10_000), ("reward", 50_000)], ids=["label", "reward"]
 )
-def test_what_one_glimpse_shows_is_soon_learned(answer_by: str, images: int) -> None:
+def test_what_one_glimpse_shows_is_soon_learned(answer_by: str, episodes: int) -> None:
     whole = {"glimpse_size": 28, "inside": True, "budget": 2}
-    error = learned_error(images, env_id=CENTRED, env_kwargs=whole, answer_by=answer_by,
+    error = learned_error(episodes, env_id=CENTRED, env_kwargs=whole, answer_by=answer_by,
                           look_weight=1.0 if answer_by == "reward" else 0.1)  # fmt: skip
     assert error < 0.1
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.learner import GradientLearner
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
-from agents.evaluate import evaluate_run
-from agents.scoring.memory_evaluation import greatest_length, solved_share
+from agents.scoring.run_record import learning_curve
+from agents.scoring.run_scores import evaluate_run, trained_levels, validate_run
 from agents.train import train_agent
-from agents.training.loop import TrainingConfig, train
+from agents.training.config import TrainingConfig
+from agents.training.loop import train
 from glimpse_envs.episodes.levels import MixtureLevels, ThresholdLevels
 from glimpse_envs.evaluation.runs import Run, open_run
 from tests.support.episodes import CENTRED
@@ -31,7 +32,7 @@ LEARNERS: dict[str, tuple[Any, Any]] = {
 TINY_COPY: dict[str, Any] = {
     "env_id": COPY,
     "env_kwargs": {"symbols": 2, "length": 4},
-    "images": 96,
+    "episodes": 96,
     "batch_size": 8,
     "log_every": 3,
     "checkpoint_every": 4,
@@ -50,7 +51,7 @@ def easy_config(kind: Any, **changes: Any) -> Any:
             "entropy_weight": 0.02,
             "learning_rate": 1e-2,
             "batch_size": 64,
-            "images": 64 * 250,
+            "episodes": 64 * 250,
             "network": SMALL,
             **changes,
         }
@@ -59,7 +60,7 @@ def easy_config(kind: Any, **changes: Any) -> Any:
 
 def share_solved(learner: GradientLearner, config: TrainingConfig) -> float:
     """The mean share of the batches that is solved in the last tenth of a training."""
-    updates = config.images // config.batch_size
+    updates = config.episodes // config.batch_size
     errors = [learner.update(step / updates)["error"] for step in range(updates)]
     learner.close()
     return 1 - float(np.mean(errors[-updates // 10 :]))
@@ -134,14 +135,14 @@ def test_a_run_whose_curriculum_moves_repeats_and_resumes(
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_training_stops_when_the_longest_tapes_are_solved(name: str, tmp_path: Path) -> None:
-    config = easy_config(LEARNERS[name][1], solve_at=0.9, solve_every=50)
+    config = easy_config(LEARNERS[name][1], stop_at=0.9, validate_every=50)
     run = train_agent(name, config, tmp_path / "run", progress_bar=False)
-    looks = {int(m["step"]): m["solved_share"] for m in run.read_metrics() if "solved_share" in m}
-    last = max(looks)
-    assert last == run.load_checkpoint()[1]["images"]
-    assert looks[last] >= 0.9
-    assert all(share < 0.9 for step, share in looks.items() if step < last)
-    assert solved_share(run) == looks[last]
+    curve = learning_curve(run)
+    shares = [point.success for point in curve if point.success is not None]
+    assert curve[-1].episodes == run.load_checkpoint()[1]["episodes"]
+    assert shares[-1] >= 0.9
+    assert all(share < 0.9 for share in shares[:-1])
+    assert validate_run(run)["validation/success"] == shares[-1]
     before = metrics_of(run)
     again = train_agent(name, config, tmp_path / "run", resume=True, progress_bar=False)
     assert metrics_of(again) == before
@@ -176,24 +177,25 @@ def test_what_is_solved_is_told_of_the_longest_tapes(
     most: int, share: float, of_all: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = untrained(tmp_path, ReinforceConfig(**TINY_COPY))
-    monkeypatch.setattr("agents.evaluate.load_policy", lambda folder: Copier(most))
-    assert solved_share(run) == share
-    every_length = evaluate_run(run, split="validation", scenes=1000).accuracy
+    monkeypatch.setattr("agents.scoring.run_scores.load_policy", lambda folder: Copier(most))
+    assert validate_run(run)["validation/success"] == share
+    every_length = evaluate_run(run, split="validation", episodes=1000).success
     assert every_length == pytest.approx(of_all, abs=0.06)
 
 
-def test_the_greatest_length_is_that_of_the_training(tmp_path: Path) -> None:
-    lengths: dict[str, tuple[TrainingConfig, int | None]] = {
-        "set": (ReinforceConfig(**TINY_COPY), 4),
-        "default": (ReinforceConfig(**TINY_COPY | {"env_kwargs": {}}), 10),
-        "hops": (ReinforceConfig(**TINY_COPY | {"env_id": CHASE, "env_kwargs": {"length": 3}}), 3),
+def test_levels_are_those_of_the_training(tmp_path: Path) -> None:
+    hops = TINY_COPY | {"env_id": CHASE, "env_kwargs": {"length": 3}}
+    levels: dict[str, tuple[TrainingConfig, tuple[int, int] | None]] = {
+        "set": (ReinforceConfig(**TINY_COPY), (1, 4)),
+        "default": (ReinforceConfig(**TINY_COPY | {"env_kwargs": {}}), (1, 10)),
+        "hops": (ReinforceConfig(**hops), (1, 3)),
         "pictures": (tiny_config(env_id=CENTRED), None),
     }
-    for name, (config, expected) in lengths.items():
-        assert greatest_length(untrained(tmp_path / name, config)) == expected, name
+    for name, (config, expected) in levels.items():
+        assert trained_levels(untrained(tmp_path / name, config)) == expected, name
 
 
 def test_pictures_are_scored_without_a_length(tmp_path: Path) -> None:
     run = untrained(tmp_path, tiny_config())
-    expected = evaluate_run(run, split="validation", scenes=1000)
-    assert solved_share(run) == expected.accuracy
+    expected = evaluate_run(run, split="validation", episodes=1000)
+    assert validate_run(run)["validation/success"] == expected.success

@@ -15,7 +15,6 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor
 
-from agents.evaluate import evaluate_run, make_record
 from agents.policy.networks import NetworkConfig
 from agents.sb3 import __main__ as sb3
 from agents.sb3.__main__ import SB3Policy
@@ -31,7 +30,10 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.sb3.training import train
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, load_policy, open_run
 from tests.support.episodes import CENTRED, make_vector, write_images
 
@@ -79,9 +81,10 @@ def test_where_to_look_and_what_to_answer_are_learned_from_reward(
 ) -> None:
     config = small(kind, {**corner, **changes}, timesteps=timesteps)
     run = train(config, tmp_path / "run", progress_bar=False)
-    score = evaluate_run(run, split="train", scenes=500)
-    assert score.accuracy > 0.95
-    assert score.accuracy_by_glimpse[0] < 0.8, "the first glimpse alone seldom tells"
+    score = evaluate_run(run, split="train", episodes=500)
+    assert score.success is not None
+    assert score.success > 0.95
+    assert score.success_by_glimpse[0] < 0.8, "the first glimpse alone seldom tells"
     assert ("history" in run.config["config"]["env_kwargs"]) == (not kind.has_memory)
 
 
@@ -94,12 +97,13 @@ def run(corner: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Run
 def test_a_run_is_scored_and_recorded_as_any_other(run: Run) -> None:
     policy = load_policy(run.folder)
     assert isinstance(policy, SB3Policy)
-    scores = [evaluate_run(run, split="train", scenes=200, batch_size=size) for size in (200, 30)]
-    np.testing.assert_array_equal(scores[0].correct, scores[1].correct)
-    record = make_record(run, scores[0])
-    assert record.model == "SB3 PPO, history"
-    assert record.images_seen == 1_024
-    assert record.glimpses == 2
+    scores = [evaluate_run(run, split="train", episodes=200, batch_size=size) for size in (200, 30)]
+    np.testing.assert_array_equal(scores[0].successes, scores[1].successes)
+    record = make_record(run, scores[:1])
+    assert record.model == Model("SB3 PPO, history", learns_from="reward")
+    assert record.algorithm == "ppo"
+    assert record.episodes == 1_024
+    assert record.budget == 2
     assert record.env_kwargs["history"] is True
     assert record.seed == 3
     assert record.cores == 1
@@ -126,13 +130,13 @@ def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
 def test_a_run_leaves_metrics_and_events(run: Run) -> None:
     lines = run.read_metrics()
     assert [line["step"] for line in lines] == [1_280]
-    assert lines[0]["images"] == 640
+    assert lines[0]["episodes"] == 640
     assert {"error", "return", "glimpses", "seconds", "train/value_loss"} <= lines[0].keys()
     assert lines[0]["glimpses"] == 2
     assert lines[0]["error"] == pytest.approx(1 - lines[0]["return"])
     assert list((run.folder / "tensorboard").glob("events.out.tfevents.*"))
     _, metadata = run.load_checkpoint()
-    assert metadata["images"] == 1_024
+    assert metadata["episodes"] == 1_024
     assert metadata["timesteps"] == 2_048
 
 
@@ -179,11 +183,11 @@ def test_a_killed_run_goes_on_from_its_model_with_other_scenes(
     train(config, tmp_path, resume=True, progress_bar=False)
     steps = [line["step"] for line in run.read_metrics()]
     assert steps == [256 * (i + 1) for i in range(10)], "each step once"
-    assert run.read_metrics()[-1]["images"] == 1_280
+    assert run.read_metrics()[-1]["episodes"] == 1_280
     seeds = made[0].batch.state_dict()["seeds"]
     assert config.seed not in seeds, "the scenes of the start do not come again"
     metadata = run.load_checkpoint()[1]
-    assert (metadata["timesteps"], metadata["images"]) == (2_560, 1_280)
+    assert (metadata["timesteps"], metadata["episodes"]) == (2_560, 1_280)
     before = run.load_checkpoint()[0]
     train(config, tmp_path, resume=True, progress_bar=False)
     after = run.load_checkpoint()[0]
@@ -241,7 +245,7 @@ def test_the_command_trains_and_goes_on(
     sb3.main(["a2c", "--run", str(folder), "--resume"])
     for arguments, says in (
         (command, "is a run already"),
-        (["ppo", "--run", str(folder), "--resume"], "another algorithm: it has a A2CConfig"),
+        (["ppo", "--run", str(folder), "--resume"], "another algorithm: of a2c, not of ppo"),
         (["sarsa"], "algorithm 'sarsa' must be one of ppo, a2c, recurrent_ppo"),
         (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is no environment of glimpses"),
         (["ppo", "--batch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),

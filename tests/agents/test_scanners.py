@@ -250,7 +250,7 @@ def test_evaluation_sees_the_oracle_on_target_and_the_others_less_so() -> None:
     env = make_single(CLUTTERED)
     shares = {}
     for name, scanner in SCANNERS.items():
-        result = evaluate(ScannedPolicy(scanner(env)), CLUTTERED, scenes=60, batch_size=25)
+        result = evaluate(ScannedPolicy(scanner(env)), CLUTTERED, episodes=60, batch_size=25)
         assert result.scanpaths is not None
         shares[name] = result.scanpaths.share_on_target
     assert shares["oracle"] == 1.0

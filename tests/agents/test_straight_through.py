@@ -16,9 +16,11 @@ from agents.algorithms.straight_through import (
     gumbel_noise,
     tile_weights,
 )
-from agents.evaluate import evaluate_run, make_record
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
 from agents.training.loop import train
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 from tests.support.episodes import CENTRED
 from tests.support.same_runs import assert_repeats_and_resumes
@@ -38,7 +40,7 @@ def tiny_config(**changes: Any) -> StraightThroughConfig:
     defaults: dict[str, Any] = {
         "env_id": CENTRED,
         "env_kwargs": {"budget": 3, "look": "tiles", "glimpse_size": 14},
-        "images": 96,
+        "episodes": 96,
         "batch_size": 8,
         "log_every": 3,
         "checkpoint_every": 4,
@@ -218,7 +220,7 @@ def test_an_update_descends_the_weighted_sum() -> None:
 def learned_error(learner: StraightThrough | Reinforce) -> float:
     """The mean error of the last tenth of a training."""
     config = learner.config
-    updates = config.images // config.batch_size
+    updates = config.episodes // config.batch_size
     errors = [learner.update(update / updates)["error"] for update in range(updates)]
     return float(np.mean(errors[-updates // 10 :]))
 
@@ -234,14 +236,14 @@ EASY: dict[str, Any] = {
 @pytest.mark.parametrize("hard", [True, False])
 def test_what_one_glimpse_shows_is_soon_learned(hard: bool) -> None:
     whole = {"glimpse_size": 28, "inside": True, "budget": 2, "look": "tiles"}
-    config = StraightThroughConfig(**EASY, images=8_000, env_kwargs=whole, hard=hard)
+    config = StraightThroughConfig(**EASY, episodes=8_000, env_kwargs=whole, hard=hard)
     assert learned_error(StraightThrough(config)) < 0.1
 
 
 def test_where_to_look_is_learned() -> None:
     """One look at a digit in the middle: who chooses it errs less than who is led at random."""
     tiles = {"glimpse_size": 10, "budget": 2, "look": "tiles"}
-    setting: dict[str, Any] = {**EASY, "images": 15_000, "env_kwargs": tiles}
+    setting: dict[str, Any] = {**EASY, "episodes": 15_000, "env_kwargs": tiles}
     learned = learned_error(StraightThrough(StraightThroughConfig(**setting)))
     random = learned_error(Reinforce(ReinforceConfig(**setting, looks="random")))
     assert learned < random - 0.2
@@ -275,9 +277,10 @@ def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
 def test_a_run_is_scored_one_glimpse_at_a_time(hard: bool, name: str, tmp_path: Path) -> None:
     config = tiny_config(hard=hard)
     run = train_agent("straight_through", config, tmp_path / "run", progress_bar=False)
-    evaluation = evaluate_run(run, scenes=50)
-    assert make_record(run, evaluation).model == name
-    assert make_record(run, evaluation).glimpses == 3
+    evaluation = evaluate_run(run, episodes=50)
+    record = make_record(run, [evaluation])
+    assert record.model == Model(name, sees="privileged")
+    assert record.budget == 3
 
 
 # --- bad input ------------------------------------------------------------------------------------

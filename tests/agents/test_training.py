@@ -17,7 +17,8 @@ import torch
 import agents.algorithms.reinforce
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig, episode_losses
 from agents.training.checkpoints import flatten, unflatten
-from agents.training.loop import cosine_decay, train
+from agents.training.loop import train
+from agents.training.schedules import cosine_decay
 from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, create_run, open_run
 from tests.support.episodes import CIRCLE_SQUARE
 from tests.support.same_runs import assert_same_run, metrics_of
@@ -101,7 +102,7 @@ def test_a_run_killed_in_any_update_resumes(
         assert_same_run(trained(CONFIGS[name], tmp_path / f"{life}", resume=True), unbroken)
 
 
-LONG = tiny_config(images=8 * 120, log_every=3, checkpoint_every=10)
+LONG = tiny_config(episodes=8 * 120, log_every=3, checkpoint_every=10)
 SLOW_TRAINING = """
 import sys, time
 from agents.algorithms.reinforce import Reinforce
@@ -143,7 +144,7 @@ def test_a_run_whose_process_is_ended_resumes(
     updates = open_run(folder).load_checkpoint()[1]["updates"]
     assert 0 < updates < 120
     if number == signal.SIGINT:
-        assert printed == f"saved after {8 * updates} images; go on with resume=True\n"
+        assert printed == f"saved after {8 * updates} episodes; go on with resume=True\n"
     assert_same_run(trained(LONG, folder, resume=True), unbroken_long)
 
 
@@ -217,8 +218,8 @@ def test_a_run_from_before_an_option_is_resumed_and_one_with_an_unknown_is_not(
 
 
 def test_a_run_of_another_algorithm_is_not_resumed(tmp_path: Path) -> None:
-    create_run(tmp_path, {"policy": "a:B", "algorithm": "PPOConfig", "config": {}})
-    with pytest.raises(RunError, match="has a PPOConfig, not a ReinforceConfig"):
+    create_run(tmp_path, {"policy": "a:B", "algorithm": "ppo", "config": {}})
+    with pytest.raises(RunError, match="of ppo, not of reinforce"):
         trained(CONFIGS["plain"], tmp_path, resume=True)
 
 
@@ -245,7 +246,7 @@ def test_a_loss_that_is_nan_stops_the_run_and_is_named(
         return {**losses, name: losses[name] * np.nan} if calls == 6 else losses
 
     monkeypatch.setattr(agents.algorithms.reinforce, "episode_losses", spoilt)
-    message = rf"the {name} loss is nan at update 6 \(40 images\) of {tmp_path}"
+    message = rf"the {name} loss is nan at update 6 \(40 episodes\) of {tmp_path}"
     with pytest.raises(FloatingPointError, match=message):
         trained(CONFIGS["plain"], tmp_path)
     monkeypatch.undo()
@@ -311,8 +312,9 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
 
 def test_a_run_says_what_it_was(tmp_path: Path) -> None:
     run = trained(CONFIGS["copies"], tmp_path, stop_after=0)
-    assert run.config["algorithm"] == "ReinforceConfig"
+    assert run.config["algorithm"] == "reinforce"
     assert run.config["policy"] == "agents.policy.glimpse_policy:GlimpsePolicy"
+    assert run.config["model"]["name"] == "Reinforce LSTM"
     assert run.config["seed"] == 0
     assert run.config["config"]["copies"] == 4
     assert run.config["config"]["network"]["core_units"] == 8
@@ -357,17 +359,17 @@ def test_tensorboard_has_the_metrics_once_though_the_run_was_broken(tmp_path: Pa
 
 def test_minutes_bound_a_run_by_the_clock(tmp_path: Path) -> None:
     started = time.monotonic()
-    run = trained(tiny_config(minutes=0.01, images=10**9), tmp_path)
+    run = trained(tiny_config(minutes=0.01, episodes=10**9), tmp_path)
     metadata = run.load_checkpoint()[1]
     assert 0.6 <= metadata["seconds"] < 5
     assert time.monotonic() - started < 30
-    assert run.read_metrics()[-1]["step"] == metadata["images"], "what remained is logged"
+    assert run.read_metrics()[-1]["step"] == metadata["episodes"], "what remained is logged"
 
 
 def test_the_progress_bar_shows_error_and_glimpses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    train(Reinforce, replace(CONFIGS["plain"], images=8 * 200), tmp_path)
+    train(Reinforce, replace(CONFIGS["plain"], episodes=8 * 200), tmp_path)
     shown = capsys.readouterr().err
     assert "glimpses/s" in shown
     assert "error" in shown
@@ -377,103 +379,19 @@ def test_the_progress_bar_shows_error_and_glimpses(
 # --- until it is solved --------------------------------------------------------------------------
 
 
-class Shares:
-    """Says how much is solved, one share a look, and remembers which updates were looked at."""
-
-    def __init__(self, *shares: float) -> None:
-        self.shares, self.looked_at = list(shares), list[int]()
-
-    def __call__(self, run: Run) -> float:
-        self.looked_at.append(run.load_checkpoint()[1]["updates"])
-        return self.shares.pop(0)
-
-
-def shares_of(run: Run) -> dict[int, float]:
-    """Images -> what was solved by then."""
-    lines = run.read_metrics()
-    return {int(line["step"]): line["solved_share"] for line in lines if "solved_share" in line}
-
-
-SOLVING = tiny_config(solve_at=0.9, solve_every=3)
-
-
-def test_a_run_that_is_solved_stops_and_says_so(tmp_path: Path) -> None:
-    solved_share = Shares(0.2, 0.89, 0.9)
-    run = trained(SOLVING, tmp_path, solved_share=solved_share)
-    assert solved_share.looked_at == [3, 6, 9], "each after its updates are saved"
-    assert shares_of(run) == {24: 0.2, 48: 0.89, 72: 0.9}
-    assert run.load_checkpoint()[1]["updates"] == 9
-    before = metrics_of(run)
-    resumed = trained(SOLVING, tmp_path, resume=True, solved_share=Shares())
-    assert resumed.load_checkpoint()[1]["updates"] == 9
-    assert metrics_of(resumed) == before
-
-
-def test_a_run_that_is_never_solved_goes_on_to_its_end(tmp_path: Path) -> None:
-    config = replace(SOLVING, solve_every=5)
-    solved_share = Shares(0.1, 0.3, 0.5)
-    run = trained(config, tmp_path, solved_share=solved_share)
-    assert solved_share.looked_at == [5, 10, UPDATES], "and is looked at there"
-    resumed = trained(config, tmp_path, resume=True, solved_share=Shares())
-    assert shares_of(resumed) == {40: 0.1, 80: 0.3, 96: 0.5}
-    assert run.load_checkpoint()[1]["updates"] == UPDATES
-
-
-def test_looking_whether_it_is_solved_changes_nothing(tmp_path: Path) -> None:
-    looked = trained(SOLVING, tmp_path / "looked", solved_share=Shares(0.0, 0.0, 0.0, 0.0))
-    plain = trained(replace(SOLVING, solve_at=None), tmp_path / "plain")
-    assert [m for m in metrics_of(looked) if "solved_share" not in m] == metrics_of(plain)
-    ours, theirs = looked.load_checkpoint()[0], plain.load_checkpoint()[0]
-    for name in theirs:
-        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
-
-
-@pytest.mark.parametrize("stop_after", [4, 6])
-def test_a_run_stopped_before_it_is_solved_goes_on_to_that(stop_after: int, tmp_path: Path) -> None:
-    unbroken = trained(SOLVING, tmp_path / "unbroken", solved_share=Shares(0.2, 0.5, 0.95))
-    shares = Shares(0.2, 0.5, 0.95)
-    for stop in (stop_after, None):
-        broken = trained(
-            SOLVING, tmp_path / "broken", resume=True, stop_after=stop, solved_share=shares
-        )
-    assert_same_run(broken, unbroken)
-    assert shares.looked_at == [3, 6, 9]
-
-
-def test_a_run_killed_while_it_is_looked_at_is_looked_at_again(tmp_path: Path) -> None:
-    unbroken = trained(SOLVING, tmp_path / "unbroken", solved_share=Shares(0.2, 0.95))
-
-    def killed(run: Run) -> float:
-        if run.load_checkpoint()[1]["updates"] == 6:
-            raise Killed
-        return 0.2
-
-    with pytest.raises(Killed):
-        trained(SOLVING, tmp_path / "broken", solved_share=killed)
-    shares = Shares(0.95)
-    broken = trained(SOLVING, tmp_path / "broken", resume=True, solved_share=shares)
-    assert shares.looked_at == [6]
-    assert_same_run(broken, unbroken)
-
-
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"solve_at": 0.0}, r"solve_at=0\.0 must be a share above 0"),
-        ({"solve_at": 1.5}, r"solve_at=1\.5 must be a share above 0, at most 1"),
-        ({"solve_every": 0}, "solve_every=0"),
         ({"curriculum": "threshold"}, "curriculum='threshold': what .*Glyphs-v0 hides has no len"),
         ({"curriculum": "hard"}, "curriculum='hard' must be one of 'threshold', 'mixture'"),
         ({"network": tiny_network(direct_access="bits")}, "direct_access='bits' must be one of"),
     ],
 )
-def test_what_cannot_be_solved_is_refused_before_a_run_is_made(
+def test_what_cannot_be_trained_is_refused_before_a_run_is_made(
     changes: dict[str, Any], named: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=named):
-        trained(replace(SOLVING, **changes), tmp_path / "run", solved_share=Shares())
-    with pytest.raises(ValueError, match="nothing here says what is solved"):
-        trained(SOLVING, tmp_path / "run")
+        trained(tiny_config(**changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

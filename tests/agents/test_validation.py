@@ -1,106 +1,158 @@
-"""A training that is scored on the way learns the same, and its curve survives kills."""
+"""A training that is validated on the way learns the same, stops where it should, and its curve
+survives kills."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from agents.evaluate import evaluate_run, learning_curve, validate_run
-from agents.training.loop import VALIDATE_AT
+from agents.algorithms.reinforce import ReinforceConfig
+from agents.scoring.run_record import learning_curve
+from agents.scoring.run_scores import evaluate_run, validate_run
+from agents.training.schedules import DOUBLINGS
 from glimpse_envs.evaluation.runs import Run
 from tests.agents.test_training import trained
 from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import tiny_config
 
 # 16 updates of 8 episodes: an eighth, a quarter, a half and the whole are whole updates.
-CONFIG = tiny_config(images=128, log_every=4, checkpoint_every=5)
+CONFIG = tiny_config(episodes=128, log_every=4, checkpoint_every=5, validation_episodes=30)
+STOPPING = replace(CONFIG, stop_at=0.9, validate_every=3)
 
 
-class Score:
-    """Counts what it scores; the first `mortal` times it is killed instead."""
+class Shares:
+    """Gives a share of success, one a validation (the last for ever), and remembers after which
+    updates; the first `mortal` times it is killed instead."""
 
-    def __init__(self, mortal: int = 0) -> None:
-        self.mortal, self.updates = mortal, list[int]()
+    def __init__(self, *shares: float, mortal: int = 0) -> None:
+        self.shares, self.mortal, self.updates = list(shares) or [0.5], mortal, list[int]()
 
     def __call__(self, run: Run) -> dict[str, float]:
         self.updates.append(run.load_checkpoint()[1]["updates"])
         if len(self.updates) <= self.mortal:
             raise KeyboardInterrupt
-        return {"validation_error": 0.5, "validation_scenes": 10}
+        share = self.shares.pop(0) if len(self.shares) > 1 else self.shares[0]
+        return {"validation/success": share, "validation/return": share, "validation/episodes": 10}
 
 
-def scored_lines(run: Run) -> list[dict[str, float]]:
-    return [line for line in metrics_of(run) if "validation_error" in line]
+def validated_lines(run: Run) -> list[dict[str, float]]:
+    return [line for line in metrics_of(run) if "validation/episodes" in line]
 
 
-def test_a_run_is_scored_at_each_doubling(tmp_path: Path) -> None:
-    score = Score()
-    run = trained(CONFIG, tmp_path, validate=score)
-    assert VALIDATE_AT[-4:] == (0.125, 0.25, 0.5, 1.0)
-    assert score.updates == [1, 2, 4, 8, 16], "the first update passes all shares below 1 / 16"
-    lines = scored_lines(run)
+def test_a_run_is_validated_at_each_doubling(tmp_path: Path) -> None:
+    shares = Shares()
+    run = trained(CONFIG, tmp_path, validate=shares)
+    assert DOUBLINGS[-4:] == (0.125, 0.25, 0.5, 1.0)
+    assert shares.updates == [1, 2, 4, 8, 16], "the first update passes all shares below 1 / 16"
+    lines = validated_lines(run)
     assert [line["step"] for line in lines] == [8, 16, 32, 64, 128]
-    assert lines[0] == {"step": 8, "validation_error": 0.5, "validation_scenes": 10}
+    assert [line["validation/success"] for line in lines] == [0.5] * 5
 
 
-def test_scoring_changes_nothing_that_is_learned(tmp_path: Path) -> None:
+def test_a_run_is_validated_every_so_many_updates_and_at_its_end(tmp_path: Path) -> None:
+    shares = Shares()
+    trained(replace(CONFIG, validate_every=5), tmp_path, validate=shares)
+    assert shares.updates == [5, 10, 15, 16]
+
+
+def test_a_run_stops_at_the_share_that_is_asked_for(tmp_path: Path) -> None:
+    shares = Shares(0.2, 0.89, 0.9)
+    run = trained(STOPPING, tmp_path, validate=shares)
+    assert shares.updates == [3, 6, 9], "each after its updates are saved"
+    assert run.load_checkpoint()[1]["updates"] == 9
+    before = metrics_of(run)
+    again = Shares()
+    resumed = trained(STOPPING, tmp_path, resume=True, validate=again)
+    assert again.updates == []
+    assert metrics_of(resumed) == before
+
+
+def test_validation_changes_nothing_that_is_learned(tmp_path: Path) -> None:
     plain = trained(CONFIG, tmp_path / "plain")
-    scored = trained(CONFIG, tmp_path / "scored", validate=lambda run: validate_run(run, 20))
-    learned = [line for line in metrics_of(scored) if "validation_error" not in line]
-    assert learned == metrics_of(plain)
-    (tensors, _), (others, _) = plain.load_checkpoint(), scored.load_checkpoint()
-    assert all((tensors[name] == others[name]).all() for name in tensors)
+    validated = trained(CONFIG, tmp_path / "validated", validate=validate_run)
+    none = trained(replace(CONFIG, validation_episodes=0), tmp_path / "none", validate=Shares())
+    learned = [line for line in metrics_of(validated) if "validation/episodes" not in line]
+    assert learned == metrics_of(plain) == metrics_of(none)
+    (tensors, _), (others, _) = plain.load_checkpoint(), validated.load_checkpoint()
+    for name, tensor in tensors.items():
+        np.testing.assert_array_equal(tensor, others[name], err_msg=name)
 
 
-def test_the_clock_stands_still_while_it_is_scored(tmp_path: Path) -> None:
+def test_the_clock_stands_still_while_a_run_is_validated(tmp_path: Path) -> None:
     def slowly(run: Run) -> dict[str, float]:
         time.sleep(0.3)
-        return {"validation_error": 0.5, "validation_scenes": 10}
+        return Shares()(run)
 
     began = time.monotonic()
-    run = trained(CONFIG, tmp_path, validate=slowly)
+    run = trained(replace(CONFIG, threads=2), tmp_path, validate=slowly)
     outside = time.monotonic() - began
     assert run.load_checkpoint()[1]["seconds"] < outside - 5 * 0.3
 
 
-def test_killed_before_or_between_scores_the_curve_is_whole(tmp_path: Path) -> None:
-    unbroken = trained(CONFIG, tmp_path / "unbroken", validate=Score())
-    for stop_after in (1, 3, 8, 11, None):
+@pytest.mark.parametrize("config", [CONFIG, STOPPING], ids=["doubling", "stopping"])
+def test_stopped_before_or_between_validations_the_curve_is_whole(
+    config: ReinforceConfig, tmp_path: Path
+) -> None:
+    shares = (0.2, 0.5, 0.95, 0.8)
+    unbroken = trained(config, tmp_path / "unbroken", validate=Shares(*shares))
+    rest = Shares(*shares)
+    for stop_after in (1, 3, 6, 8, 11, None):
         broken = trained(
-            CONFIG, tmp_path / "broken", resume=True, stop_after=stop_after, validate=Score()
+            config, tmp_path / "broken", resume=True, stop_after=stop_after, validate=rest
         )
     assert_same_run(broken, unbroken)
 
 
 @pytest.mark.parametrize("first", [1, 3])
-def test_killed_while_it_is_scored_it_is_scored_again(first: int, tmp_path: Path) -> None:
-    unbroken = trained(CONFIG, tmp_path / "unbroken", validate=Score())
+def test_killed_while_it_is_validated_it_is_validated_again(first: int, tmp_path: Path) -> None:
+    unbroken = trained(CONFIG, tmp_path / "unbroken", validate=Shares())
     if first > 1:
-        trained(CONFIG, tmp_path / "killed", stop_after=first, validate=Score())
-    mortal = Score(mortal=1)
+        trained(CONFIG, tmp_path / "killed", stop_after=first, validate=Shares())
+    mortal = Shares(mortal=1)
     with pytest.raises(KeyboardInterrupt):
         trained(CONFIG, tmp_path / "killed", resume=True, validate=mortal)
-    survivor = Score()
+    survivor = Shares()
     run = trained(CONFIG, tmp_path / "killed", resume=True, validate=survivor)
     assert survivor.updates[0] == mortal.updates[0]
     assert_same_run(run, unbroken)
 
 
-def test_a_finished_run_is_not_scored_again(tmp_path: Path) -> None:
-    trained(CONFIG, tmp_path, validate=Score())
-    again = Score()
+def test_a_finished_run_is_not_validated_again(tmp_path: Path) -> None:
+    trained(CONFIG, tmp_path, validate=Shares())
+    again = Shares()
     trained(CONFIG, tmp_path, resume=True, validate=again)
     assert again.updates == []
 
 
 def test_the_learning_curve_is_of_the_validation_split(tmp_path: Path) -> None:
-    run = trained(CONFIG, tmp_path, validate=lambda run: validate_run(run, scenes=30))
+    run = trained(CONFIG, tmp_path, validate=validate_run)
     curve = learning_curve(run)
-    assert [images for _, images, _, _ in curve] == [8, 16, 32, 64, 128]
-    seconds, _, error, scenes = curve[-1]
-    assert scenes == 30
-    assert error == pytest.approx(
-        evaluate_run(run, split="validation", scenes=30).error_percent, abs=1e-3
-    )
-    assert seconds == pytest.approx(run.load_checkpoint()[1]["seconds"], abs=0.01)
-    assert seconds > curve[0][0]
+    assert [point.episodes for point in curve] == [8, 16, 32, 64, 128]
+    expected = evaluate_run(run, split="validation", episodes=30)
+    assert (curve[-1].success, curve[-1].scored) == (expected.success, 30)
+    assert curve[-1].mean_return == expected.mean_return
+    assert curve[-1].core_seconds == pytest.approx(run.load_checkpoint()[1]["seconds"], abs=0.01)
+    assert curve[-1].core_seconds > curve[0].core_seconds
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"stop_at": 0.0}, r"stop_at=0\.0 must be a share above 0"),
+        ({"stop_at": 1.5}, r"stop_at=1\.5 must be a share above 0, at most 1"),
+        ({"validate_every": -1}, "validate_every=-1 must be at least 0"),
+        ({"validation_episodes": -1}, "validation_episodes=-1 must be at least 0"),
+        ({"validation_episodes": 0}, r"stop_at=0\.9 needs validation"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_a_run_is_made(
+    changes: dict[str, Any], named: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=named):
+        trained(replace(STOPPING, **changes), tmp_path / "run", validate=Shares())
+    with pytest.raises(ValueError, match="needs validation, and there is none here"):
+        trained(STOPPING, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

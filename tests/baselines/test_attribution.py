@@ -22,6 +22,7 @@ from baselines.saliency.attribution import (
     sequential_jacobian,
 )
 from baselines.train import MODELS
+from glimpse_envs.evaluation.record import Model
 from tests.baselines.test_baselines import KINDS, tiny_config
 from tests.support.episodes import CENTRED, make_single
 from tests.support.tiny import tiny_network
@@ -42,7 +43,7 @@ class Linear(Baseline):
     """Each logit is a weighted sum of the pixels; earlier answers have other weights."""
 
     config_class = BaselineConfig
-    title = "Full view linear"
+    model = Model("Full view linear", "everything", attention="none")
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -210,7 +211,9 @@ def test_grad_cam_points_at_the_evidence() -> None:
 def test_a_model_without_convolutions_over_the_scene_has_no_grad_cam(kind: str) -> None:
     model = model_of(kind)
     assert not has_places(model, SCENE)
-    with pytest.raises(ValueError, match=f"'{model.title}' has no convolutions over the whole"):
+    with pytest.raises(
+        ValueError, match=f"'{model.model.name}' has no convolutions over the whole"
+    ):
         grad_cam(model, SCENE, CLASSES)
 
 

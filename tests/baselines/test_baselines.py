@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from agents.evaluate import evaluate_run, make_record
 from agents.evaluate import main as evaluate_main
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
 from agents.training.loop import train
 from baselines.learner import SupervisedLearner
 from baselines.model import BaselineConfig
@@ -52,7 +53,7 @@ def small_config(kind: str, /, **changes: Any) -> BaselineConfig:
 
 def tiny_config(kind: str, /, **changes: Any) -> BaselineConfig:
     """Twelve updates of eight scenes; lines and checkpoints alternate."""
-    config = small_config(kind, images=96, batch_size=8, log_every=3, checkpoint_every=4)
+    config = small_config(kind, episodes=96, batch_size=8, log_every=3, checkpoint_every=4)
     tiny: Changes = {"network": tiny_network(detach_heads=False)}
     return replace(config, **{**(tiny if hasattr(config, "network") else {}), **changes})
 
@@ -68,7 +69,7 @@ def test_every_model_of_the_list_is_tested() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_easy_is_learned_in_a_second(kind: str) -> None:
-    config = small_config(kind, images=6_000)
+    config = small_config(kind, episodes=6_000)
     learner, errors = SupervisedLearner(config, MODELS[KINDS[kind][0]]), []
     for update in range(60):
         errors.append(learner.update(update / 60)["error"])
@@ -115,24 +116,30 @@ def test_a_run_is_scored_after_each_inner_glimpse(kind: str, tmp_path: Path) -> 
     model = load_policy(tmp_path)
     assert isinstance(model, MODELS[KINDS[kind][0]])
     assert not model.training
-    score = evaluate_run(run, scenes=50, batch_size=20)
-    record = make_record(run, score)
-    glimpses = BUDGET if model.title.startswith("Soft") else 1
-    assert len(record.error_by_glimpse) == glimpses == score.mean_glimpses
-    assert score.accuracy == score.accuracy_by_glimpse[-1] == score.correct.mean()
-    assert record.model == model.title
+    score = evaluate_run(run, episodes=50, batch_size=20)
+    record = make_record(run, [score])
+    glimpses = BUDGET if model.model.attention == "soft" else 1
+    assert len(record.headline.success_by_glimpse) == glimpses == score.mean_glimpses
+    assert record.budget == glimpses
+    assert score.successes is not None
+    assert score.success == score.success_by_glimpse[-1] == score.successes.mean()
+    assert record.model == model.model
+    assert record.algorithm == KINDS[kind][0]
+    assert "view" not in record.env_kwargs
     assert score.scanpaths is None, "it sees everything, whatever it attends to"
-    np.testing.assert_array_equal(evaluate_run(run, scenes=50).correct, score.correct)
+    np.testing.assert_array_equal(evaluate_run(run, episodes=50).successes, score.successes)
 
 
-def test_titles_tell_the_kinds_apart_and_that_they_see_everything(tmp_path: Path) -> None:
-    titles = {
-        SupervisedLearner(tiny_config(kind), MODELS[name]).name for kind, (name, _) in KINDS.items()
-    }
-    assert len(titles) == len(KINDS)
-    assert all(title.startswith(("Soft ", "Full view ")) for title in titles)
-    assert {"Soft tiles LSTM", "Soft tiles by content LSTM"} < titles
-    assert "Full view spatial transformer" in titles
+def test_names_tell_the_kinds_apart_and_all_see_everything() -> None:
+    models = [
+        SupervisedLearner(tiny_config(kind), MODELS[name]).model
+        for kind, (name, _) in KINDS.items()
+    ]
+    names = {model.name for model in models}
+    assert len(names) == len(KINDS)
+    assert {model.sees for model in models} == {"everything"}
+    assert {"Soft tiles LSTM", "Soft tiles by content LSTM"} < names
+    assert "Full view spatial transformer" in names
 
 
 @pytest.mark.parametrize("kind", ["content", "draw"])
@@ -183,7 +190,7 @@ def test_the_command_trains_and_the_agents_command_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = str(tmp_path / "run")
-    options = ["--env-id", CENTRED, "--images", "64", "--batch-size", "32", "--attention"]
+    options = ["--env-id", CENTRED, "--episodes", "64", "--batch-size", "32", "--attention"]
     main(["soft_tiles", *options, "location", "--env-kwargs", "budget=3", "--run", folder])
     evaluate_main([folder, "--scenes", "20"])
     printed = capsys.readouterr().out

@@ -1,6 +1,6 @@
 """Every baseline of tapes and tables learns, survives kills and is scored as the agents are."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.evaluate import evaluate_run
-from agents.scoring.memory_evaluation import solved_share
+from agents.scoring.run_scores import evaluate_run, validate_run
 from agents.training.loop import train
 from baselines.memories.memory_learner import MemoryLearner
 from baselines.memories.memory_model import Answers, MemoryConfig, MemorySetting
@@ -53,7 +52,7 @@ def small_config(kind: str, /, **changes: Any) -> MemoryConfig:
 
 def tiny_config(kind: str, /, **changes: Any) -> MemoryConfig:
     """Twelve updates of eight tapes; lines and checkpoints alternate."""
-    config = small_config(kind, images=96, batch_size=8, log_every=3, checkpoint_every=4)
+    config = small_config(kind, episodes=96, batch_size=8, log_every=3, checkpoint_every=4)
     return replace(config, **{"network": tiny_network(), **changes})
 
 
@@ -95,19 +94,20 @@ def test_a_run_is_scored_on_tapes_and_tables_wholly_right(
     model = load_policy(tmp_path)
     assert isinstance(model, MEMORY_MODELS[KINDS[kind][0]])
     assert not model.training
-    assert run.config["model"] == model.title
-    score = evaluate_run(run, scenes=50, batch_size=20)
-    assert score.accuracy == score.correct.mean()
-    np.testing.assert_array_equal(evaluate_run(run, scenes=50).correct, score.correct)
-    assert 0.0 <= solved_share(run) <= 1.0
+    assert run.config["model"] == asdict(model.model)
+    score = evaluate_run(run, episodes=50, batch_size=20)
+    assert score.successes is not None
+    assert score.success == score.successes.mean()
+    np.testing.assert_array_equal(evaluate_run(run, episodes=50).successes, score.successes)
+    assert 0.0 <= validate_run(run)["validation/success"] <= 1.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_longer_tapes_are_answered_in_full(kind: str, tmp_path: Path) -> None:
     make = ALGORITHMS[KINDS[kind][0]].make
-    run = train(make, tiny_config(kind, images=8), tmp_path, progress_bar=False)
-    score = evaluate_run(run, scenes=10, length=12, min_length=12)
-    assert score.scenes == 10
+    run = train(make, tiny_config(kind, episodes=8), tmp_path, progress_bar=False)
+    score = evaluate_run(run, episodes=10, length=12, min_length=12)
+    assert score.episodes == 10
 
 
 @pytest.mark.parametrize(
@@ -194,19 +194,20 @@ def test_the_whole_of_an_answer_must_be_right() -> None:
     learner.close()
 
 
-def test_titles_tell_what_is_seen() -> None:
-    titles = [learner_of(kind, tiny_config(kind)).name for kind in KINDS]
-    assert titles == [
-        "Full view LSTM without memory",
-        "Soft NTM LSTM",
-        "Soft key-value LSTM",
-        "Hard key-value LSTM",
-        "Soft-to-hard key-value LSTM",
-    ]
+def test_models_tell_how_a_memory_is_read() -> None:
+    models = [learner_of(kind, tiny_config(kind)).model for kind in KINDS]
+    assert {model.sees for model in models} == {"everything"}
+    assert {model.name: model.attention for model in models} == {
+        "Full view LSTM without memory": "none",
+        "Soft NTM LSTM": "soft",
+        "Soft key-value LSTM": "soft",
+        "Hard key-value LSTM": "hard",
+        "Soft-to-hard key-value LSTM": "soft_to_hard",
+    }
 
 
 def test_the_command_line_knows_them(tmp_path: Path) -> None:
-    told = ["--env-kwargs", "length=1", "symbols=2", "--images", "4", "--batch-size", "2"]
+    told = ["--env-kwargs", "length=1", "symbols=2", "--episodes", "4", "--batch-size", "2"]
     folder = tmp_path / "run"
     main(["lstm_memory", "--run", str(folder), *told, "--network.core-units", "4"])
-    assert load_policy(folder).title == "Full view LSTM without memory"
+    assert load_policy(folder).model.name == "Full view LSTM without memory"

@@ -1,6 +1,5 @@
 """The Neural Turing Machine agrees with its paper's equations, and learns to copy."""
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,8 @@ from baselines.memories.ntm import (
     written,
 )
 from baselines.memories.ntm_copy import SCORED_LENGTHS, CopyRun, main, score
+from glimpse_envs.evaluation.record import NTM_COPY
+from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError, load_policy
 from tests.support.same_runs import assert_same_run
 
@@ -194,15 +195,18 @@ def test_the_command_trains_scores_and_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = ["--minutes", "0.001", "--seed", "3", "--units", "8", "--cells", "4", "--width", "4"]
-    main([*told, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(tmp_path)])
-    record = json.loads((tmp_path / "ntm_copy_seed3.json").read_text())
-    assert list(record["by_length"]) == [str(length) for length in SCORED_LENGTHS]
-    assert record["seed"] == record["config"]["seed"] == 3
-    assert record["sequences"] > 0
-    assert 0 < record["by_length"]["20"]["wrong_bits"] <= record["by_length"]["20"]["greatest"]
+    records = tmp_path / "records"
+    main([*told, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(records)])
+    (record,) = read_records(records)[0]
+    assert (record.env_id, record.levels) == (NTM_COPY, (1, 20))
+    assert [found.level for found in record.scores] == [20, 10, 40, 80, 120]
+    assert record.seed == record.config["seed"] == 3
+    assert record.episodes > 0
+    costs = record.headline.costs
+    assert 0 < costs["wrong_bits"] <= costs["wrong_bits_greatest"]
     assert "wrong bits a sequence" in capsys.readouterr().out
     model = load_policy(tmp_path)
-    assert score(model, 3) == record["by_length"]
+    assert score(model, 3) == {length: record.at_level(length) for length in SCORED_LENGTHS}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ from benchmarks.comparison.__main__ import (
 )
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.comparison.processes import Failure
-from glimpse_envs.evaluation.records import Record, read_records
+from glimpse_envs.evaluation.record import Model, Record, Score
+from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED, CLUTTERED
 
@@ -80,12 +81,12 @@ def test_the_command_compares_and_one_that_fails_stops_no_other(
     assert problems == []
     assert len(records) == 2
     for record in records:
-        assert record.scenes == 80
+        assert record.headline.episodes == 80
         assert record.notes.startswith("defaults, ")
         assert 0.03 * 60 <= record.seconds < 0.03 * 60 + 2
-        assert len(record.costs) == 4
-        assert record.curve[-1][1] == record.images_seen, "scored at its end"
-        assert [point[3] for point in record.curve] == [40] * len(record.curve)
+        assert len(record.headline.costs) == 5
+        assert record.curve[-1].episodes == record.episodes, "scored at its end"
+        assert [point.scored for point in record.curve] == [40] * len(record.curve)
     assert (tmp_path / "comparison.png").read_bytes()[:4] == b"\x89PNG"
     assert "Full view conv" in (tmp_path / "comparison.md").read_text()
 
@@ -112,7 +113,7 @@ def test_an_interrupted_contender_goes_on(tmp_path: Path) -> None:
     make = ALGORITHMS[CONTENDERS["full_dense"].algorithm].make
     train(make, task.config, tmp_path / task.name, progress_bar=False, stop_after=1)
     (record,) = compare_models(config)
-    assert record.images_seen > task.config.batch_size
+    assert record.episodes > task.config.batch_size
     assert record.seconds >= 60 * QUICK["minutes"] - 0.05, "which is rounded"
 
 
@@ -204,43 +205,58 @@ def test_tables_tell_the_contenders_apart() -> None:
         algorithm = ALGORITHMS[CONTENDERS[task.contender].algorithm]
         learner: Any = algorithm.make(task.config)
         with closing(learner):
-            names.append((learner.name, task.config.env_kwargs.get("look")))
+            names.append((learner.model.name, task.config.env_kwargs.get("look")))
     assert len(set(names)) == len(CONTENDERS)
 
 
 def test_records_are_compared_where_scenes_and_minutes_are_alike() -> None:
     config = CompareConfig(env_kwargs={"budget": 6}, minutes=2.0)
+    score = Score(
+        split="test",
+        episodes=10_000,
+        success=0.875,
+        success_interval=(0.85, 0.9),
+        mean_return=0.875,
+        return_interval=(0.85, 0.9),
+        glimpses=6.0,
+    )
     record = Record(
         env_id=config.env_id,
         env_kwargs={"budget": 6, "look": "tiles"},
-        model="Exact LSTM, trained on all tiles",
+        model=Model("Exact LSTM, trained on all tiles", sees="privileged"),
+        algorithm="exact",
+        command="",
         seed=0,
-        glimpses=6,
-        error_percent=12.5,
-        interval_percent=(10.0, 15.0),
-        error_by_glimpse=(50.0, 40.0, 30.0, 20.0, 15.0, 12.5),
-        images_seen=12_345,
+        budget=6,
+        levels=None,
+        episodes=12_345,
         seconds=60.0,
+        cores=1,
         hardware="one core",
         revision="abc",
+        versions={},
         config={"minutes": 2.0},
+        scores=(score,),
     )
+
+    def scored(**changes: Any) -> Record:
+        return replace(record, scores=(replace(score, **changes),))
+
     assert comparable(record, config)
-    assert comparable(replace(record, env_kwargs={"budget": 6, "view": "full"}), config)
-    others: list[dict[str, Any]] = [
-        {"env_id": CENTRED},
-        {"env_kwargs": {"budget": 6, "clutter": 8}},
-        {"env_kwargs": {"budget": 4}},
-        {"config": {"minutes": 1.0}},
-        {"config": {}},
-        {"split": "validation"},
+    others: list[Record] = [
+        replace(record, env_id=CENTRED),
+        replace(record, env_kwargs={"budget": 6, "clutter": 8}),
+        replace(record, env_kwargs={"budget": 4}),
+        replace(record, config={"minutes": 1.0}),
+        replace(record, config={}),
+        scored(split="validation"),
     ]
     for other in others:
-        assert not comparable(replace(record, **other), config)
-    assert comparable(replace(record, scenes=50), config)
-    assert not comparable(replace(record, scenes=50), replace(config, scenes=60))
+        assert not comparable(other, config)
+    assert comparable(scored(episodes=50), config)
+    assert not comparable(scored(episodes=50), replace(config, scenes=60))
     costs = {"values_delivered": 2592.0, "pixels_covered": 2900.4, "multiply_adds": 7e6}
-    heads, first, second = score_table([replace(record, costs=costs), record]).splitlines()
+    heads, first, second = score_table([scored(costs=costs), record]).splitlines()
     assert first.startswith("Exact LSTM, trained on all tiles, look=tiles ")
     assert first.split()[-6:] == ["6", "2,592", "2,900", "7,000,000", "12,345", "60"]
     assert second.split()[-5:] == ["—", "—", "—", "12,345", "60"]

@@ -78,7 +78,7 @@ def test_the_moving_average_is_part_of_the_state() -> None:
     ],
 )
 def test_the_name_tells_the_baseline(baseline: Any, name: str) -> None:
-    assert Reinforce(tiny_config(baseline=baseline, copies=2)).name == name
+    assert Reinforce(tiny_config(baseline=baseline, copies=2)).model.name == name
 
 
 def test_leave_one_out_needs_copies() -> None:

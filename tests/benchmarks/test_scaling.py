@@ -249,7 +249,7 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     def never(*args: Any, **kwargs: Any) -> None:
         raise AssertionError("what is scored is not scored again")
 
-    monkeypatch.setattr(command, "evaluate_run", never)
+    monkeypatch.setattr(command, "score_run", never)
     main(arguments)
     again = read_scaling(tmp_path / "record")
     assert again is not None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.evaluation import protocol
 from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
-from glimpse_envs.evaluation.statistics import wilson_interval
+from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
 
 ENV_ID = "GlimpseTest/HiddenNumber-v0"
 SCENES = 10
@@ -149,13 +149,14 @@ def test_every_figure_is_as_counted_by_hand() -> None:
     evaluation = evaluate(policy, ENV_ID, batch_size=4, seed=5)
     assert sorted(set(HiddenNumber.played)) == list(range(SCENES))
     # Even scenes are seen at once; of the odd ones, 5 hides a 0, which is the blind answer.
-    assert evaluation.accuracy_by_glimpse == (0.6, 1.0, 1.0)
-    assert evaluation.accuracy == 1.0
-    assert evaluation.interval == wilson_interval(10, 10)
+    assert evaluation.success_by_glimpse == (0.6, 1.0, 1.0)
+    assert evaluation.success == 1.0
+    assert evaluation.success_interval == wilson_interval(10, 10)
     assert evaluation.mean_return == 1.0
     assert evaluation.mean_glimpses == 3.0
-    assert evaluation.correct.tolist() == [True] * SCENES
-    assert (evaluation.scenes, evaluation.seed, evaluation.split) == (10, 5, "test")
+    assert evaluation.successes is not None
+    assert evaluation.successes.tolist() == [True] * SCENES
+    assert (evaluation.episodes, evaluation.seed, evaluation.split) == (10, 5, "test")
     assert math.isnan(evaluation.normalised_score)
     assert evaluation.scanpaths is not None
     assert evaluation.scanpaths.share_on_target == 0.5
@@ -169,11 +170,12 @@ def test_correct_is_in_scene_order_and_each_scene_counts_once() -> None:
         return {"look": np.zeros((rows, 2), np.float32), "answer": np.full(rows, 3)}
 
     evaluation = evaluate(always_three, ENV_ID, batch_size=4)
-    assert np.flatnonzero(evaluation.correct).tolist() == [3, 8]
-    assert evaluation.accuracy == evaluation.mean_return == 0.2
-    assert evaluation.error_percent == 80.0
-    low, high = evaluation.interval
-    assert evaluation.error_interval_percent == pytest.approx((100 - 100 * high, 100 - 100 * low))
+    assert evaluation.successes is not None
+    assert np.flatnonzero(evaluation.successes).tolist() == [3, 8]
+    assert evaluation.success == evaluation.mean_return == 0.2
+    assert evaluation.return_interval == pytest.approx(
+        student_interval([float(k in (3, 8)) for k in range(SCENES)])
+    )
     assert HiddenNumber.played == [*range(10), 9, 9]  # the last batch is filled up
 
 
@@ -182,19 +184,19 @@ def test_correct_is_in_scene_order_and_each_scene_counts_once() -> None:
 def test_the_batch_size_changes_nothing(stop: bool, split: str) -> None:
     def play(batch_size: int) -> Evaluation:
         policy = LeftThenRight(stop)
-        return evaluate(policy, ENV_ID, split=split, scenes=9, batch_size=batch_size, stop=stop)
+        return evaluate(policy, ENV_ID, split=split, episodes=9, batch_size=batch_size, stop=stop)
 
     whole = play(1000)
     for batch_size in (1, 2, 4, 9):
         other = play(batch_size)
         assert other == whole
-        np.testing.assert_array_equal(other.correct, whole.correct)
+        np.testing.assert_array_equal(other.successes, whole.successes)
 
 
 def test_a_row_that_stops_keeps_its_answer_and_costs_no_more_glimpses() -> None:
     policy = LeftThenRight(stop=True)
     evaluation = evaluate(policy, ENV_ID, batch_size=5, stop=True, budget=4, glimpse_cost=0.5)
-    assert evaluation.accuracy_by_glimpse == (0.6, 1.0)
+    assert evaluation.success_by_glimpse == (0.6, 1.0)
     assert evaluation.mean_glimpses == 1.5  # even scenes stop after the first, odd after the second
     assert evaluation.mean_return == 0.75
     assert evaluation.scanpaths is not None
@@ -204,12 +206,15 @@ def test_a_row_that_stops_keeps_its_answer_and_costs_no_more_glimpses() -> None:
 
 
 def test_the_train_split_plays_as_many_fresh_scenes_as_asked() -> None:
-    evaluation = evaluate(LeftThenRight(), ENV_ID, split="train", scenes=50, batch_size=20, seed=1)
+    evaluation = evaluate(
+        LeftThenRight(), ENV_ID, split="train", episodes=50, batch_size=20, seed=1
+    )
     first = HiddenNumber.played[:50]
-    assert evaluation.scenes == len(evaluation.correct) == 50
+    assert evaluation.successes is not None
+    assert evaluation.episodes == len(evaluation.successes) == 50
     assert len(set(first)) > 40  # of 1000
     HiddenNumber.played.clear()
-    evaluate(LeftThenRight(), ENV_ID, split="train", scenes=50, seed=2)
+    evaluate(LeftThenRight(), ENV_ID, split="train", episodes=50, seed=2)
     assert len(set(first) & set(HiddenNumber.played)) < 10
     with pytest.raises(ValueError, match="say how many"):
         evaluate(LeftThenRight(), ENV_ID, split="train")
@@ -227,7 +232,7 @@ def test_a_privileged_policy_is_told_where_the_target_is() -> None:
     evaluation = evaluate(Oracle(), ENV_ID, batch_size=3)
     assert evaluation.scanpaths is not None
     assert evaluation.scanpaths.share_on_target == 1.0
-    assert evaluation.accuracy == 1.0
+    assert evaluation.success == 1.0
 
 
 def test_a_view_without_glimpses_has_no_scanpaths() -> None:
@@ -236,7 +241,7 @@ def test_a_view_without_glimpses_has_no_scanpaths() -> None:
 
     evaluation = evaluate(read, ENV_ID, view="full")
     assert evaluation.scanpaths is None
-    assert evaluation.accuracy_by_glimpse == (1.0,)
+    assert evaluation.success_by_glimpse == (1.0,)
     assert "looks" not in evaluation.summary()
     assert compare_table({"full view": evaluation}).splitlines()[1].startswith("full view")
 
@@ -250,8 +255,8 @@ def test_the_normalised_score_is_the_suites(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_does_not_fit_is_refused_by_name() -> None:
     policy = LeftThenRight()
     for message, arguments in {
-        "scenes is 0": {"scenes": 0},
-        "scenes is 11; the test split has 10": {"scenes": 11},
+        "episodes is 0": {"episodes": 0},
+        "episodes is 11; the test split has 10": {"episodes": 11},
         "batch_size is 0": {"batch_size": 0},
         "copies": {"copies": 2},
         "autoreset_mode": {"autoreset_mode": "Disabled"},
@@ -305,12 +310,13 @@ def lengths_of_scenes(scenes: int) -> NDArray[np.int64]:
 def test_a_tape_is_right_when_all_of_it_is() -> None:
     lengths = lengths_of_scenes(40)
     assert set(lengths.tolist()) == {1, 2, 3, 4}
-    evaluation = evaluate(Copier(), COPY, scenes=40, batch_size=40, **TAPES)
-    assert evaluation.correct.all()
+    evaluation = evaluate(Copier(), COPY, episodes=40, batch_size=40, **TAPES)
+    assert evaluation.successes is not None
+    assert evaluation.successes.all()
     assert evaluation.mean_return == pytest.approx(1.0)
     assert evaluation.glimpses.tolist() == lengths.tolist()
     by_step = [float((lengths <= step).mean()) for step in (1, 2, 3, 4)]
-    assert evaluation.accuracy_by_glimpse == pytest.approx(by_step)
+    assert evaluation.success_by_glimpse == pytest.approx(by_step)
     assert evaluation.scanpaths is None
 
 
@@ -319,9 +325,10 @@ def test_a_tape_is_right_when_all_of_it_is() -> None:
 def test_a_tape_that_is_left_half_way_is_wrong(how: str, lapses: int) -> None:
     """Every symbol that was put out before was right, and paid."""
     lengths = lengths_of_scenes(40)
-    evaluation = evaluate(Copier(lapses, how), COPY, scenes=40, **TAPES)
-    assert not evaluation.correct.any()
-    assert evaluation.accuracy == 0.0
+    evaluation = evaluate(Copier(lapses, how), COPY, episodes=40, **TAPES)
+    assert evaluation.successes is not None
+    assert not evaluation.successes.any()
+    assert evaluation.success == 0.0
     paid = np.maximum(lengths - lapses, 0) / lengths
     assert evaluation.mean_return == pytest.approx(paid.mean())
     budgets = 2 * lengths
@@ -331,11 +338,11 @@ def test_a_tape_that_is_left_half_way_is_wrong(how: str, lapses: int) -> None:
 
 @pytest.mark.parametrize("lapses", [0, 1])
 def test_the_batch_size_changes_nothing_of_tapes(lapses: int) -> None:
-    whole = evaluate(Copier(lapses), COPY, scenes=30, **TAPES)
+    whole = evaluate(Copier(lapses), COPY, episodes=30, **TAPES)
     for batch_size in (1, 7):
-        other = evaluate(Copier(lapses), COPY, scenes=30, batch_size=batch_size, **TAPES)
-        assert replace(other, accuracy_by_glimpse=()) == replace(whole, accuracy_by_glimpse=())
-        assert other.accuracy_by_glimpse == pytest.approx(whole.accuracy_by_glimpse)
+        other = evaluate(Copier(lapses), COPY, episodes=30, batch_size=batch_size, **TAPES)
+        assert replace(other, success_by_glimpse=()) == replace(whole, success_by_glimpse=())
+        assert other.success_by_glimpse == pytest.approx(whole.success_by_glimpse)
         np.testing.assert_array_equal(other.glimpses, whole.glimpses)
 
 
@@ -348,10 +355,10 @@ def test_the_whole_answer_of_a_full_view_is_judged_as_one(left_out: int, right: 
         outputs = (symbols > 0).sum(axis=1, keepdims=True)
         return {"answer": np.where(np.arange(symbols.shape[1]) < outputs - left_out, symbols, 0)}
 
-    evaluation = evaluate(read, COPY, scenes=40, view="full", **TAPES)
-    assert (evaluation.correct == right).all()
+    evaluation = evaluate(read, COPY, episodes=40, view="full", **TAPES)
+    assert np.all(evaluation.successes == right)
     assert evaluation.mean_return == pytest.approx(((lengths - left_out) / lengths).mean())
-    assert evaluation.accuracy_by_glimpse == (float(right),)
+    assert evaluation.success_by_glimpse == (float(right),)
 
 
 # --- what is printed -----------------------------------------------------------------------------
@@ -360,8 +367,8 @@ def test_the_whole_answer_of_a_full_view_is_judged_as_one(left_out: int, right: 
 def test_the_summary_warns_of_a_fixed_path() -> None:
     evaluation = evaluate(LeftThenRight(), ENV_ID, budget=3)
     summary = evaluation.summary()
-    assert f"{ENV_ID}, budget=3: 10 test scenes, seed 0" in summary
-    assert "error by glimpse  40.00 0.00 0.00" in summary
+    assert f"{ENV_ID}, budget=3: 10 test episodes, seed 0" in summary
+    assert "by glimpse        60.00 100.00 100.00" in summary
     assert "warning: The gaze follows one fixed path" in summary
 
 
@@ -370,5 +377,5 @@ def test_the_table_is_aligned() -> None:
     bad = evaluate(LeftThenRight(), ENV_ID, budget=1)
     lines = compare_table({"hard attention": good, "one glimpse": bad}).splitlines()
     assert len({len(line) for line in lines}) == 1
-    assert lines[1].split()[:3] == ["hard", "attention", "0.00"]
-    assert lines[2].split()[:3] == ["one", "glimpse", "40.00"]
+    assert lines[1].split()[:3] == ["hard", "attention", "100.00"]
+    assert lines[2].split()[:3] == ["one", "glimpse", "60.00"]

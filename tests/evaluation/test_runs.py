@@ -91,10 +91,10 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 
 def test_metrics_read_as_written_and_hold_only_valid_json(run: Run) -> None:
     assert run.read_metrics() == []
-    run.append_metrics(10, {"error": np.float32(0.5), "images": 2560})
+    run.append_metrics(10, {"error": np.float32(0.5), "episodes": 2560})
     run.append_metrics(20, {"error": math.nan, "loss": -math.inf})
     first, second = run.read_metrics()
-    assert first == {"step": 10, "error": 0.5, "images": 2560}
+    assert first == {"step": 10, "error": 0.5, "episodes": 2560}
     assert second["step"] == 20
     assert math.isnan(second["error"])
     assert math.isnan(second["loss"])

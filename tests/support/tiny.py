@@ -33,7 +33,7 @@ def tiny_config(**changes: Any) -> ReinforceConfig:
         "answer_by": "label",
         "look_signal": "reward",
         "look_weight": 0.1,
-        "images": 96,
+        "episodes": 96,
         "batch_size": 8,
         "log_every": 3,
         "checkpoint_every": 4,

@@ -1,0 +1,136 @@
+"""The record of a run: what it was trained with, what it scored, and what its episodes cost."""
+
+from dataclasses import asdict
+from typing import Any
+
+import gymnasium as gym
+
+from agents.scoring.costs import Costs, measure_costs
+from agents.scoring.run_scores import policy_of, trained_levels
+from agents.scoring.seconds import seconds_per_episode
+from glimpse_envs.evaluation.protocol import Evaluation
+from glimpse_envs.evaluation.record import Model, Record, Score, Validation
+from glimpse_envs.evaluation.records import pack
+from glimpse_envs.evaluation.runs import Run, RunError, git_revision
+
+# Shares and returns are kept to so many decimals.
+DECIMALS = 6
+
+
+def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Record:
+    """The record of a run and of its `agents.scoring.run_scores.score_run`; what an episode of the
+    headline costs is measured here.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+    """
+    config, headline = run.config["config"], evaluations[0]
+    levels = trained_levels(run)
+    policy, _ = policy_of(run)
+    measured = measure_costs(policy, headline)
+    seconds = {"seconds": round(seconds_per_episode(policy, headline), 8)}
+    first = Costs({**measured.per_episode, **seconds}, measured.by_glimpse)
+    costs = [first, *[Costs()] * (len(evaluations) - 1)]
+    _, metadata = run.load_checkpoint()
+    return Record(
+        env_id=headline.env_id,
+        env_kwargs=_trained_kwargs(headline, levels is not None, config["env_kwargs"]),
+        model=model_of(run),
+        algorithm=run.config["algorithm"],
+        command=run.config["command"],
+        seed=run.config["seed"],
+        budget=_budget(headline),
+        levels=levels,
+        episodes=metadata["episodes"],
+        seconds=round(metadata["seconds"], 1),
+        cores=config["threads"],
+        hardware=run.config["hardware"],
+        revision=git_revision() if run.config["revision"] == "unknown" else run.config["revision"],
+        versions=run.config["versions"],
+        config=config,
+        scores=tuple(
+            score_of(evaluation, cost, levels is not None)
+            for evaluation, cost in zip(evaluations, costs, strict=True)
+        ),
+        curve=learning_curve(run),
+        notes=notes,
+    )
+
+
+def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> Score:
+    """An evaluation as a record holds it; `has_level` where all its episodes are of one level."""
+    by_glimpse = () if has_level else evaluation.success_by_glimpse
+    success = None if evaluation.success is None else round(evaluation.success, DECIMALS)
+    return Score(
+        split=evaluation.split,
+        episodes=evaluation.episodes,
+        success=success,
+        success_interval=_rounded(evaluation.success_interval),
+        mean_return=round(evaluation.mean_return, DECIMALS),
+        return_interval=_rounded(evaluation.return_interval),
+        glimpses=round(evaluation.mean_glimpses, 3),
+        level=evaluation.env_kwargs["length"] if has_level else None,
+        success_by_glimpse=tuple(round(share, DECIMALS) for share in by_glimpse),
+        costs=costs.per_episode,
+        costs_by_glimpse=costs.by_glimpse,
+        successes="" if evaluation.successes is None else pack(evaluation.successes),
+    )
+
+
+def learning_curve(run: Run) -> tuple[Validation, ...]:
+    """The validations among a run's metrics."""
+    cores = run.config["config"].get("threads", 1)
+    return tuple(
+        Validation(
+            core_seconds=round(line["seconds"] * cores, 2),
+            episodes=int(line["step"]),
+            success=line.get("validation/success"),
+            mean_return=line["validation/return"],
+            scored=int(line["validation/episodes"]),
+        )
+        for line in run.read_metrics()
+        if "validation/episodes" in line
+    )
+
+
+def model_of(run: Run) -> Model:
+    """What the run's learner says of its model.
+
+    Raises:
+        RunError: the run is older than such descriptions.
+    """
+    model = run.config.get("model")
+    if not isinstance(model, dict):
+        raise RunError(
+            f"{run.folder}/config.json has model {model!r}; it must be an object such as "
+            f"{asdict(Model('Reinforce LSTM'))}: change it, or train again"
+        )
+    return Model(**model)
+
+
+def _budget(evaluation: Evaluation) -> int:
+    """T of the environment, or of the glimpses that a model takes inside itself."""
+    env = gym.make(evaluation.env_id, **evaluation.env_kwargs)
+    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+    env.close()
+    return max(int(task.budget), int(evaluation.glimpses.max()))
+
+
+def _trained_kwargs(
+    evaluation: Evaluation, has_level: bool, trained: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments that the environment was trained with, less those of what is shown."""
+    kwargs = dict(evaluation.env_kwargs)
+    kwargs.pop("view", None)
+    if has_level:
+        for name in ("length", "min_length"):
+            kwargs.pop(name)
+            if name in trained:
+                kwargs[name] = trained[name]
+    return kwargs
+
+
+def _rounded(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    if interval is None:
+        return None
+    return round(interval[0], DECIMALS), round(interval[1], DECIMALS)

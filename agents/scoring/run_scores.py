@@ -1,0 +1,166 @@
+"""Scoring runs, whatever they hide: on their own environment and, where that has levels (lengths,
+say), at the greatest that was trained and at multiples of it."""
+
+from contextlib import closing
+from typing import Any
+
+import gymnasium as gym
+import torch
+from gymnasium import spaces
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.scoring.scanners import SCANNERS, ScannedPolicy
+from glimpse_envs.evaluation.protocol import Evaluation, evaluate
+from glimpse_envs.evaluation.record import MULTIPLES
+from glimpse_envs.evaluation.runs import Run, load_policy
+
+EPISODES_PER_LEVEL = 1_000
+
+
+def evaluate_run(
+    run: Run,
+    *,
+    split: str = "test",
+    episodes: int | None = None,
+    looks: str | None = None,
+    seed: int = 0,
+    batch_size: int = 1000,
+    progress: bool = False,
+    **changes: Any,
+) -> Evaluation:
+    """Score the policy of a run on its own environment; likeliest actions, each episode once.
+
+    Args:
+        run: an open run.
+        split, episodes, seed, batch_size, progress: see
+            `glimpse_envs.evaluation.protocol.evaluate`.
+        looks: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None looks as the run
+            trained.
+        **changes: arguments of the environment that differ from those it was trained with.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+        ValueError: `looks` is not known.
+    """
+    torch.set_num_threads(run.config["config"].get("threads", 1))
+    policy, env_kwargs = policy_of(run, looks, seed, **changes)
+    return evaluate(
+        policy,
+        run.config["config"]["env_id"],
+        split=split,
+        episodes=episodes,
+        batch_size=batch_size,
+        seed=seed,
+        progress=progress,
+        **env_kwargs,
+    )
+
+
+def policy_of(
+    run: Run, looks: str | None = None, seed: int = 0, **changes: Any
+) -> tuple[Any, dict[str, Any]]:
+    """What plays a run's episodes, and the arguments of the environment it plays in; see
+    `evaluate_run`."""
+    config = run.config["config"]
+    looks = looks or config.get("looks", "learned")
+    if looks != "learned" and looks not in SCANNERS:
+        raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
+    policy: Any = load_policy(run.folder)
+    env_kwargs = {**config["env_kwargs"], **changes}
+    if hasattr(policy, "env_kwargs"):
+        env_kwargs = policy.env_kwargs(env_kwargs)
+        if looks != "learned":
+            raise ValueError(f"looks={looks!r}: a model of the full view looks at nothing in turn")
+    if looks != "learned":
+        with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
+            policy = ScannedPolicy(SCANNERS[looks](env, seed), policy)
+    return policy, env_kwargs
+
+
+def score_run(
+    run: Run, *, split: str = "test", episodes: int | None = None, **options: Any
+) -> list[Evaluation]:
+    """All scores of a run, the headline first.
+
+    Without levels it is one, of the whole split. With levels there is one for each of `MULTIPLES`
+    of the greatest that was trained, as far as the policy can be asked there, of the first
+    `EPISODES_PER_LEVEL` episodes.
+
+    Args:
+        run: an open run.
+        split: "test" or "validation".
+        episodes: play the first so many instead.
+        **options: see `evaluate_run`.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+        ValueError: an option does not fit.
+    """
+    levels = trained_levels(run)
+    if levels is None:
+        return [evaluate_run(run, split=split, episodes=episodes, **options)]
+    episodes = episodes or EPISODES_PER_LEVEL
+    found = []
+    for level in (multiple * levels[1] for multiple in MULTIPLES):
+        if not _can_be_asked(run, at_level(level)):
+            break
+        score = evaluate_run(run, split=split, episodes=episodes, **options, **at_level(level))
+        found.append(score)
+    return found
+
+
+def validate_run(run: Run) -> dict[str, float]:
+    """The score of a run on validation episodes, as many as its config says; where there are
+    levels, all of the greatest that was trained.
+
+    Returns:
+        a line of metrics, "validation/success" (absent where the task has no such thing) and
+        "validation/return", each a mean, and "validation/episodes".
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+    """
+    levels = trained_levels(run)
+    changes: dict[str, Any] = {} if levels is None else at_level(levels[1])
+    episodes = run.config["config"]["validation_episodes"]
+    score = evaluate_run(run, split="validation", episodes=episodes, **changes)
+    found = {"validation/return": score.mean_return, "validation/episodes": score.episodes}
+    return found if score.success is None else {"validation/success": score.success, **found}
+
+
+def trained_levels(run: Run) -> tuple[int, int] | None:
+    """The least and the greatest level that a run was trained on; None where there are none."""
+    config = run.config["config"]
+    with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
+        levels = env.unwrapped.task.levels  # type: ignore[attr-defined]
+    return None if levels is None else (int(levels[0]), int(levels[1]))
+
+
+def at_level(level: int) -> dict[str, Any]:
+    """The environment's arguments with which every episode is of `level`."""
+    return {"length": level, "min_length": level}
+
+
+def _can_be_asked(run: Run, changes: dict[str, Any]) -> bool:
+    """Whether the run's policy fits an environment with `changes`: its spaces are the same or, of
+    a scene that is seen whole, longer."""
+    config = run.config["config"]
+    _, trained_kwargs = policy_of(run, "learned")
+    _, changed_kwargs = policy_of(run, "learned", **changes)
+    shown = []
+    for kwargs in (trained_kwargs, changed_kwargs):
+        try:
+            with closing(gym.make(config["env_id"], **kwargs)) as env:
+                shown.append((env.observation_space, env.action_space))
+        except ValueError:  # the task has no room for so much
+            return False
+    (seen, actions), (then_seen, then_actions) = shown
+    if "view" not in trained_kwargs:
+        return bool(seen == then_seen and actions == then_actions)
+    return _widths(seen) == _widths(then_seen)
+
+
+def _widths(space: spaces.Space) -> dict[str, int]:
+    """Name -> the last axis of each observation, which does not grow with a level."""
+    assert isinstance(space, spaces.Dict)
+    return {name: leaf.shape[-1] for name, leaf in space.spaces.items() if leaf.shape}

@@ -1,0 +1,57 @@
+"""How long an episode takes: model and environment alone, by the core's clock."""
+
+import time
+from contextlib import closing
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+
+from glimpse_envs.evaluation.protocol import Evaluation, as_act, deal
+
+WARM_UP = 3
+EPISODES = 20
+
+
+def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
+    """Core-seconds of one episode, its reset included: a mean over the first `EPISODES` of those of
+    `evaluation`, after `WARM_UP` more that are not timed.
+
+    One row and one thread, so that an agent's many small steps and the one large step of a full
+    view are timed alike; loading the policy and making the environment are not timed.
+
+    Args:
+        policy: as `glimpse_envs.evaluation.protocol.evaluate` takes it.
+        evaluation: of this policy.
+    """
+    act = as_act(policy, deterministic=True)
+    env = gym.make_vec(
+        evaluation.env_id,
+        num_envs=1,
+        split=evaluation.split,
+        autoreset_mode="SameStep",
+        **evaluation.env_kwargs,
+    )
+
+    def play(scene: int) -> None:
+        indices = np.array([scene % evaluation.episodes])
+        observation, info = deal(env, evaluation.split, evaluation.seed, indices)
+        state, start, ended = None, np.ones(1, np.bool_), np.zeros(1, np.bool_)
+        while not ended[0]:
+            action, state = act(observation, state, start, info)
+            observation, _, terminated, truncated, info = env.step(action)
+            start = ended = terminated | truncated
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with closing(env):
+            for scene in range(WARM_UP):
+                play(scene)
+            began = time.process_time()
+            for scene in range(EPISODES):
+                play(scene)
+            return (time.process_time() - began) / EPISODES
+    finally:
+        torch.set_num_threads(threads)

@@ -1,0 +1,110 @@
+"""What all learners have in common, and how its values are checked."""
+
+import inspect
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+import gymnasium as gym
+import torch
+
+from agents.training.checks import check_choices, check_counts, check_device, check_positive
+from agents.training.command_line import KEY_VALUE_PAIRS
+from agents.training.precision import Precision
+from glimpse_envs.env import load_task
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """What all learners have in common."""
+
+    algorithm: ClassVar[str]
+    """Its name on the command line, in runs and in records."""
+
+    env_id: str = "Glimpse/ClutteredMNIST-v0"
+    """Id of the environment."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Arguments of the environment, such as budget=6 look=tiles."""
+    seed: int = 0
+    """Random seed of scenes, samples and initial weights."""
+    episodes: int = 3_000_000
+    """Number of episodes to train on; each batch has fresh ones."""
+    minutes: float | None = None
+    """Length of the training in minutes, in place of a number of episodes; of the core's clock
+    where one thread does all, else of the wall's. The schedules then follow it."""
+    stop_at: float | None = None
+    """Share of validation episodes with success, in (0, 1], at which the training stops early."""
+    validate_every: int = 0
+    """Number of updates between two validations; 0 validates when 1/128, 1/64, ... 1/2 and all of
+    the training is done."""
+    validation_episodes: int = 1_000
+    """Number of episodes in a validation, of the greatest length where they have lengths; 0 for no
+    validation."""
+    batch_size: int = 128
+    """Number of episodes in an update."""
+    curriculum: Literal["threshold", "mixture"] | None = None
+    """Distribution of the lengths that are dealt, where episodes have lengths: threshold deals all
+    up to a present one alike, which grows when it is solved; mixture is that of Zaremba & Sutskever
+    (2015) around it; None deals all alike."""
+    copies: int = 1
+    """Number of episodes a scene (M in the RAM literature); `batch_size` is a multiple."""
+    learning_rate: float = 1e-3
+    """Greatest learning rate of Adam; it decays along a cosine to 0."""
+    warmup: float = 0.01
+    """Share of the training, in [0, 1), over which the learning rate rises."""
+    max_gradient_norm: float = 5.0
+    """Norm to which longer gradients are shortened."""
+    precision: Precision = "float32"
+    """Precision of matrix products; bfloat16 is faster where the processor has it."""
+    device: str = "cpu"
+    """Device of the model: cpu, cuda, cuda:1, ..."""
+    threads: int = 1
+    """Number of threads of torch; one a process is fastest on small machines."""
+    log_every: int = 100
+    """Number of updates between two lines of metrics."""
+    checkpoint_every: int = 500
+    """Number of updates between two checkpoints."""
+
+    @property
+    def torch_precision(self) -> torch.dtype:
+        return torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+
+
+def check_config(config: TrainingConfig) -> None:
+    """Refuse what all learners refuse.
+
+    Raises:
+        ValueError: naming the field, its value and what would be right.
+        gymnasium.error.Error: there is no environment `env_id`.
+    """
+    check_choices(config)
+    counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
+    check_counts(config, *counts)
+    check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
+    for name in ("validate_every", "validation_episodes"):
+        value = getattr(config, name)
+        if value < 0:
+            raise ValueError(f"{name}={value} must be at least 0")
+    if not 0 <= config.warmup < 1:
+        raise ValueError(f"warmup={config.warmup} must be at least 0 and below 1")
+    if config.batch_size % config.copies:
+        raise ValueError(
+            f"batch_size={config.batch_size} must be a multiple of copies={config.copies}"
+        )
+    if config.stop_at is not None and not 0 < config.stop_at <= 1:
+        raise ValueError(f"stop_at={config.stop_at} must be a share above 0, at most 1")
+    check_device(config.device)
+    _check_arguments(config)
+
+
+def _check_arguments(config: TrainingConfig) -> None:
+    """Refuse arguments that the environment lacks, or that the learner sets itself."""
+    task = gym.spec(config.env_id).kwargs.get("task")
+    if task is None:
+        raise ValueError(f"env_id={config.env_id!r} is no environment of glimpses")
+    known = inspect.signature(load_task(task)).parameters.keys() - {"split"}
+    unknown = sorted(config.env_kwargs.keys() - known)
+    if unknown:
+        raise ValueError(
+            f"env_kwargs: {', '.join(unknown)} cannot be set here; {config.env_id} takes "
+            f"{', '.join(sorted(known))}"
+        )

@@ -1,0 +1,35 @@
+"""Settings that published baselines have: `python -m baselines.train --preset tapes`."""
+
+from typing import Any
+
+from agents.policy.networks import NetworkConfig
+from agents.training.config import TrainingConfig
+from baselines.memories.key_value_memory import KeyValueConfig
+from baselines.memories.lstm_memory import LSTMMemoryConfig
+from baselines.memories.ntm import NTMConfig
+from baselines.pictures.full_view import FullViewConfig
+from baselines.pictures.gaussian_window import GaussianWindowConfig
+from baselines.pictures.soft_tiles import SoftTilesConfig
+from baselines.pictures.spatial_transformer import SpatialTransformerConfig
+
+_MEMORY: dict[str, Any] = {
+    "minutes": 1.5,
+    "stop_at": 0.99,
+    "validate_every": 100,
+    "learning_rate": 2e-3,
+    "network": NetworkConfig(core_units=64),
+}
+_TAPES = {**_MEMORY, "env_id": "Glimpse/Copy-v0"}
+_TABLES = {**_MEMORY, "env_id": "Glimpse/AssociativeRecall-v0"}
+
+PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
+    "pictures": (
+        GaussianWindowConfig(),
+        SoftTilesConfig(),
+        SpatialTransformerConfig(),
+        FullViewConfig(),
+    ),
+    "tapes": (KeyValueConfig(**_TAPES, feed=True), LSTMMemoryConfig(**_TAPES), NTMConfig(**_TAPES)),
+    "tables": (KeyValueConfig(**_TABLES, feed=False), LSTMMemoryConfig(**_TABLES)),
+}
+"""What is hidden -> the configuration of each baseline that has one; the first is the default."""

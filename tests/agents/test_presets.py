@@ -1,0 +1,120 @@
+"""A training begins with the settings of a preset or of a record, and options change them."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agents.train
+from agents.algorithms.actor_critic import ActorCriticConfig
+from agents.presets import PRESETS
+from agents.train import ALGORITHMS, Algorithm, main
+from agents.training.config import check_config
+from agents.training.resuming import config_from_json
+from baselines.presets import PRESETS as BASELINE_PRESETS
+from baselines.train import ALGORITHMS as BASELINES
+from baselines.train import main as baselines_main
+from glimpse_envs.evaluation.records import read_record, settings_of
+from glimpse_envs.evaluation.runs import Run
+
+RESULTS = Path(__file__).parents[2] / "results"
+RECORDS = {
+    path: read_record(path)
+    for folder in (RESULTS, RESULTS / "comparison", RESULTS / "memory")
+    for path in sorted(folder.glob("*_seed*.json"))
+}
+EACH = {record.algorithm: path for path, record in RECORDS.items()}
+"""Algorithm -> one of its records."""
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The configs that would have been trained."""
+    configs: list[Any] = []
+
+    def train(self: Algorithm, config: Any, folder: Path, **options: Any) -> Run:
+        check_config(config)
+        configs.append(config)
+        return Run(folder, {})
+
+    monkeypatch.setattr(agents.train.Algorithm, "train", train)
+    return configs
+
+
+@pytest.mark.parametrize("presets", [PRESETS, BASELINE_PRESETS], ids=["agents", "baselines"])
+def test_each_algorithm_of_a_preset_is_trained_with_it(presets: Any, begun: list[Any]) -> None:
+    command = main if presets is PRESETS else baselines_main
+    for name, configs in presets.items():
+        command(["--preset", name])
+        assert begun[-1] == configs[0]
+        for config in configs:
+            command([config.algorithm, "--preset", name, "--seed", "3"])
+            assert begun[-1] == replace(config, seed=3)
+
+
+@pytest.mark.parametrize("env_id", ["Copy", "Reverse", "RepeatCopy", "AssociativeRecall"])
+def test_published_agents_of_tapes_and_tables_have_their_preset(env_id: str) -> None:
+    preset = PRESETS["tables" if env_id == "AssociativeRecall" else "tapes"][0]
+    expected = settings_of(asdict(preset))
+    found = [
+        settings_of(record.config)
+        for record in RECORDS.values()
+        if (record.env_id, record.algorithm) == (f"Glimpse/{env_id}-v0", "actor_critic")
+    ]
+    assert found
+    for settings in found:
+        assert settings | {"env_id": preset.env_id} == expected
+
+
+def test_every_published_record_is_a_config_of_its_algorithm() -> None:
+    algorithms = ALGORITHMS | BASELINES
+    for path, record in RECORDS.items():
+        if record.algorithm != "ntm_copy":  # which has a command of its own
+            kind = algorithms[record.algorithm].config
+            config = config_from_json(kind, record.config, path.name, record.revision)
+            settings = settings_of(json.loads(json.dumps(asdict(config))))
+            assert settings | settings_of(record.config) == settings, path.name
+            assert (config.seed, config.env_id) == (record.seed, record.env_id), path.name
+
+
+@pytest.mark.parametrize("algorithm", sorted(EACH.keys() - {"ntm_copy"}))
+def test_a_record_is_trained_again_as_it_says(algorithm: str, begun: list[Any]) -> None:
+    path = EACH[algorithm]
+    command, rows = (main, ALGORITHMS) if algorithm in ALGORITHMS else (baselines_main, BASELINES)
+    command(["--from-record", str(path)])
+    record = RECORDS[path]
+    kind = rows[algorithm].config
+    assert begun[-1] == config_from_json(kind, record.config, path.name, record.revision)
+    command(["--from-record", str(path), "--seed", "77", "--minutes", "2", "--device", "cpu"])
+    assert begun[-1] == replace(begun[-2], seed=77, minutes=2.0, device="cpu")
+
+
+def test_what_does_not_fit_is_refused_by_name(
+    begun: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tape, soft = EACH["actor_critic"], EACH["gaussian_window"]
+    for arguments, message in (
+        (["--preset", "music"], "--preset music must be one of pictures, tapes, tables"),
+        (["exact", "--preset", "tapes"], "--preset tapes is for actor_critic, reinforce, not for"),
+        (["--preset", "tapes", "--from-record", str(tape)], "are both given"),
+        (["reinforce", "--from-record", str(tape)], "is of actor_critic, not of reinforce"),
+        (["--from-record", str(soft)], "is of gaussian_window, which agents.train does not train"),
+        (["--seed", "3"], "name an algorithm first, one of reinforce"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
+    assert begun == []
+
+
+def test_a_preset_is_a_config_like_any_other() -> None:
+    tapes = PRESETS["tapes"][0]
+    assert isinstance(tapes, ActorCriticConfig)
+    assert (tapes.stop_at, tapes.curriculum, tapes.network.answer_in_view) == (
+        0.99,
+        "mixture",
+        True,
+    )
