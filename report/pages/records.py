@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from glimpse_envs.evaluation.record import NTM_COPY
 from report.markdown import UNKNOWN, environment, short_revision, table
-from report.page import Places, Published
+from report.page import README, Places, Published
 from report.runs import Run, read_runs
 from report.scaling import FILE_NAME
 
@@ -56,5 +57,12 @@ def _row(run: Run, places: Places) -> list[str]:
 
 def command_of(run: Run, places: Places) -> str:
     """The command that begins a run again, as it can be typed at the root."""
-    file = places.link(run.file, "README.md")
-    return run.record.command or f"python -m agents.train --from-record {file}"
+    record = run.record
+    if record.command:
+        return record.command
+    if record.env_id == NTM_COPY:
+        minutes = f"{record.config['minutes']:g}"
+        return f"python -m baselines.memories.ntm_copy --seed {record.seed} --minutes {minutes}"
+    # What sees everything from the first step on is a baseline, what takes glimpses an agent.
+    room = "baselines" if record.model.sees == "everything" else "agents"
+    return f"python -m {room}.train --from-record {places.link(run.file, README)}"

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from agents.train import ALGORITHMS as AGENTS
+from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.records import write_record
 from report.__main__ import PAGES, main
 from report.markdown import ReportError, replace_block, short_revision
 from report.page import Places, Published, stale_files, write
-from report.pages.records import command_of
+from report.pages.records import FOLDERS, command_of
 from report.runs import Run, read_runs
-from tests.support.records import ENV_ID, REINFORCE, a_record, bits_record, memory_record
+from tests.support.records import ENV_ID, REINFORCE, SOFT_DRAW, a_record, bits_record, memory_record
 
 DRAWN = ("results", "comparison", "memory", "records")
 BLOCKS = ("results", "comparison", "memory")
@@ -144,8 +146,22 @@ def test_the_command_of_a_record_is_kept_or_made_from_its_file(tmp_path: Path) -
     file = tmp_path / "results" / "memory" / "a.json"
     told = "python -m agents.train reinforce"
     assert command_of(Run(a_record(command=told), file), places) == told
-    made = command_of(Run(a_record(), file), places)
-    assert made.endswith("--from-record results/memory/a.json")
+    given = "--from-record results/memory/a.json"
+    assert command_of(Run(a_record(), file), places) == f"python -m agents.train {given}"
+    assert (
+        command_of(Run(a_record(SOFT_DRAW), file), places) == f"python -m baselines.train {given}"
+    )
+
+
+def test_the_command_of_each_published_record_trains_its_algorithm() -> None:
+    known = {"agents": AGENTS, "baselines": BASELINES}
+    for folder, _ in FOLDERS:
+        runs, _ = read_runs(Places().results / folder, other=("scaling.json",))
+        for run in runs:
+            command = command_of(run, Places())
+            if "--from-record" in command:
+                room = command.removeprefix("python -m ").partition(".")[0]
+                assert run.record.algorithm in known[room], run.file
 
 
 def test_a_run_recorded_twice_counts_once(tmp_path: Path) -> None:
