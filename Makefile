@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install fresh-kernels demo test compare docs report benchmark clean
+.PHONY: install fresh-kernels demo test compare report benchmark clean
 
 install: $(INSTALLED) fresh-kernels
 
@@ -37,9 +37,6 @@ test: install
 
 compare: install
 	$(BIN)/python -m benchmarks.comparison
-
-docs: install
-	$(BIN)/python -m report.generate
 
 report: install
 	$(BIN)/python -m report

@@ -1,124 +1,211 @@
-"""Our runs, grouped over seeds, and where a group stands beside a published error."""
+"""Runs that differ in nothing but their seed: means over seeds, intervals, and when they claim."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean, median
 from typing import Literal
 
 import numpy as np
 
-from glimpse_envs.evaluation.records import Record, digest, settings_of, unpack_correct
+from glimpse_envs.evaluation.record import Record, Score, Validation
+from glimpse_envs.evaluation.records import unpack
 from glimpse_envs.evaluation.statistics import (
     bootstrap_interval,
     bootstrap_interval_from_counts,
     interquartile_mean,
     wilson_interval,
 )
-from report.references.pictures import Reference, sees_whole
+from report.kinds import Kind, kind_of
+from report.markdown import UNKNOWN
+from report.runs import Run
 
 Verdict = Literal["under", "above", "overlaps"]
 
 # The rules for a claim.
 CLAIM_SEEDS = 5
-CLAIM_SCENES = 10_000
+CLAIM_EPISODES = 10_000
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in nothing but their seed: one row of the table."""
+    """One row of a table, one line of a plot. Errors are in percent of episodes."""
 
-    records: tuple[Record, ...]
-    settings: str = ""
-    """What tells it from other groups of its model, "network.core=gru"; "" where it is alone."""
+    runs: tuple[Run, ...]
+    """In the order of their seeds; at least one."""
+    label: str
+    """The model's name, with what tells it from the others of its table."""
+
+    @property
+    def records(self) -> list[Record]:
+        return [run.record for run in self.runs]
 
     @property
     def first(self) -> Record:
-        return self.records[0]
+        return self.runs[0].record
 
     @property
-    def model(self) -> str:
-        """The model's name, with the settings that tell it from others of that name."""
-        return f"{self.first.model} ({self.settings})" if self.settings else self.first.model
+    def kind(self) -> Kind:
+        return kind_of(self.first.model)
 
     @property
-    def glimpses(self) -> str:
-        """The budget, for people: a network that sees all at once has none."""
-        return "whole" if sees_whole(self.first.model) else str(self.first.glimpses)
+    def seeds(self) -> int:
+        return len(self.runs)
 
     @property
-    def error_percent(self) -> float:
-        """Inter-quartile mean over the seeds."""
-        return interquartile_mean([record.error_percent for record in self.records])
+    def budget(self) -> str:
+        """The glimpse budget, for people; a full view has none."""
+        return "whole" if self.kind == "full" else str(self.first.budget)
+
+    @property
+    def curriculum(self) -> str:
+        """What chose the levels in training."""
+        return self.first.config.get("curriculum") or "uniform"
+
+    @property
+    def has_success(self) -> bool:
+        """Whether the task has success; else it is scored by its return."""
+        return self.first.headline.success is not None
+
+    @property
+    def error(self) -> float:
+        """Of the headline, an inter-quartile mean over the seeds; the task must have success."""
+        return interquartile_mean([_error(record.headline) for record in self.records])
+
+    @property
+    def mean_return(self) -> float | None:
+        """Of the headline, a mean over the seeds that know it; None where none does."""
+        return self.mean(lambda record: record.headline.mean_return)
 
     @property
     def error_by_glimpse(self) -> list[float]:
-        """(glimpses,) inter-quartile mean over the seeds after each glimpse, in percent."""
-        columns = zip(*(record.error_by_glimpse for record in self.records), strict=True)
-        return [interquartile_mean(column) for column in columns]
+        """(T,) as `error`, after each glimpse; empty where answers are not judged one by one."""
+        each = [record.headline.success_by_glimpse for record in self.records]
+        columns = zip(*each, strict=True)
+        return [interquartile_mean([100 * (1 - s) for s in column]) for column in columns]
 
     @cached_property
-    def interval_percent(self) -> tuple[float, float]:
-        """Wilson's for one run, else a bootstrap over seeds and, where known, shared scenes."""
-        scenes = self.first.scenes
-        errors = [round(record.error_percent / 100 * scenes) for record in self.records]
-        if len(errors) == 1:
-            low, high = wilson_interval(errors[0], scenes)
-        elif all(record.correct_hex for record in self.records):
-            correct = [unpack_correct(record.correct_hex, scenes) for record in self.records]
-            low, high = bootstrap_interval(np.stack(correct))
+    def interval(self) -> tuple[float, float]:
+        """Of `error`, 95 %: Wilson's for one run, else a bootstrap over seeds and, where known,
+        shared episodes."""
+        scores = [record.headline for record in self.records]
+        if all(score.successes for score in scores) and len(scores) > 1:
+            successes = [unpack(score.successes, score.episodes) for score in scores]
+            low, high = bootstrap_interval(np.stack(successes))
         else:
-            low, high = bootstrap_interval_from_counts(errors, scenes)
+            low, high = interval_of([_error(score) for score in scores], scores[0].episodes)
         return 100 * low, 100 * high
 
     @property
     def standing(self) -> str:
         """Whether the rules for a claim are met, and if not, why not."""
-        runs = len(self.records)
-        if runs == 1:
+        if self.seeds == 1:
             return "one run, no claim"
-        if runs < CLAIM_SEEDS:
-            return f"{runs} runs, no claim"
-        if self.first.scenes < CLAIM_SCENES:
-            return f"{self.first.scenes} scenes, no claim"
-        return f"{runs} runs"
+        if self.seeds < CLAIM_SEEDS:
+            return f"{self.seeds} runs, no claim"
+        if self.first.headline.episodes < CLAIM_EPISODES:
+            return f"{self.first.headline.episodes} episodes, no claim"
+        return f"{self.seeds} runs"
 
-    def fits(self, reference: Reference) -> bool:
-        record = self.first
-        return reference.fits(record.env_id, record.env_kwargs, record.model, record.glimpses)
+    @property
+    def core_minutes(self) -> float:
+        """Of training, a mean over the seeds."""
+        return fmean(record.seconds * record.cores / 60 for record in self.records)
+
+    @property
+    def solved(self) -> int:
+        """How many of the seeds solved the task."""
+        return len(self._solved_after)
+
+    @property
+    def episodes_to_solve(self) -> float | None:
+        """Median over the seeds that solved it; None where none did."""
+        return median(p.episodes for p in self._solved_after) if self.solved else None
+
+    @property
+    def minutes_to_solve(self) -> float | None:
+        """Median over the seeds that solved it, of one core; None where none did."""
+        return median(p.core_seconds / 60 for p in self._solved_after) if self.solved else None
+
+    @property
+    def _solved_after(self) -> list[Validation]:
+        points = (record.solved_after for record in self.records)
+        return [point for point in points if point is not None]
+
+    def success_at(self, multiple: int) -> float | None:
+        """Share in [0, 1] at `multiple` times the greatest trained level, a mean over the seeds
+        that were scored there; None where none was."""
+
+        def success(record: Record) -> float | None:
+            score = record.at(multiple)
+            return None if score is None else score.success
+
+        return self.mean(success)
+
+    def successes_by_level(self) -> list[tuple[int, list[float]]]:
+        """(level, the seeds' shares in [0, 1]) at each level that all seeds were scored at."""
+        each = [{s.level: s.success for s in record.scores} for record in self.records]
+        found = []
+        for level in sorted(level for level in each[0] if level is not None):
+            shares = [of_seed.get(level) for of_seed in each]
+            known = [share for share in shares if share is not None]
+            if len(known) == self.seeds:
+                found.append((level, known))
+        return found
+
+    def cost(self, name: str) -> float | None:
+        """A cost of `Score.costs` in the headline, a mean over the seeds that know it; None where
+        none does."""
+        return self.mean(lambda record: record.headline.costs.get(name))
+
+    def cost_by_glimpse(self, name: str) -> list[float]:
+        """(T,) a cost after each glimpse, or (1,) at the end alone; empty where not known."""
+        each = [record.headline.costs_by_glimpse.get(name) for record in self.records]
+        known = [costs for costs in each if costs]
+        if known:
+            return np.mean(known, axis=0).tolist()
+        total = self.cost(name)
+        return [] if total is None else [total]
+
+    def mean(self, value: Callable[[Record], float | None]) -> float | None:
+        """The mean of what is known of the seeds; None where nothing is."""
+        known = [found for found in map(value, self.records) if found is not None]
+        return fmean(known) if known else None
 
 
-def group_records(records: Iterable[Record]) -> list[Group]:
-    """Records of the test split that have everything but seed and machine in common, together."""
-    alike: dict[tuple[str, str, str, int, int], dict[str, list[Record]]] = {}
-    for record in records:
-        if record.split != "test":
-            continue
-        kwargs = json.dumps(record.env_kwargs, sort_keys=True)
-        key = (record.env_id, kwargs, record.model, record.glimpses, record.scenes)
-        settings = digest(settings_of(record.config))
-        alike.setdefault(key, {}).setdefault(settings, []).append(record)
-    groups: list[Group] = []
-    for key in sorted(alike):
-        runs = [alike[key][settings] for settings in sorted(alike[key])]
-        for same, told in zip(runs, _differences([same[0] for same in runs]), strict=True):
-            groups.append(Group(tuple(sorted(same, key=lambda record: record.seed)), told))
-    return groups
-
-
-def _differences(records: list[Record]) -> list[str]:
-    """What each record's settings have that is not in all of the others: "look_weight=0.1"."""
-    settings = [settings_of(record.config) for record in records]
-    paths = sorted(set().union(*settings))
-    differing = [p for p in paths if any(s.get(p) != settings[0].get(p) for s in settings)]
-    return [", ".join(f"{p}={s.get(p, 'off')}" for p in differing) for s in settings]
+def interval_of(errors: Sequence[float], episodes: int) -> tuple[float, float]:
+    """The 95 % interval, as shares, of the seeds' errors (S,) in percent of as many episodes."""
+    counts = [round(error / 100 * episodes) for error in errors]
+    if len(counts) == 1:
+        return wilson_interval(counts[0], episodes)
+    return bootstrap_interval_from_counts(counts, episodes)
 
 
 def compare(interval: tuple[float, float], reference: float) -> Verdict:
-    """Where a whole interval lies beside a reference; touching it is not clearing it."""
+    """Whether the whole interval lies under or above a published error."""
     low, high = interval
     if high < reference:
         return "under"
     return "above" if low > reference else "overlaps"
+
+
+def score_cells(group: Group) -> tuple[str, str]:
+    """Error and interval for a table, or the return where the task has no success."""
+    if group.has_success:
+        low, high = group.interval
+        return f"{group.error:.2f}", f"{low:.2f} to {high:.2f}"
+    found = group.mean_return
+    return (UNKNOWN if found is None else f"return {found:.3g}"), UNKNOWN
+
+
+def hardware_of(groups: Iterable[Group]) -> str:
+    """The line that names the machines."""
+    machines = dict.fromkeys(record.hardware for group in groups for record in group.records)
+    return f"Hardware: {'; '.join(machines)}."
+
+
+def _error(score: Score) -> float:
+    assert score.success is not None  # of tasks with success alone
+    return 100 * (1 - score.success)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+UNKNOWN = "—"
+"""The cell of what was not measured."""
+
 
 class ReportError(ValueError):
     """The report cannot be written where it should go; the message says what is missing."""
@@ -38,8 +41,8 @@ def short(env_id: str) -> str:
 
 
 def environment(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
-    """An environment with what differs from its defaults; a model's name tells its view."""
-    told = ", ".join(f"{k}={v}" for k, v in sorted(env_kwargs.items()) if k != "view")
+    """An environment with what differs from its defaults."""
+    told = ", ".join(f"{k}={v}" for k, v in sorted(env_kwargs.items()))
     return f"{short(env_id)} ({told})" if told else short(env_id)
 
 
@@ -52,7 +55,13 @@ def count(number: float) -> str:
     return f"{number:.0f}"
 
 
-def replace_block(text: str, block: str, name: str = "results") -> str:
+def short_revision(revision: str) -> str:
+    """A revision's first twelve digits, and whether its tree had uncommitted changes."""
+    commit, plus, state = revision.partition("+")
+    return f"{commit[:12]}{plus}{state}"
+
+
+def replace_block(text: str, block: str, name: str) -> str:
     """`text` with what stands between the markers of `name` replaced by `block`.
 
     Raises:

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from report.places import BENCHMARKS
-
-RECORD = BENCHMARKS / "gradient_variance.json"
+FILE_NAME = "gradient_variance.json"
 
 NAMES = {
     "none": "no baseline",
@@ -50,7 +48,7 @@ class VarianceRecord:
     data: dict[str, Any]
 
     @classmethod
-    def read(cls, path: Path = RECORD) -> "VarianceRecord":
+    def read(cls, path: Path) -> "VarianceRecord":
         """Read the record at `path`."""
         return cls(json.loads(path.read_text(encoding="utf-8")))
 

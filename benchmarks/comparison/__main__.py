@@ -234,7 +234,10 @@ def _success(record: Record) -> float:
 
 def _draw(config: CompareConfig) -> list[Record]:
     """Print the table of the records that there are, and draw them."""
-    from report.figures.comparison_table_and_figure import comparison_table, draw_comparison
+    from report.figures.comparison import draw_comparison
+    from report.grouping import tasks_of
+    from report.pages.comparison import comparison_table
+    from report.runs import Run
 
     if not config.records.is_dir():
         return []
@@ -246,8 +249,10 @@ def _draw(config: CompareConfig) -> list[Record]:
         return []
     records.sort(key=_success, reverse=True)
     picture, text = config.place / "comparison.png", config.place / "comparison.md"
-    draw_comparison(records, picture)
-    write_atomically(text, f"{comparison_table(records)}\n".encode())
+    runs = [Run(record, config.records) for record in records]
+    groups = [group for task in tasks_of(runs) for group in task.groups]
+    draw_comparison(groups, picture)
+    write_atomically(text, f"{comparison_table(groups)}\n".encode())
     print(f"\n{score_table(records)}\n\npicture: {picture}\ntable:   {text}")
     return records
 

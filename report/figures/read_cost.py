@@ -7,55 +7,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from report.figures.style import (
-    COLOURS,
-    MARKERS,
-    Look,
+    add_ends,
     new_figure,
     save_figure,
     scale_logarithmically,
+    style_of,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Curves = Mapping[str, Mapping[int, float]]
-"""Microseconds a read by the number of cells, by what is called so in the legend."""
+"""Microseconds a read by the number of cells, by the name of the line."""
 
 _ROWS = ("without gradients", "with gradients")
 
 
-def draw_figure(whole: Sequence[Curves], apart: Sequence[Curves], path: Path) -> None:
-    """Write the PNG: above without gradients, below with; whole reads on the left, choosing and
-    reading apart on the right.
+def draw_figure(columns: Mapping[str, Sequence[Curves]], path: Path) -> None:
+    """Draw a panel for each column and kind of gradients.
 
     Args:
-        whole: whole reads, without gradients and with.
-        apart: their parts, alike.
-        path: of the PNG.
+        columns: title -> curves without gradients and with.
+        path: of the file.
     """
-    figure = new_figure(12.0, 8.4)
-    panels = figure.subplots(2, 2, sharex=True, sharey=True)
-    every = [curve for curves in (*whole, *apart) for curve in curves.values() if curve]
-    for row, (left, right) in enumerate(panels):
-        for panel, curves, what in (
-            (left, whole[row], "Whole reads"),
-            (right, apart[row], "Apart"),
-        ):
-            _draw(panel, curves)
-            panel.set_title(f"{what}, {_ROWS[row]}")
-        left.set_ylabel("microseconds of one core a read")
-    for panel in panels[1]:
-        panel.set_xlabel("cells")
+    figure = new_figure(5.2 * len(columns), 6.4)
+    panels = figure.subplots(2, len(columns), squeeze=False)
+    every = [c for rows in columns.values() for curves in rows for c in curves.values() if c]
     cells = [n for curve in every for n in curve]
     costs = [cost for curve in every for cost in curve.values()]
-    scale_logarithmically(panels[0, 0].xaxis, min(cells), max(cells))
-    scale_logarithmically(panels[0, 0].yaxis, min(costs), max(costs))
+    for column, (title, rows) in enumerate(columns.items()):
+        for row, curves in enumerate(rows):
+            panel = panels[row, column]
+            scale_logarithmically(panel.xaxis, min(cells), max(cells))
+            scale_logarithmically(panel.yaxis, min(costs), max(costs))
+            _draw(panel, {name: curve for name, curve in curves.items() if curve})
+            panel.set_title(f"{title}, {_ROWS[row]}", loc="left")
+            panel.set_xlabel("cells")
+            panel.set_ylabel("microseconds of one core a read")
     save_figure(figure, path)
 
 
 def _draw(panel: Axes, curves: Curves) -> None:
-    for turn, (name, curve) in enumerate(curves.items()):
-        look = Look(COLOURS[turn], MARKERS[turn], "-")
-        panel.plot(list(curve), list(curve.values()), label=name, **look.line())
-    panel.legend(fontsize=8, loc="upper left")
-    panel.grid(alpha=0.25)
+    lines = {
+        name: (list(curve), list(curve.values()), style_of(turn))
+        for turn, (name, curve) in enumerate(curves.items())
+    }
+    for x, y, style in lines.values():
+        panel.plot(x, y, **style.line())
+    add_ends(panel, lines)

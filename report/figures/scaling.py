@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from report.figures.models import style_named
 from report.figures.style import (
-    COLOURS,
     LEAST_ERROR,
-    MARKERS,
-    Look,
+    LineStyle,
+    add_ends,
     new_figure,
     save_figure,
     scale_logarithmically,
@@ -21,6 +21,11 @@ from report.scaling import Milliseconds, Scaling, ScalingPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Styles = Mapping[str, LineStyle]
+"""Model -> how it is drawn."""
+Lines = Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]
+"""Model -> x, y and how it is drawn."""
 
 _PARTS: tuple[tuple[str, Callable[[Milliseconds], float]], ...] = (
     ("Building the scene", lambda spent: spent.building),
@@ -31,30 +36,31 @@ _PARTS: tuple[tuple[str, Callable[[Milliseconds], float]], ...] = (
 
 
 def draw_scaling(scaling: Scaling, path: str | Path) -> None:
-    """Write a PNG: above, the milliseconds of each part against the scene's side; below, the
-    multiply-adds, and the error against side and against cost."""
-    from matplotlib.lines import Line2D
-
-    figure = new_figure(15.0, 9.0)
-    upper, lower = figure.subfigures(2, 1, squeeze=False)[:, 0]
-    looks = {model: _look(turn) for turn, model in enumerate(scaling.models)}
-    panels = upper.subplots(1, len(_PARTS), sharey=True)
-    for panel, (title, part) in zip(panels, _PARTS, strict=True):
-        _draw_part(panel, scaling, looks, part)
-        panel.set_title(title)
-    panels[0].set_ylabel("milliseconds of one core a scene")
+    """Draw the milliseconds of each part of inference and of a training update against the scene's
+    side; below, the multiply-adds, and the error against side and against cost."""
+    figure = new_figure(16.0, 9.0)
+    rows = figure.subfigures(3, 1, squeeze=False)[:, 0]
+    styles = {model: style_named(model) for model in scaling.models}
     spent = [spent for point in scaling.points for spent in (point.inference, point.update)]
     times = [part(each) for each in spent for _, part in _PARTS if part(each) > 0]
-    scale_logarithmically(panels[0].yaxis, min(times), max(times))
-    by_side, adds, by_cost = lower.subplots(1, 3)
-    _draw_error_by_side(by_side, scaling, looks)
-    _draw_multiply_adds(adds, scaling, looks)
-    _draw_error_by_cost(by_cost, scaling, looks)
-    lines = [Line2D([], [], label=model, **look.line()) for model, look in looks.items()]
-    for label, style in (("inference", "-"), ("training update", "--")):
-        lines.append(Line2D([], [], label=label, **Look("grey", "", style).line()))
-    lower.legend(handles=lines, loc="outside lower center", ncols=len(lines), frameon=False)
-    upper.suptitle(
+    for row, name in zip(rows, ("inference", "update"), strict=False):
+        panels = row.subplots(1, len(_PARTS), sharey=True)
+        for panel, (title, part) in zip(panels, _PARTS, strict=True):
+            _dress(panel, scaling, f"{title}, {name}")
+            scale_logarithmically(panel.yaxis, min(times), max(times))
+            lines = {}
+            for model, style in styles.items():
+                points = scaling.of(model)
+                taken = [part(getattr(point, name)) for point in points]
+                if min(taken) > 0:  # a full view has no reading apart
+                    lines[model] = ([float(p.side) for p in points], taken, style)
+            _draw(panel, lines)
+        panels[0].set_ylabel("milliseconds of one core a scene")
+    by_side, adds, by_cost = rows[-1].subplots(1, 3)
+    _draw_error_by_side(by_side, scaling, styles)
+    _draw_multiply_adds(adds, scaling, styles)
+    _draw_error_by_cost(by_cost, scaling, styles)
+    rows[0].suptitle(
         f"{scaling.minutes:g} core-minutes of training at each side, batches of "
         f"{scaling.batch_size}, {scaling.precision}, {scaling.hardware}",
         fontsize=10,
@@ -62,74 +68,63 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
     save_figure(figure, path)
 
 
-def _draw_part(
-    panel: Axes,
-    scaling: Scaling,
-    looks: dict[str, Look],
-    part: Callable[[Milliseconds], float],
-) -> None:
-    for model, look in looks.items():
-        points = scaling.of(model)
-        for style, spent in (
-            ("-", [part(point.inference) for point in points]),
-            ("--", [part(point.update) for point in points]),
-        ):
-            if min(spent) > 0:  # a full view has no reading apart
-                sides = [point.side for point in points]
-                panel.plot(sides, spent, **look.line() | {"linestyle": style})
-    _dress(panel, scaling)
+def _draw(panel: Axes, lines: Lines) -> None:
+    for x, y, style in lines.values():
+        panel.plot(x, y, **style.line())
+    add_ends(panel, lines)
 
 
-def _draw_multiply_adds(panel: Axes, scaling: Scaling, looks: dict[str, Look]) -> None:
-    drawn: list[float] = []
-    for model, look in looks.items():
+def _draw_multiply_adds(panel: Axes, scaling: Scaling, styles: Styles) -> None:
+    lines = {}
+    for model, style in styles.items():
         counted = [(p.side, p.multiply_adds) for p in scaling.of(model) if p.multiply_adds]
         if counted:
-            panel.plot(*zip(*counted, strict=True), **look.line())
-            drawn += [adds for _, adds in counted]
-    _dress(panel, scaling)
+            sides, adds = zip(*counted, strict=True)
+            lines[model] = (sides, adds, style)
+    if not lines:
+        panel.set_visible(False)
+        return
+    _dress(panel, scaling, "Multiply-adds, inference")
+    every = [adds for _, y, _ in lines.values() for adds in y]
+    scale_logarithmically(panel.yaxis, min(every), max(every))
     panel.set_ylabel("multiply-adds a scene")
-    panel.set_title("Multiply-adds, inference")
-    if drawn:
-        scale_logarithmically(panel.yaxis, min(drawn), max(drawn))
-    else:
-        panel.text(0.5, 0.5, "not counted", transform=panel.transAxes, ha="center", color="grey")
+    _draw(panel, lines)
 
 
-def _draw_error_by_side(panel: Axes, scaling: Scaling, looks: dict[str, Look]) -> None:
-    bounds: list[float] = []
-    for model, look in looks.items():
+def _draw_error_by_side(panel: Axes, scaling: Scaling, styles: Styles) -> None:
+    _dress(panel, scaling, "Error")
+    lines, bounds = {}, []
+    for model, style in styles.items():
         points = scaling.of(model)
-        sides = [point.side for point in points]
+        sides = [float(point.side) for point in points]
         errors, lows, highs = _errors(points)
-        panel.plot(sides, errors, **look.line())
-        panel.fill_between(sides, lows, highs, color=look.colour, alpha=0.15, linewidth=0)
+        panel.fill_between(sides, lows, highs, color=style.colour, alpha=0.15, linewidth=0)
         bounds += [*lows, *highs]
-    _dress(panel, scaling)
-    panel.set_title("Error")
+        lines[model] = (sides, errors, style)
     panel.set_ylabel("test error, %")
     scale_logarithmically(panel.yaxis, min(bounds), max(bounds))
+    _draw(panel, lines)
 
 
-def _draw_error_by_cost(panel: Axes, scaling: Scaling, looks: dict[str, Look]) -> None:
-    bounds: list[float] = []
-    times: list[float] = []
-    for model, look in looks.items():
+def _draw_error_by_cost(panel: Axes, scaling: Scaling, styles: Styles) -> None:
+    lines, bounds, times = {}, [], []
+    for model, style in styles.items():
         points = scaling.of(model)
         spent = [point.inference.total for point in points]
         errors, lows, highs = _errors(points)
-        panel.plot(spent, errors, color=look.colour, linestyle=":")
-        panel.vlines(spent, lows, highs, color=look.colour, linewidth=3, alpha=0.35)
-        sizes = np.linspace(20, 110, len(points))
-        panel.scatter(spent, errors, s=sizes, color=look.colour, marker=look.marker)
+        panel.plot(spent, errors, color=style.colour, linestyle=":")
+        panel.vlines(spent, lows, highs, color=style.colour, linewidth=3, alpha=0.35)
+        sizes = np.linspace(15, 90, len(points))
+        panel.scatter(spent, errors, s=sizes, color=style.colour, marker=style.marker)
         bounds += [*lows, *highs]
         times += spent
-    panel.set_title("Error against cost (larger marks, larger scenes)")
+        lines[model] = (spent, errors, style)
+    panel.set_title("Error against cost (larger marks, larger scenes)", loc="left")
     panel.set_xlabel("milliseconds of one core a scene, inference")
     panel.set_ylabel("test error, %")
-    panel.grid(alpha=0.3)
     scale_logarithmically(panel.xaxis, min(times), max(times))
     scale_logarithmically(panel.yaxis, min(bounds), max(bounds))
+    add_ends(panel, lines)
 
 
 def _errors(points: Sequence[ScalingPoint]) -> tuple[list[float], list[float], list[float]]:
@@ -143,14 +138,10 @@ def _errors(points: Sequence[ScalingPoint]) -> tuple[list[float], list[float], l
     return errors, lows, highs
 
 
-def _dress(panel: Axes, scaling: Scaling) -> None:
+def _dress(panel: Axes, scaling: Scaling, title: str) -> None:
     """An axis of sides, each of which has its tick."""
     sides = sorted({point.side for point in scaling.points})
     scale_logarithmically(panel.xaxis, sides[0], sides[-1])
     panel.set_xticks(sides, [str(side) for side in sides])
     panel.set_xlabel("scene's side, pixels")
-    panel.grid(alpha=0.3)
-
-
-def _look(turn: int) -> Look:
-    return Look(COLOURS[turn % len(COLOURS)], MARKERS[turn % len(MARKERS)], "-", size=6.0)
+    panel.set_title(title, loc="left")

@@ -1,28 +1,39 @@
-"""What is published of hard against soft: the README's block, the page, and their pictures."""
+"""What is published of hard against soft: the README's block, the page, and their figures."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
+from statistics import fmean
 
-from glimpse_envs.evaluation.records import Record, RecordError, read_records
-from report.contenders import by_task
-from report.figures.comparison_table_and_figure import comparison_table, draw_comparison
+from glimpse_envs.evaluation.records import RecordError
+from report.curves import Point, curve_of, time_to
+from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling
-from report.markdown import bullets, environment
+from report.grouping import Task, tasks_of
+from report.groups import Group, hardware_of, score_cells
+from report.kinds import SEES_OF_PICTURES
+from report.markdown import UNKNOWN, bullets, count, environment, short_revision, table
+from report.page import README, Draw, Places, Published
+from report.pages.records import POINTER
+from report.runs import read_runs, record_links
 from report.scaling import FILE_NAME, Scaling, read_scaling, scaling_table
 
 MAIN_ID = "Glimpse/ClutteredGlyphs-v0"
 """Whose comparison the README shows: it needs no data."""
-PICTURE = "comparison.png"
-SCALING_PICTURE = "scaling.png"
+PAGE = "docs/comparison.md"
+SCALING_FIGURE = "docs/scaling.svg"
 
 COMPARE = "`python -m benchmarks.comparison --record results/comparison`"
 SCALE = "`python -m benchmarks.scale --record results/comparison`"
+
+HEADER = (
+    "model", "sees", "glimpses", "seeds", "error %", "95 % interval", "values delivered",
+    "pixels covered", "multiply-adds a scene", "of which reading", "episodes", "core-minutes",
+    "core-seconds to 10 %", "to 5 %",
+)  # fmt: skip
 
 _HEAD = """# Hard against soft
 
@@ -34,18 +45,18 @@ have the same controller (glimpse network, core and heads)."""
 
 _KINDS = (
     "Hard attention (solid lines, filled marks) sees one glimpse at a time, in training too.",
-    "Between (dash-dotted, open marks) is shown all tiles of a scene while it learns, and one "
-    "glimpse at a time when it is scored.",
+    "Privileged models (dash-dotted, open marks) are shown all tiles of a scene while they learn, "
+    "and one glimpse at a time when they are scored.",
     "Soft attention (dotted, open marks) reads every pixel at every glimpse and is learned by "
     "back-propagation.",
-    "Full views (large marks, dashed) see the whole scene at once and have no glimpse budget.",
+    "Full views (dashed, open marks) see the whole scene at once and have no glimpse budget.",
 )
 
 _COUNTED = (
     "Values delivered: the numbers that reading hands to the network, all glimpses of a scene "
     "together. A retina's cell is one value, however many pixels it covers.",
     "Pixels covered: the distinct pixels of the scene that lay under any window so far. Soft "
-    "attention and full views touch all. Models that cover the same are drawn side by side.",
+    "attention and full views touch all.",
     "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
     "is what filters, weights or the retina's cells take.",
     "Core-seconds: seconds on the clock that training updates took with one thread, with the "
@@ -53,8 +64,7 @@ _COUNTED = (
     "the validation split in between is not counted. The time to an error is that of the first "
     "score at or under it, so it is known as finely as scores are spaced.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
-    "scenes where each is known. That of a time reaches from the first score whose interval holds "
-    "the error, or lies under it, to the first whose whole interval is at or under it.",
+    "scenes where each is known.",
 )
 
 _NOT_COUNTED = (
@@ -77,120 +87,133 @@ _SCALING = (
 )
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What `results/comparison` holds.
-
-    Args:
-        records: of the models, of one or more environments.
-        scaling: None where it was not measured, or is damaged.
-        problems: of what was left out, by file name.
-    """
-
-    records: list[Record]
-    scaling: Scaling | None
-    problems: list[str]
-
-    def of_main(self) -> list[Record]:
-        """The records that the README shows."""
-        return next((rs for env_id, kwargs, rs in self.tasks() if _is_main(env_id, kwargs)), [])
-
-    def tasks(self) -> list[tuple[str, dict[str, Any], list[Record]]]:
-        """The test records by what scenes they are of, see `by_task`; the README's come first."""
-        tasks = by_task(record for record in self.records if record.split == "test")
-        return sorted(tasks, key=lambda task: not _is_main(*task[:2]))
-
-
-def read_comparison(folder: Path) -> Comparison:
-    """Read a folder of records, which need not be there."""
-    if not folder.is_dir():
-        return Comparison([], None, [])
-    records, problems = read_records(folder)
-    # It lies among the records, and is none.
-    problems = [problem for problem in problems if not problem.startswith(f"{FILE_NAME}:")]
+def publish(places: Places) -> Published:
+    """The README's block, the page and their figures."""
+    folder = places.results / "comparison"
+    runs, problems = read_runs(folder, other=(FILE_NAME,))
+    tasks = sorted(tasks_of(runs), key=lambda task: not _is_main(task))
     try:
         scaling = read_scaling(folder)
     except RecordError as error:
-        return Comparison(records, None, [*problems, str(error)])
-    return Comparison(records, scaling, problems)
+        scaling, problems = None, [*problems, str(error)]
+    figures: dict[str, Draw] = {_figure(t): partial(draw_comparison, t.groups) for t in tasks}
+    if scaling is not None:
+        figures[SCALING_FIGURE] = partial(draw_scaling, scaling)
+    return Published(
+        texts={PAGE: comparison_page(tasks, scaling, places)},
+        blocks={"comparison": comparison_block(tasks, places)},
+        figures=figures,
+        problems=problems,
+    )
 
 
-def comparison_block(comparison: Comparison, pictures: str) -> str:
-    """The README's block; `pictures` is the folder of the page and its pictures, from there."""
-    records = comparison.of_main()
-    if not records:
+def comparison_block(tasks: Sequence[Task], places: Places) -> str:
+    """The README's block."""
+    main = next((task for task in tasks if _is_main(task)), None)
+    if main is None:
         return f"Not measured yet: {COMPARE}."
     return "\n\n".join(
         [
-            f"{_training(records)} What is counted, and more of it: "
-            f"[{pictures}/comparison.md]({pictures}/comparison.md).",
-            comparison_table(records),
-            f"![Hard against soft: what each costs and what each buys]({pictures}/{PICTURE})",
+            f"{_training(main.groups)} What is counted, and more of it: [{PAGE}]({PAGE}).",
+            published_table(main.groups, places, README),
+            f"![Hard against soft: what each costs and what each buys]({_figure(main)})",
         ]
     )
 
 
-def comparison_page(comparison: Comparison) -> str:
-    """The Markdown page, whose pictures lie beside it."""
+def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Places) -> str:
+    """The Markdown page, whose figures lie beside it."""
     blocks = [_HEAD, "## How to read it", bullets(_KINDS), "What is counted:", bullets(_COUNTED)]
     blocks += ["What is not:", bullets(_NOT_COUNTED)]
-    tasks = comparison.tasks()
-    if not tasks:
+    if tasks:
+        blocks.append(POINTER.format("records.md"))
+    else:
         blocks += ["## Comparisons", f"Not measured yet: {COMPARE}."]
-    for env_id, kwargs, records in tasks:
+    for task in tasks:
         blocks += [
-            f"## {environment(env_id, kwargs)}",
-            _training(records),
-            f"![Error against cost]({_picture(env_id, kwargs)})",
-            comparison_table(records),
+            f"## {environment(task.env_id, task.env_kwargs)}",
+            _training(task.groups),
+            f"![Error against cost]({_beside(_figure(task))})",
+            published_table(task.groups, places, PAGE),
             "How settings were come by, and which answers learn from the label:",
-            bullets(_settings(records)),
-            "Hardware: " + "; ".join(dict.fromkeys(record.hardware for record in records)) + ".",
+            bullets(_settings(task.groups)),
+            hardware_of(task.groups),
         ]
     blocks += ["## How cost grows with the scene", _SCALING]
-    if comparison.scaling is None:
+    if scaling is None:
         blocks.append(f"Not measured yet: {SCALE}.")
     else:
-        blocks += _scaling_blocks(comparison.scaling)
+        blocks += _scaling_blocks(scaling)
     return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
 
 
-def _settings(records: Sequence[Record]) -> list[str]:
+def comparison_table(groups: Iterable[Group]) -> str:
+    """The Markdown table, a row a group; "—" is what was not measured."""
+    return table(HEADER, [_row(group) for group in groups])
+
+
+def published_table(groups: Sequence[Group], places: Places, page: str) -> str:
+    """The table with links from `page` to the records of each row."""
+    rows = [[*_row(group), record_links(group.runs, places, page)] for group in groups]
+    return table((*HEADER, "records"), rows)
+
+
+def _row(group: Group) -> list[str]:
+    curve = curve_of(group)
+    return [
+        group.label,
+        SEES_OF_PICTURES[group.kind],
+        group.budget,
+        str(group.seeds),
+        *score_cells(group),
+        *(_cost(group, name, "{:,.0f}") for name in ("values_delivered", "pixels_covered")),
+        *(_cost(group, name) for name in ("multiply_adds", "multiply_adds_reading")),
+        count(fmean(record.episodes for record in group.records)),
+        f"{group.core_minutes:.1f}",
+        *(_time(error, curve) for error in (10, 5)),
+    ]
+
+
+def _cost(group: Group, name: str, form: str = "") -> str:
+    cost = group.cost(name)
+    if cost is None:
+        return UNKNOWN
+    return form.format(cost) if form else count(cost)
+
+
+def _time(error: float, curve: Sequence[Point]) -> str:
+    seconds = time_to(error, curve)
+    if not curve:
+        return UNKNOWN
+    return f"{seconds:,.0f}" if math.isfinite(seconds) else "not reached"
+
+
+def _settings(groups: Sequence[Group]) -> list[str]:
     """Who shares which notes and which supervision, a line each."""
     shared: dict[str, list[str]] = {}
-    for record in records:
-        config = record.config
-        every = config.get("supervise") == "all"
+    for record in (record for group in groups for record in group.records):
+        every = record.config.get("supervise") == "all"
         answers = "every answer learns" if every else "the answers that count learn"
-        if config.get("answer_by") == "reward":
+        if record.model.learns_from == "reward":
             answers = "answers are learned by reward"
-        shared.setdefault(f"{record.notes or 'no notes'}; {answers}", []).append(record.model)
-    return [f"{', '.join(dict.fromkeys(models))}: {said}" for said, models in shared.items()]
-
-
-def comparison_pictures(comparison: Comparison) -> dict[str, Callable[[Path], None]]:
-    """The page's pictures: file name -> what draws it to a path."""
-    pictures: dict[str, Callable[[Path], None]] = {
-        _picture(env_id, kwargs): partial(draw_comparison, records)
-        for env_id, kwargs, records in comparison.tasks()
-    }
-    if comparison.scaling is not None:
-        pictures[SCALING_PICTURE] = partial(draw_scaling, comparison.scaling)
-    return pictures
+        text = f"{record.notes or 'no notes'}; {answers}"
+        shared.setdefault(text, []).append(record.model.name)
+    return [f"{', '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
 
 
 def _scaling_blocks(scaling: Scaling) -> list[str]:
     return [
         f"`{scaling.env_id}`, batches of {scaling.batch_size}, products in {scaling.precision}, "
         f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
-        f"test scenes ({scaling.hardware}, revision {scaling.revision[:12]}).",
-        f"![Cost and error against the scene's side]({SCALING_PICTURE})",
+        f"test scenes ({scaling.hardware}, revision {short_revision(scaling.revision)}).",
+        f"![Cost and error against the scene's side]({_beside(SCALING_FIGURE)})",
         scaling_table(scaling),
     ]
 
 
-def _training(records: Sequence[Record]) -> str:
+def _training(groups: Sequence[Group]) -> str:
     """How long the models were trained, and with how many seeds."""
+    records = [record for group in groups for record in group.records]
     minutes = [record.seconds * record.cores / 60 for record in records]
     least, most = f"{min(minutes):.2g}", f"{max(minutes):.2g}"
     span = least if least == most else f"{least} to {most}"
@@ -200,12 +223,17 @@ def _training(records: Sequence[Record]) -> str:
     return f"Each model was trained for {span} {unit}. {claim}"
 
 
-def _is_main(env_id: str, kwargs: dict[str, Any]) -> bool:
-    return env_id == MAIN_ID and not kwargs
+def _is_main(task: Task) -> bool:
+    return task.env_id == MAIN_ID and not task.env_kwargs
 
 
-def _picture(env_id: str, kwargs: dict[str, Any]) -> str:
-    if _is_main(env_id, kwargs):
-        return PICTURE
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", environment(env_id, kwargs)).strip("-")
-    return f"comparison-{stem}.png"
+def _figure(task: Task) -> str:
+    if _is_main(task):
+        return "docs/comparison.svg"
+    name = environment(task.env_id, task.env_kwargs)
+    return f"docs/comparison-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')}.svg"
+
+
+def _beside(figure: str) -> str:
+    """The link to a figure from a page in the same folder."""
+    return figure.removeprefix("docs/")

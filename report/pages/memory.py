@@ -1,28 +1,22 @@
-"""What is published of memory: the README's block, the page, and their pictures."""
+"""What is published of memory: the README's block, the page, and their figures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from statistics import fmean
 
-from glimpse_envs.evaluation.memory_records import (
-    MULTIPLES,
-    CopyRecord,
-    MemoryRecord,
-    read_memory_records,
-)
-
-from report.figures.memory import draw_accuracy, draw_solved
-from report.markdown import bullets, count, environment, listed, table
-from report.memory_groups import (
-    MEMORY_SEES,
-    MemoryGroup,
-    MemoryTask,
-    memory_tasks,
-)
+from glimpse_envs.evaluation.record import MULTIPLES, NTM_COPY
+from report.figures.memory import draw_solved, draw_success
+from report.grouping import Task, group_runs, tasks_of
+from report.groups import Group, hardware_of
+from report.kinds import SEES_OF_CELLS
+from report.markdown import UNKNOWN, bullets, count, environment, listed, table
+from report.page import README, Draw, Places, Published
+from report.pages.bits import bits_blocks
+from report.pages.memory_cost import FIGURE as COST_FIGURE
+from report.pages.memory_cost import PAGE as COST_PAGE
+from report.pages.memory_cost import READ_COST_FILE
+from report.pages.records import POINTER
 from report.references.memory import (
     FACTS,
     MEMORY_REFERENCES,
@@ -30,22 +24,17 @@ from report.references.memory import (
     RL_NTM,
     MemoryReference,
 )
+from report.runs import read_runs, record_links
 
-PAGE = "memory.md"
-ACCURACY_PICTURE = "memory_accuracy.png"
-SOLVED_PICTURE = "memory_solved.png"
-READ_COST_PICTURE = "read_cost.png"
-COST_PAGE = "memory_cost.md"
-READ_COST_FILE = "read_cost.json"
+PAGE = "docs/memory.md"
+SUCCESS_FIGURE = "docs/memory_success.svg"
+SOLVED_FIGURE = "docs/memory_solved.svg"
 
 SOLVE = (
     "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --solve-at 0.99`, then "
     "`python -m agents.evaluate RUN --record results/memory`"
 )
-COPY = "`python -m baselines.memories.ntm_copy`"
 READ_COST = "`python -m benchmarks.cost.read_cost`"
-
-_UNKNOWN = "—"
 
 _HEAD = """# Memory that is read one cell at a time
 
@@ -68,150 +57,146 @@ _COLUMNS = (
     "the longest training length wholly right.",
     "To solve: until the first check that found it solved, a median over those seeds that solved "
     "it; minutes are of one core. Where few seeds solve, it is the time of the lucky ones.",
-    "Right at 1x, 2x, 4x, 6x: test sequences of that many times the longest training length that "
+    "Success at 1x, 2x, 4x, 6x: test sequences of that many times the longest training length that "
     "were wholly right, in percent, a mean over all seeds, solved or not.",
     "Cells read: of an episode at the training length, each cell counted each time that it is "
     "read; a soft read counts every cell.",
+    "Seconds an episode: of the model and the environment together, where it was measured.",
     "Fewer than five seeds give no claim.",
 )
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What `results/memory` holds, and whether the cost of a read was measured."""
+def publish(places: Places) -> Published:
+    """The README's block, the page and their figures."""
+    runs, problems = read_runs(places.results / "memory")
+    tasks = tasks_of(run for run in runs if run.record.env_id != NTM_COPY)
+    bits = group_runs(run for run in runs if run.record.env_id == NTM_COPY)
+    measured = (places.benchmarks / READ_COST_FILE).exists()
+    figures: dict[str, Draw] = {}
+    if tasks:
+        figures[SUCCESS_FIGURE] = partial(draw_success, tasks)
+        figures[SOLVED_FIGURE] = partial(draw_solved, tasks)
+    return Published(
+        texts={PAGE: memory_page(tasks, bits, measured, places)},
+        blocks={"memory": memory_block(tasks, places)},
+        figures=figures,
+        problems=problems,
+    )
 
-    records: list[MemoryRecord]
-    copies: list[CopyRecord]
-    problems: list[str]
-    """Of what was left out, by file name."""
-    read_cost: bool = False
 
-    def tasks(self) -> list[MemoryTask]:
-        return memory_tasks(self.records)
-
-
-def read_memory(folder: Path, benchmarks: Path) -> Memory:
-    """Read a folder of records and look for the read's cost in another; neither need be there."""
-    return Memory(*read_memory_records(folder), (benchmarks / READ_COST_FILE).exists())
-
-
-def memory_block(memory: Memory, pictures: str) -> str:
-    """The README's block; `pictures` is the folder of the page and its pictures, from there."""
-    tasks = memory.tasks()
+def memory_block(tasks: Sequence[Task], places: Places) -> str:
+    """The README's block."""
     if not tasks:
         return f"Not measured yet: {SOLVE}."
-    heads = ("environment", *_heads(memory.records))
+    heads = ("environment", *_heads(_groups(tasks)))
     rows = [
         [environment(task.env_id, task.env_kwargs), *cells]
         for task in tasks
-        for cells in _rows(task, heads[1:])
+        for cells in _rows(task, heads[1:], places, README)
     ]
     return "\n\n".join(
         [
             f"{_seeds(tasks)} {NO_CLAIM} What each column counts, and more of it: "
-            f"[{pictures}/{PAGE}]({pictures}/{PAGE}).",
+            f"[{PAGE}]({PAGE}).",
             table(heads, rows),
-            f"![Accuracy by length]({pictures}/{ACCURACY_PICTURE})",
+            f"![Success by length]({SUCCESS_FIGURE})",
         ]
     )
 
 
-def memory_page(memory: Memory) -> str:
-    """The Markdown page, whose pictures lie beside it."""
-    tasks = memory.tasks()
+def memory_page(
+    tasks: Sequence[Task], bits: Sequence[Group], read_cost: bool, places: Places
+) -> str:
+    """The Markdown page, whose figures lie beside it.
+
+    Args:
+        tasks: of the suite.
+        bits: runs of the paper's own task, copying bits.
+        read_cost: whether the cost of a read was measured.
+        places: for the links to records.
+    """
     blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
     if tasks:
         blocks += [
-            _seeds(tasks),
-            f"![Accuracy by length, an environment a panel]({ACCURACY_PICTURE})",
-            f"![Share of seeds that solved]({SOLVED_PICTURE})",
+            f"{_seeds(tasks)} {POINTER.format('records.md')}",
+            f"![Success by length, an environment a panel]({_beside(SUCCESS_FIGURE)})",
+            f"![Share of seeds that solved]({_beside(SOLVED_FIGURE)})",
         ]
     else:
         blocks += ["## Tasks", f"Not measured yet: {SOLVE}."]
     for task in tasks:
-        blocks += [f"## {environment(task.env_id, task.env_kwargs)}", *_section(task)]
-    blocks += ["## Copying bits, as in the paper", *_copy_blocks(memory.copies)]
-    blocks += ["## What a read costs", _read_cost(memory.read_cost)]
+        blocks += [f"## {environment(task.env_id, task.env_kwargs)}", *_section(task, places)]
+    blocks += ["## Copying bits, as in the paper", *bits_blocks(bits, places, PAGE)]
+    blocks += ["## What a read costs", _read_cost(read_cost)]
     blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
     return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
 
 
-def memory_pictures(memory: Memory) -> dict[str, Callable[[Path], None]]:
-    """The page's pictures that are drawn from records: file name -> what draws it to a path."""
-    tasks = memory.tasks()
-    if not tasks:
-        return {}
-    return {
-        ACCURACY_PICTURE: partial(draw_accuracy, tasks),
-        SOLVED_PICTURE: partial(draw_solved, tasks),
-    }
-
-
-def _section(task: MemoryTask) -> list[str]:
-    records = [record for group in task.groups for record in group.records]
+def _section(task: Task, places: Places) -> list[str]:
     references = [r for r in MEMORY_REFERENCES if r.env_id == task.env_id]
-    heads = _heads(records)
-    rows = [*_rows(task, heads), *(_reference_row(r, heads) for r in references)]
-    blocks = [table(heads, rows)]
-    if any(reference.model.startswith(RL_NTM) for reference in references):
+    heads = _heads(task.groups)
+    rows = _rows(task, heads, places, PAGE)
+    blocks = [table(heads, [*rows, *(_reference_row(r, heads) for r in references)])]
+    if any(reference.source == RL_NTM for reference in references):
         blocks.append(f"{RL_NTM}'s rows are as reported. {NO_CLAIM}")
     elif references:
         blocks.append("Rows of NTM and D-NTM are as reported, of bit vectors: no claim.")
     notes = _notes(task)
     if notes:
         blocks += ["How models were made and trained:", bullets(notes)]
-    return [*blocks, "Hardware: " + "; ".join(dict.fromkeys(r.hardware for r in records)) + "."]
+    return [*blocks, hardware_of(task.groups)]
 
 
-def _heads(records: Sequence[MemoryRecord]) -> tuple[str, ...]:
+def _heads(groups: Sequence[Group]) -> tuple[str, ...]:
     """The table's columns; costs that no record knows have none."""
-    costs = {
-        "ms a step": any(record.seconds_per_step is not None for record in records),
-        "multiply-adds": any(record.multiply_adds is not None for record in records),
-    }
+    costs = {"seconds an episode": "seconds", "multiply-adds": "multiply_adds"}
+    known = (head for head, name in costs.items() if any(g.cost(name) is not None for g in groups))
     return (
         "model", "sees", "answer by", "curriculum", "trained to length", "seeds", "solved",
-        "episodes to solve", "minutes to solve", *(f"right % at {m}x" for m in MULTIPLES),
-        "cells read", *(name for name, known in costs.items() if known),
+        "episodes to solve", "minutes to solve", *(f"success % at {m}x" for m in MULTIPLES),
+        "cells read", *known, "records",
     )  # fmt: skip
 
 
-def _rows(task: MemoryTask, heads: Sequence[str]) -> list[list[str]]:
-    return [[cells[head] for head in heads] for cells in map(_cells, task.groups)]
+def _rows(task: Task, heads: Sequence[str], places: Places, page: str) -> list[list[str]]:
+    rows = []
+    for group in task.groups:
+        cells = _cells(group) | {"records": record_links(group.runs, places, page)}
+        rows.append([cells[head] for head in heads])
+    return rows
 
 
-def _cells(group: MemoryGroup) -> dict[str, str]:
+def _cells(group: Group) -> dict[str, str]:
     record = group.first
-    seconds = group.cost("seconds_per_step")
     return {
         "model": group.label,
-        "sees": MEMORY_SEES[group.family],
-        "answer by": record.answer_by,
-        "curriculum": record.curriculum,
-        "trained to length": str(record.length),
+        "sees": SEES_OF_CELLS[group.kind],
+        "answer by": record.model.learns_from,
+        "curriculum": group.curriculum,
+        "trained to length": UNKNOWN if record.levels is None else str(record.levels[1]),
         "seeds": str(group.seeds),
         "solved": f"{group.solved} of {group.seeds}",
-        "episodes to solve": _told(group.episodes_to_solve, count),
-        "minutes to solve": _told(group.minutes_to_solve, "{:.1f}".format),
-        **{f"right % at {m}x": _told(group.accuracy(m), _percent) for m in MULTIPLES},
-        "cells read": f"{group.cells_read:,.0f}",
-        "ms a step": _told(seconds, lambda value: f"{1_000 * value:.3g}"),
-        "multiply-adds": _told(group.cost("multiply_adds"), count),
+        "episodes to solve": _cell(group.episodes_to_solve, count),
+        "minutes to solve": _cell(group.minutes_to_solve, "{:.1f}".format),
+        **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},
+        "cells read": _cell(group.cost("cells_read"), "{:,.0f}".format),
+        "seconds an episode": _cell(group.cost("seconds"), "{:.3g}".format),
+        "multiply-adds": _cell(group.cost("multiply_adds"), count),
     }
 
 
 def _reference_row(reference: MemoryReference, heads: Sequence[str]) -> list[str]:
     cells = {
-        "model": f"*{reference.model}* (reported)",
+        "model": f"*{reference.source}, {reference.model}* (reported)",
         "sees": reference.sees,
         "solved": reference.solved,
         "episodes to solve": reference.episodes,
         "minutes to solve": reference.minutes,
     }
-    return [cells.get(head, _UNKNOWN) for head in heads]
+    return [cells.get(head, UNKNOWN) for head in heads]
 
 
-def _notes(task: MemoryTask) -> list[str]:
+def _notes(task: Task) -> list[str]:
     """Each note once, after the models that it is of."""
     shared: dict[str, list[str]] = {}
     for group in task.groups:
@@ -221,58 +206,39 @@ def _notes(task: MemoryTask) -> list[str]:
     return [f"{listed(list(dict.fromkeys(models)))}: {note}" for note, models in shared.items()]
 
 
-def _copy_blocks(copies: Sequence[CopyRecord]) -> list[str]:
-    if not copies:
-        return [f"Not measured yet: {COPY}."]
-    minutes = fmean(record.seconds / 60 for record in copies)
-    tested = listed(sorted({f"{record.test_sequences:,}" for record in copies}))
-    seeds = f"{len(copies)} seeds" if len(copies) > 1 else "one seed, no claim"
-    rows = []
-    for length in sorted({int(length) for record in copies for length in record.by_length}):
-        scores = [r.by_length[str(length)] for r in copies if str(length) in r.by_length]
-        wrong = [score["wrong_bits"] for score in scores]
-        rows.append([
-            str(length),
-            str(8 * length),
-            f"{fmean(wrong):.2f}",
-            f"{min(wrong):.2f} to {max(wrong):.2f}",
-            f"{max(score['greatest'] for score in scores):.0f}",
-            _percent(fmean(score["wholly"] for score in scores)),
-        ])  # fmt: skip
-    heads = ("length", "bits", "wrong bits", "least to most seed", "greatest", "wholly right %")
-    return [
-        "A neural Turing machine is trained to copy random 8-bit vectors, 1 to 20 of them, and "
-        f"then copies longer sequences ({COPY}; {seeds}, {minutes:.0f} core-minutes each, "
-        f"{tested} test sequences of each length). Wrong bits are of one sequence: a mean, also of "
-        "the best and the worst seed, and the greatest number seen.",
-        table(heads, rows),
-        "Hardware: " + "; ".join(dict.fromkeys(record.hardware for record in copies)) + ".",
-    ]
-
-
 def _read_cost(measured: bool) -> str:
     if not measured:
         return f"Not measured yet: {READ_COST}."
+    link = _beside(COST_PAGE)
     return (
         "A move of the head, an address's bits, a softmax over addresses and a soft look-up, with "
         "gradients and without; choosing a cell and reading it are timed apart "
-        f"({READ_COST}); in numbers: [{COST_PAGE}]({COST_PAGE}).\n\n"
-        f"![The cost of one read by cells]({READ_COST_PICTURE})"
+        f"({READ_COST}); in numbers: [{link}]({link}).\n\n"
+        f"![The cost of one read by cells]({_beside(COST_FIGURE)})"
     )
 
 
-def _seeds(tasks: Sequence[MemoryTask]) -> str:
+def _groups(tasks: Sequence[Task]) -> list[Group]:
+    return [group for task in tasks for group in task.groups]
+
+
+def _seeds(tasks: Sequence[Task]) -> str:
     """How often models were trained."""
-    seeds = [group.seeds for task in tasks for group in task.groups]
+    seeds = [group.seeds for group in _groups(tasks)]
     least, most = min(seeds), max(seeds)
     if most == 1:
         return "One run each gives no claim."
     return f"Each model was trained {least if least == most else f'{least} to {most}'} times."
 
 
+def _beside(path: str) -> str:
+    """The link to a file of docs/ from a page of it."""
+    return path.removeprefix("docs/")
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def _told(value: float | None, form: Callable[[float], str]) -> str:
-    return _UNKNOWN if value is None else form(value)
+def _cell(value: float | None, form: Callable[[float], str]) -> str:
+    return UNKNOWN if value is None else form(value)

@@ -1,4 +1,4 @@
-"""The page of what memory costs: `python -m report.pages.memory_cost`, from results/benchmarks.
+"""The page of what memory costs, from results/benchmarks.
 
 Drawn from the records of `benchmarks.speed.memory_speed` and `benchmarks.cost.read_cost`; it says
 which is missing.
@@ -6,17 +6,17 @@ which is missing.
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from glimpse_envs.core.files import write_atomically
 from report.figures.read_cost import draw_figure
-from report.pages.tables import table
-from report.places import BENCHMARKS, DOCS
+from report.markdown import short_revision, table
+from report.page import Places, Published
 
-RECORDS = BENCHMARKS
-PAGE = DOCS / "memory_cost.md"
-FIGURE = DOCS / "read_cost.png"
+PAGE = "docs/memory_cost.md"
+FIGURE = "docs/read_cost.svg"
+READ_COST_FILE = "read_cost.json"
 
 Curve = dict[int, float]
 """Microseconds a read, by the number of cells."""
@@ -30,18 +30,21 @@ TOTALS: dict[str, tuple[str, ...]] = {
 }
 """Whole reads, and the ways that each is made of."""
 
-PARTS: dict[str, tuple[str, ...]] = {
+CHOOSING: dict[str, tuple[str, ...]] = {
     "choosing: a move, 3 logits": ("move",),
     "choosing: an address's bits": ("bits",),
     "choosing: a softmax over addresses": ("softmax",),
     "choosing: a weight for each cell": ("soft weights",),
+}
+READING: dict[str, tuple[str, ...]] = {
     "reading: one cell": ("gather",),
     "reading: all cells by their weights": ("weighted sum",),
 }
+"""The parts of a read, and the way that each is."""
 
 _HEAD = """# What memory costs
 
-<!-- Drawn by `python -m report.pages.memory_cost` from results/benchmarks; do not edit. -->"""
+<!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->"""
 
 _METHOD = """`python -m benchmarks.cost.read_cost` ({hardware}, torch {torch}, revision {revision}).
 Medians of {repeats} repeats in which all ways take turns, one thread, microseconds of processor
@@ -55,13 +58,31 @@ fused kernel works out the memory's gradient whether asked or not. Addresses are
 `torch.multinomial`, as our agents do."""
 
 
-def make_page(folder: Path = RECORDS) -> str:
+def publish(places: Places) -> Published:
+    """The page of `places.benchmarks`, and its figure where the cost of a read was measured."""
+    record = _read(places.benchmarks / READ_COST_FILE)
+    figures = {} if record is None else {FIGURE: partial(_draw, record)}
+    return Published({PAGE: make_page(places.benchmarks)}, figures=figures)
+
+
+def _draw(record: Mapping[str, Any], path: Path) -> None:
+    columns = {"Whole reads": TOTALS, "Choosing": CHOOSING, "Reading": READING}
+    draw_figure(
+        {
+            title: [curves(record, rows, gradients) for gradients in (False, True)]
+            for title, rows in columns.items()
+        },
+        path,
+    )
+
+
+def make_page(folder: Path) -> str:
     """Return the Markdown page of the records in `folder`."""
     blocks = [_HEAD, "## Steps of Copy"]
     speed, cost = (_read(folder / f"{name}.json") for name in ("memory_speed", "read_cost"))
-    blocks += speed_section(speed) if speed else [_missing("memory_speed")]
+    blocks += speed_section(speed) if speed else [_missing("speed.memory_speed")]
     blocks.append("## One read, by the number of cells")
-    blocks += cost_section(cost) if cost else [_missing("read_cost")]
+    blocks += cost_section(cost) if cost else [_missing("cost.read_cost")]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -96,7 +117,7 @@ def speed_section(record: Mapping[str, Any]) -> list[str]:
         "rows, and of popgym's RepeatPrevious (one deck, k = 4) in as many rows of Gymnasium's "
         f"`SyncVectorEnv`, on one core, in turns; medians of {record['repeats']} turns and of "
         f"their ratios. popgym {record['popgym']} ({record['hardware']}, revision "
-        f"{_revision(record)}).",
+        f"{short_revision(record['revision'])}).",
         table(heads, lines),
         "By the shortest solution, recorded before; at random most answers are wrong, an episode "
         "ends almost at once, and nearly every step deals a new tape.",
@@ -123,26 +144,26 @@ def curve(record: Mapping[str, Any], ways: Sequence[str], gradients: bool) -> Cu
 def curves(
     record: Mapping[str, Any], rows: Mapping[str, Sequence[str]], gradients: bool
 ) -> dict[str, Curve]:
-    """The curve of each row of `TOTALS` or `PARTS`, by its name."""
+    """The curve of each row of `TOTALS`, `CHOOSING` or `READING`, by its name."""
     return {name: curve(record, ways, gradients) for name, ways in rows.items()}
 
 
 def cost_section(record: Mapping[str, Any]) -> list[str]:
     """The figure, tables of whole reads and of their parts, and how it was measured."""
-    blocks = [f"![The cost of one read]({FIGURE.name})", verdict(record)]
+    blocks = [f"![The cost of one read]({Path(FIGURE).name})", verdict(record)]
     for gradients in (False, True):
         title = "With gradients" if gradients else "Without gradients"
         blocks.append(f"{title}, microseconds a read by the number of cells: whole reads.")
         blocks.append(_cost_table(record, TOTALS, gradients))
         blocks.append(f"{title}: choosing and reading apart.")
-        blocks.append(_cost_table(record, PARTS, gradients))
+        blocks.append(_cost_table(record, CHOOSING | READING, gradients))
     if record["skipped"]:
         skipped = "; ".join(
             f"{each['way']} at {each['cells']:,} cells ({each['problem']})"
             for each in record["skipped"]
         )
         blocks.append(f"Not measured, as it does not fit: {skipped}.")
-    blocks.append(_METHOD.format(**{**record, "revision": _revision(record)}))
+    blocks.append(_METHOD.format(**{**record, "revision": short_revision(record["revision"])}))
     return blocks
 
 
@@ -180,31 +201,3 @@ def _cost_table(
 
 def _microseconds(cost: float) -> str:
     return f"{cost:,.0f}" if cost >= 100 else f"{cost:.3g}"
-
-
-def _revision(record: Mapping[str, Any]) -> str:
-    """The short revision, and whether the tree had changes that were not committed."""
-    commit, plus, state = record["revision"].partition("+")
-    return f"{commit[:12]}{plus}{state}"
-
-
-def is_stale(folder: Path = RECORDS) -> bool:
-    """Whether the page is not what the records in `folder` say."""
-    return not PAGE.exists() or PAGE.read_text(encoding="utf-8") != make_page(folder)
-
-
-def main() -> None:
-    """Write the page, and the figure where there is a record of it."""
-    record = _read(RECORDS / "read_cost.json")
-    if record is not None:
-        whole, apart = (
-            [curves(record, rows, gradients) for gradients in (False, True)]
-            for rows in (TOTALS, PARTS)
-        )
-        draw_figure(whole, apart, FIGURE)
-    write_atomically(PAGE, make_page().encode())
-    print(PAGE if record is None else f"{PAGE}, {FIGURE}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,106 +1,116 @@
-"""The table of results: our runs beside what others report, and footnotes on both."""
+"""The README's table of results: our runs beside what others report, and footnotes on both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
-
-from glimpse_envs.evaluation.records import Record
-from report.groups import (
-    CLAIM_SCENES,
-    CLAIM_SEEDS,
-    Group,
-    compare,
-    group_records,
-)
-from report.markdown import bullets, count, environment, listed, short, table
+from report.figures.results import draw_results
+from report.grouping import group_runs
+from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, compare, hardware_of, score_cells
+from report.markdown import UNKNOWN, bullets, count, environment, listed, short, table
+from report.page import README, Places, Published
+from report.pages.records import POINTER
 from report.references.pictures import REFERENCES, Reference
+from report.runs import read_runs, record_links
+
+FIGURE = "docs/error_by_glimpses.svg"
 
 HEADER = (
-    "environment", "glimpses", "model", "seeds", "error %", "95 % interval", "images seen",
-    "core-minutes", "paper", "best public", "standing",
+    "environment", "glimpses", "model", "seeds", "error %", "95 % interval", "episodes",
+    "core-minutes", "paper", "best public", "standing", "records",
 )  # fmt: skip
 
+_ERROR = (
+    "Error: inter-quartile mean over the seeds (the mean with fewer than four), on the test "
+    "scenes, each played once, one trajectory an image. Interval: Wilson's for one run, otherwise "
+    "a bootstrap over seeds and images. *Under*, *above*, *overlaps* say where the whole interval "
+    f"lies beside the number; it counts as a claim from {CLAIM_SEEDS} seeds on "
+    f"{CLAIM_EPISODES:,} scenes. *Whole*: the scene is seen at once, without a glimpse budget. We "
+    "train on 50,000 images, the papers mostly on 60,000."
+)
 
-def build_table(records: Iterable[Record]) -> str:
-    """The Markdown table: of each environment, beside each reference what was measured, then all
-    that has no reference; then the footnotes."""
-    groups = group_records(records)
+# Found by repeating a run of the table from its record.
+_REPEATED = (
+    "CircleSquare-v0",
+    "Trained a second time, CircleSquare-v0 gave all 10,000 published answers again.",
+)
+
+
+def publish(places: Places) -> Published:
+    """The README's block and its figure."""
+    runs, problems = read_runs(places.results)
+    groups = group_runs(runs)
+    return Published(
+        blocks={"results": results_block(groups, places)},
+        figures={FIGURE: partial(draw_results, groups)},
+        problems=problems,
+    )
+
+
+def results_block(groups: Sequence[Group], places: Places) -> str:
+    """The table, of each environment beside each reference what was measured, then all that has no
+    reference; the footnotes; the figure."""
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
-    rows = [row for env_id in ids for row in _rows_of(env_id, groups)]
-    return "\n\n".join([table(HEADER, rows), *_footnotes(groups)])
+    rows = [row for env_id in ids for row in _rows_of(env_id, groups, places)]
+    figure = f"![Error against glimpses]({FIGURE})"
+    return "\n\n".join([table(HEADER, rows), *_footnotes(groups), figure])
 
 
-def _rows_of(env_id: str, groups: Sequence[Group]) -> list[list[str]]:
+def _rows_of(env_id: str, groups: Sequence[Group], places: Places) -> list[list[str]]:
     rows: list[list[str]] = []
     rest = [group for group in groups if group.first.env_id == env_id]
     for reference in (r for r in REFERENCES if r.env_id == env_id):
-        fitting = [group for group in rest if group.fits(reference)]
-        rows += [_row(group, reference) for group in fitting] or [_missing_row(reference)]
+        fitting = [g for g in rest if reference.fits(g.first) and g.has_success]
+        rows += [_row(g, reference, places) for g in fitting] or [_missing_row(reference)]
         rest = [group for group in rest if group not in fitting]
-    return rows + [_row(group, None) for group in rest]
+    return rows + [_row(group, None, places) for group in rest]
 
 
-def _row(group: Group, reference: Reference | None) -> list[str]:
+def _row(group: Group, reference: Reference | None, places: Places) -> list[str]:
     record = group.first
-    minutes = np.mean([run.seconds * run.cores / 60 for run in group.records])
-    low, high = group.interval_percent
     return [
         environment(record.env_id, record.env_kwargs),
-        group.glimpses,
-        group.model,
-        str(len(group.records)),
-        f"{group.error_percent:.2f}",
-        f"{low:.2f} to {high:.2f}",
-        _span([count(run.images_seen) for run in group.records]),
-        f"{minutes:.0f}",
-        _beside(group, reference, reference.paper if reference else None),
-        _beside(group, reference, reference.best_public if reference else None, paper=False),
+        group.budget,
+        group.label,
+        str(group.seeds),
+        *score_cells(group),
+        _span([count(run.episodes) for run in group.records]),
+        f"{group.core_minutes:.0f}",
+        _beside(group, reference.paper, reference.dagger) if reference else UNKNOWN,
+        _beside(group, reference.best_public) if reference else UNKNOWN,
         group.standing,
+        record_links(group.runs, places, README),
     ]
 
 
 def _missing_row(reference: Reference) -> list[str]:
     paper, best = (
-        "—" if number is None else f"{number:.2f}"
+        UNKNOWN if number is None else f"{number:.2f}"
         for number in (reference.paper, reference.best_public)
     )
     return [
-        short(reference.env_id), reference.budget, reference.model, "0", "not measured yet",
-        *["—"] * 3, f"{paper}{dagger(reference)}", best, "—",
+        short(reference.env_id), reference.budget, reference.model.name, "0", "not measured yet",
+        *[UNKNOWN] * 3, f"{paper}{reference.dagger}", best, *[UNKNOWN] * 2,
     ]  # fmt: skip
 
 
-def _beside(
-    group: Group, reference: Reference | None, number: float | None, paper: bool = True
-) -> str:
-    if reference is None or number is None:
-        return "—"
-    mark = dagger(reference) if paper else ""
-    return f"{number:.2f}{mark} ({compare(group.interval_percent, number)})"
-
-
-def dagger(reference: Reference) -> str:
-    """The mark of a paper's number that was not checked."""
-    return "†" if reference.from_memory else ""
+def _beside(group: Group, number: float | None, dagger: str = "") -> str:
+    if number is None:
+        return UNKNOWN
+    return f"{number:.2f}{dagger} ({compare(group.interval, number)})"
 
 
 def _footnotes(groups: Sequence[Group]) -> list[str]:
-    notes = [
-        "Error: inter-quartile mean over the seeds (the mean with fewer than four), on the test "
-        "scenes, each played once, one trajectory an image. Interval: Wilson's for one run, "
-        "otherwise a bootstrap over seeds and images. *Under*, *above*, *overlaps* say where the "
-        "whole interval lies beside the number; it counts as a claim from "
-        f"{CLAIM_SEEDS} seeds on {CLAIM_SCENES:,} scenes. *Whole*: the scene is seen at once, "
-        "without a glimpse budget. We train on 50,000 images, the papers mostly on 60,000.",
-    ]
+    notes = [_ERROR]
     if any(reference.from_memory for reference in REFERENCES):
         notes.append("† from memory, not checked against the paper; no claim is made against it.")
-    records = [record for group in groups for record in group.records]
-    if records:
-        notes.append("Hardware: " + "; ".join(dict.fromkeys(r.hardware for r in records)) + ".")
+    if groups:
+        notes += [hardware_of(groups), POINTER.format("docs/records.md")]
+    name, repeated = _REPEATED
+    if any(short(group.first.env_id) == name for group in groups):
+        notes.append(repeated)
     notes += ["Sources:", bullets(_sources())]
     differences = _differences(groups)
     if differences:
@@ -122,7 +132,7 @@ def _sources() -> list[str]:
 
 
 def _budgets(references: Sequence[Reference]) -> str:
-    if references[0].gaze == "full":
+    if references[0].kind == "full":
         return "the whole scene"
     return listed([str(reference.glimpses) for reference in references]) + " glimpses"
 
@@ -134,7 +144,7 @@ def _differences(groups: Sequence[Group]) -> list[str]:
         for record in group.records:
             if record.notes:
                 models = runs_of.setdefault(record.notes, {})
-                models.setdefault(group.model, []).append(short(record.env_id))
+                models.setdefault(group.label, []).append(short(record.env_id))
     return [
         "; ".join(
             f"{model} on {listed(list(dict.fromkeys(envs)))}" for model, envs in models.items()

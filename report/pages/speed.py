@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from report.pages.tables import table
-from report.places import BENCHMARKS, DOCS
+from report.markdown import short_revision, table
+from report.page import Places, Published
 
-RECORDS = BENCHMARKS
-PAGE = DOCS / "speed.md"
+PAGE = "docs/speed.md"
 
 _HEAD = """# Speed
 
-<!-- Drawn by `python -m report.generate` from results/benchmarks; do not edit. -->
+<!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.adapter` and
 `benchmarks.speed.training`.
@@ -20,7 +19,12 @@ One-thread figures are steps a second of processor time, the best of several rep
 competitors take turns; two threads are timed by the clock."""
 
 
-def make_speed_page(folder: Path = RECORDS) -> str:
+def publish(places: Places) -> Published:
+    """The page of `places.benchmarks`."""
+    return Published({PAGE: make_page(places.benchmarks)})
+
+
+def make_page(folder: Path) -> str:
     """Return the Markdown page of the records in `folder`; it says which is missing."""
     blocks = [_HEAD]
     sections = (("throughput", _throughput), ("adapter", _adapter), ("training", _training))
@@ -29,7 +33,9 @@ def make_speed_page(folder: Path = RECORDS) -> str:
         if path.exists():
             blocks += draw(json.loads(path.read_text(encoding="utf-8")))
         else:
-            blocks.append(f"{name}: not measured yet (`python -m benchmarks.{name} --record`).")
+            blocks.append(
+                f"{name}: not measured yet (`python -m benchmarks.speed.{name} --record`)."
+            )
     return "\n\n".join(blocks) + "\n"
 
 
@@ -58,7 +64,7 @@ def _throughput(record: dict[str, Any]) -> list[str]:
     seconds = [(name, f"{value:.2f}") for name, value in record["start_seconds"].items()]
     return [
         f"## Environments\n\nThousand steps a second by rows, new scenes of every episode included "
-        f"({record['hardware']}, revision {_revision(record)}).",
+        f"({record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
         "## Beside ap_gym 0.7.0\n\nThousand steps a second on one core, each at its best number of "
         "rows: 28x28 pixels, one 5x5 glimpse, 16 steps.",
@@ -86,7 +92,7 @@ def _adapter(record: dict[str, Any]) -> list[str]:
     return [
         f"## Stable-Baselines3\n\nThousand steps a second on one core, of the batched environment "
         "and of Stable-Baselines3's `VecEnv` over it, with flat actions "
-        f"({record['hardware']}, revision {_revision(record)}).",
+        f"({record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
     ]
 
@@ -105,17 +111,12 @@ def _training(record: dict[str, Any]) -> list[str]:
     ]
     return [
         f"## Training\n\nREINFORCE on `{record['env_id']}`, one thread ({record['hardware']}, "
-        f"revision {_revision(record)}). Peak is that of a large matrix product in the same "
-        "precision, measured in turns with the training; environment and overheads count as lost.",
+        f"revision {short_revision(record['revision'])}). Peak is that of a large matrix "
+        "product in the same precision, measured in turns with the training; environment and "
+        "overheads count as lost.",
         table(("core", "precision", "images/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines),
     ]
 
 
 def _thousands(speed: float | None) -> str:
     return "" if speed is None else f"{speed / 1e3:,.0f}"
-
-
-def _revision(record: dict[str, Any]) -> str:
-    """The short revision, and whether the tree had changes that were not committed."""
-    commit, plus, state = record["revision"].partition("+")
-    return f"{commit[:12]}{plus}{state}"

@@ -31,6 +31,7 @@ class MemoryReference:
     """A row that others report of a task of the same name."""
 
     env_id: str
+    source: str
     model: str
     sees: str
     solved: str
@@ -42,8 +43,8 @@ def _rl_ntm(name: str, lstm: bool, hours: int | None = None) -> tuple[MemoryRefe
     env_id, cell = f"Glimpse/{name}-v0", "one cell a step"
     solved = ("30 to 50 % of seeds", "under 4.0 M")
     spent = f"{hours} h, a workstation" if hours else "—"
-    controller = MemoryReference(env_id, f"{RL_NTM}, LSTM", cell, *(solved if lstm else ("no",)))
-    direct = MemoryReference(env_id, f"{RL_NTM}, direct access", cell, *solved, spent)
+    controller = MemoryReference(env_id, RL_NTM, "LSTM", cell, *(solved if lstm else ("no",)))
+    direct = MemoryReference(env_id, RL_NTM, "direct access", cell, *solved, spent)
     return controller, direct
 
 
@@ -53,7 +54,9 @@ MEMORY_REFERENCES = (
     *_rl_ntm("Reverse", lstm=False, hours=35),
     *_rl_ntm("RepeatCopy", lstm=False, hours=26),
     *_rl_ntm("ForwardReverse", lstm=False),
-    MemoryReference("Glimpse/AssociativeRecall-v0", "D-NTM, hard", "one cell a read", "no"),
-    MemoryReference("Glimpse/AssociativeRecall-v0", "D-NTM, soft", "every cell", "yes"),
-    MemoryReference("Glimpse/AssociativeRecall-v0", "NTM, soft", "every cell", "yes", "about 30 k"),
+    MemoryReference("Glimpse/AssociativeRecall-v0", "D-NTM", "hard", "one cell a read", "no"),
+    MemoryReference("Glimpse/AssociativeRecall-v0", "D-NTM", "soft", "every cell", "yes"),
+    MemoryReference(
+        "Glimpse/AssociativeRecall-v0", "NTM", "soft", "every cell", "yes", "about 30 k"
+    ),
 )

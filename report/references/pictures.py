@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
 
-Gaze = Literal["learned", "random", "soft", "full"]
-"""How a model looks: at glimpses of its own choice or at random ones; softly, at every pixel, by
-differentiable glimpses; or at the whole scene at once."""
+from glimpse_envs.evaluation.record import Model, Record
+from report.grouping import NEUTRAL_KWARGS
+from report.kinds import Kind, kind_of
+
 Scalar = str | int | float | bool
-
-# Arguments that change how an agent is trained or dealt scenes, not what the task is. A "view" that
-# is not the agents' own shows in the model's name.
-NEUTRAL_KWARGS = frozenset(
-    {"budget", "split", "copies", "autoreset_mode", "render_mode", "reward", "history", "view"}
-)
-
-# Words in a model's name that put it outside the references of every gaze.
-SEES_MORE = frozenset({"oracle", "raster", "context"})
 
 RAM = "RAM, Mnih et al., NIPS 2014"
 DRAW = "DRAW, Gregor et al., ICML 2015"
 TFRAM = "slundqui/tfRAM"
 
+# The models that published errors are of. Only what they see and how, by whom a gaze is chosen, and
+# the kind are compared with ours; `learns_from` is not, for papers have both.
+LEARNED = Model("learned glimpses")
+RANDOM = Model("random glimpses", gaze="random")
+SOFT_DRAW = Model("soft DRAW", "everything", attention="soft", reference_kind="DRAW")
+FULL_CONV = Model("full view conv", "everything", attention="none", reference_kind="conv")
+FULL_DENSE = Model("full view dense", "everything", attention="none", reference_kind="dense")
+FULL_STRONG = Model("full view strong", "everything", attention="none", reference_kind="strong")
+
 
 @dataclass(frozen=True)
 class Reference:
-    """Test errors in percent that others report for one environment, budget and kind of gaze."""
+    """Test errors in percent that others report for one environment, budget and model."""
 
     env_id: str
     glimpses: int
@@ -41,60 +40,39 @@ class Reference:
     source: str
     setting: Mapping[str, Scalar]
     """The environment's arguments as in the source."""
-    gaze: Gaze = "learned"
-    kind: str = ""
-    """A word that the model's name must have, such as "conv"; "" takes every name."""
+    model: Model = LEARNED
     from_memory: bool = False
     """The paper's number was not checked against the paper: shown with a dagger, no claim."""
 
     @property
-    def model(self) -> str:
-        """The kind of model that it is about, for people."""
-        return {
-            "learned": "learned glimpses",
-            "random": "random glimpses",
-            "soft": f"soft {self.kind}",
-            "full": f"full view {self.kind}",
-        }[self.gaze].strip()
+    def kind(self) -> Kind:
+        return kind_of(self.model)
 
     @property
     def budget(self) -> str:
         """The glimpse budget, for people."""
-        return "whole" if self.gaze == "full" else str(self.glimpses)
+        return "whole" if self.kind == "full" else str(self.glimpses)
 
-    def fits(self, env_id: str, env_kwargs: Mapping[str, Any], model: str, glimpses: int) -> bool:
-        """Whether a model's result is like with like: same task, budget and kind of gaze."""
+    @property
+    def dagger(self) -> str:
+        """The mark of a paper's number that was not checked."""
+        return "†" if self.from_memory else ""
+
+    def fits(self, record: Record) -> bool:
+        """Whether a record is like with like: same task, budget and model."""
         return (
-            (env_id, glimpses) == (self.env_id, self.glimpses)
-            and gaze_of(model) == self.gaze
-            and (not self.kind or self.kind.lower() in words_of(model))
+            (record.env_id, record.budget) == (self.env_id, self.glimpses)
+            and self.fits_model(record.model)
             and all(
                 name in NEUTRAL_KWARGS or (name in self.setting and self.setting[name] == value)
-                for name, value in env_kwargs.items()
+                for name, value in record.env_kwargs.items()
             )
         )
 
-
-def words_of(model: str) -> set[str]:
-    """The words of a model's name, in lower case."""
-    return set(re.split(r"[^a-z0-9]+", model.lower()))
-
-
-def gaze_of(model: str) -> Gaze | None:
-    """How a model of this name looks; None where it is told more than its gaze shows."""
-    words = words_of(model)
-    if words & SEES_MORE:
-        return None
-    if "full" in words:
-        return "full"
-    if "soft" in words:
-        return "soft"
-    return "random" if "random" in words else "learned"
-
-
-def sees_whole(model: str) -> bool:
-    """Whether a model of this name has no glimpse budget, because it sees all at once."""
-    return gaze_of(model) == "full"
+    def fits_model(self, model: Model) -> bool:
+        """Whether a model sees, looks and is made like the reference's."""
+        same = (kind_of(model), model.gaze) == (self.kind, self.model.gaze)
+        return same and self.model.reference_kind in ("", model.reference_kind)
 
 
 def _setting(**kwargs: Scalar) -> Mapping[str, Scalar]:
@@ -122,7 +100,7 @@ REFERENCES = (
     ),
     Reference(
         "Glimpse/ClutteredMNIST-v0", 8, 14.4, None, f"{RAM}, random glimpses (one source)",
-        _CLUTTERED, gaze="random",
+        _CLUTTERED, model=RANDOM,
     ),
     Reference(
         "Glimpse/ClutteredMNIST-v0", 6, 4.08, 3.33, f"{RAM} (one source); {TFRAM}", _CLUTTERED
@@ -132,11 +110,11 @@ REFERENCES = (
     ),
     Reference(
         "Glimpse/ClutteredMNIST-v0", 1, 8.09, None, f"{RAM}, convolutional network (one source)",
-        _CLUTTERED, gaze="full", kind="conv",
+        _CLUTTERED, model=FULL_CONV,
     ),
     Reference(
         "Glimpse/ClutteredMNIST-v0", 1, 11.96, None, f"{RAM}, two layers of 256 (one source)",
-        _CLUTTERED, gaze="full", kind="dense",
+        _CLUTTERED, model=FULL_DENSE,
     ),
     Reference(
         "Glimpse/CenteredMNIST-v0", 6, 1.12, 1.21,
@@ -149,24 +127,24 @@ REFERENCES = (
     ),
     Reference(
         "Glimpse/ClutteredMNISTLarge-v0", 8, 28.4, None, f"{RAM}, random glimpses", _LARGE,
-        gaze="random", from_memory=True,
+        model=RANDOM, from_memory=True,
     ),
     Reference(
         "Glimpse/ClutteredMNISTLarge-v0", 8, 3.36, None, f"{DRAW} (one source)", _LARGE,
-        gaze="soft", kind="DRAW",
+        model=SOFT_DRAW,
     ),
     Reference(
         "Glimpse/ClutteredMNISTLarge-v0", 4, 4.18, None, DRAW, _LARGE,
-        gaze="soft", kind="DRAW", from_memory=True,
+        model=SOFT_DRAW, from_memory=True,
     ),
     Reference(
         "Glimpse/ClutteredMNISTLarge-v0", 1, 14.35, None, f"{RAM}, convolutional network", _LARGE,
-        gaze="full", kind="conv", from_memory=True,
+        model=FULL_CONV, from_memory=True,
     ),
     Reference(
         "Glimpse/ClutteredMNISTLarge-v0", 1, None, 0.92,
         "whole-image convolutional network, fresh clutter every epoch (several public reports)",
-        _LARGE, gaze="full", kind="strong",
+        _LARGE, model=FULL_STRONG,
     ),
     Reference(
         "Glimpse/CircleSquare-v0", 16, 0.9, 0.9,

@@ -53,9 +53,7 @@ def one_after_another(
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmarks.comparison.__main__, "side_by_side", one_after_another)
-    monkeypatch.setattr(
-        "report.figures.comparison_table_and_figure.draw_comparison", lambda *_: None
-    )
+    monkeypatch.setattr("report.figures.comparison.draw_comparison", lambda *_: None)
 
 
 def quick(folder: Path, *models: str, **changes: Any) -> CompareConfig:

@@ -19,8 +19,7 @@ from benchmarks.speed.memory_speed import ENV_ID, MODES, Played, play
 from benchmarks.speed.memory_speed import summarise as summarise_speeds
 from report.figures import read_cost as read_cost_figure
 from report.figures.read_cost import draw_figure
-from report.pages import memory_cost
-from report.pages.memory_cost import PARTS, TOTALS, curve, curves, make_page
+from report.pages.memory_cost import CHOOSING, READING, TOTALS, curve, curves, make_page
 from tests.support.figures import catch_figure, marked_lines, overlapping_texts, points_of
 
 WAY = {way.name: way for way in WAYS}
@@ -206,7 +205,7 @@ def test_a_whole_read_is_the_sum_of_its_parts_where_all_were_measured() -> None:
 def test_every_way_is_on_the_page() -> None:
     names = {way.name for way in WAYS}
     assert {name for ways in TOTALS.values() for name in ways} == names
-    assert {name for ways in PARTS.values() for name in ways} == names - {"attend"}
+    assert {name for ways in (CHOOSING | READING).values() for name in ways} == names - {"attend"}
 
 
 def test_the_page_says_what_the_records_say_and_which_is_missing(tmp_path: Path) -> None:
@@ -232,22 +231,20 @@ def test_the_page_says_what_the_records_say_and_which_is_missing(tmp_path: Path)
     assert "| SameStep | random | 1.2 | 4,000 | 200 | 20.0 |" in page
 
 
-def test_the_page_is_fresh() -> None:
-    assert not memory_cost.is_stale(), "run python -m report.pages.memory_cost"
-
-
 def test_the_figure_has_a_line_for_each_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     record = read_cost_record()
-    whole, apart = (
-        [curves(record, rows, gradients) for gradients in (False, True)] for rows in (TOTALS, PARTS)
-    )
+    columns = {
+        title: [curves(record, rows, gradients) for gradients in (False, True)]
+        for title, rows in (("Whole", TOTALS), ("Choosing", CHOOSING), ("Reading", READING))
+    }
     caught = catch_figure(monkeypatch, read_cost_figure)
-    draw_figure(whole, apart, Path("figure.png"))
+    draw_figure(columns, Path("figure.svg"))
     (figure,) = caught
     drawn = [[points_of(line) for line in marked_lines(panel)] for panel in figure.axes]
     expected = [
         [(list(map(float, each)), list(each.values())) for each in of_panel.values()]
-        for of_panel in (whole[0], apart[0], whole[1], apart[1])
+        for row in range(2)
+        for of_panel in (rows[row] for rows in columns.values())
     ]
     assert drawn == expected
     assert overlapping_texts(figure) == []

@@ -340,11 +340,23 @@ def test_the_picture_shows_each_part_and_no_text_hides_another(
     caught = catch_figure(monkeypatch, scaling_plot)
     scaling = a_scaling()
     scaling_plot.draw_scaling(scaling, "unused.png")
-    building, reading, answering, total, error, adds, _ = caught[0].axes
-    lines = [len(panel.get_lines()) for panel in (building, reading, answering, total, error, adds)]
-    assert lines == [6, 4, 6, 6, 3, 3]  # inference and update; a full view reads nothing apart
+    panels = caught[0].axes
+    building, reading, answering, total, *updates = panels[:8]
+    assert [len(panel.get_lines()) for panel in (building, reading, answering, total)] == [
+        3,
+        2,
+        3,
+        3,
+    ]
+    assert [len(panel.get_lines()) for panel in updates] == [
+        3,
+        2,
+        3,
+        3,
+    ]  # a full view reads nothing
+    assert [len(panel.get_lines()) for panel in panels[8:10]] == [3, 3]
     sides, hard = points_of(reading.get_lines()[0])
     assert sides == list(SIDES)
     assert hard == [0.02] * len(SIDES)
-    np.testing.assert_allclose(points_of(total.get_lines()[1])[1][0], 0.01 + 0.04 + 0.9)
+    np.testing.assert_allclose(points_of(updates[3].get_lines()[0])[1][0], 0.01 + 0.04 + 0.9)
     assert overlapping_texts(caught[0]) == []

@@ -14,19 +14,15 @@ from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import MAX_BYTES
-from report.generate import FOLDER, main, speed_is_stale, stale_pages, write_pages
+from report.markdown import table
+from report.page import ROOT
 from report.pages.docstring import read_task_docstring
-from report.pages.environments import make_pages, page_name
-from report.pages.tables import space_table, table
+from report.pages.environments import FOLDER, make_pages, page_name
+from report.pages.spaces import space_table
 
-DOCS = FOLDER.parent
-README = DOCS.parent / "README.md"
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 GUIDES = (README, *(DOCS / name for name in ("index.md", "extending.md", "speed.md", "memory.md")))
-
-
-def test_the_pages_are_fresh() -> None:
-    assert stale_pages() == [], "run python -m report.generate"
-    assert not speed_is_stale(), "run python -m report.generate"
 
 
 def test_pages_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,31 +58,6 @@ def test_the_list_has_every_id_once_and_links_to_its_page() -> None:
         name = f"{page_name(row)}.md"
         assert name in pages
         assert pages["README.md"].count(f"[`{row.id}`]({name})") == 1
-
-
-def test_writing_mends_what_is_stale_and_nothing_else(tmp_path: Path) -> None:
-    write_pages(tmp_path)
-    edited, gone, fresh = (tmp_path / f"{n}.md" for n in ("CIFAR10", "FashionMNIST", "README"))
-    edited.write_text(edited.read_text() + "\n")
-    gone.unlink()
-    (tmp_path / "Removed.md").write_text("an environment that is no more")
-    (tmp_path / "Removed.png").write_bytes(b"")
-    written_at = fresh.stat().st_mtime_ns
-    expected = ["CIFAR10.md", "FashionMNIST.md", "Removed.md"]
-    assert stale_pages(tmp_path) == expected
-    assert write_pages(tmp_path) == expected
-    assert stale_pages(tmp_path) == []
-    assert fresh.stat().st_mtime_ns == written_at
-    assert {path.stem for path in tmp_path.iterdir()} == {Path(name).stem for name in make_pages()}
-
-
-def test_check_fails_on_a_stale_page(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["--check"]) == 0
-    monkeypatch.setattr("report.generate.stale_pages", lambda: ["CIFAR10.md"])
-    assert main(["--check"]) == 1
-    assert "stale: CIFAR10.md" in capsys.readouterr().err
 
 
 class _Undocumented:
@@ -131,7 +102,7 @@ def test_a_bar_does_not_break_a_table() -> None:
 
 @pytest.mark.parametrize("row", SUITE.values(), ids=lambda row: row.id)
 def test_every_environment_has_a_small_picture(row: Row) -> None:
-    picture = FOLDER / f"{page_name(row)}.png"
+    picture = ROOT / FOLDER / f"{page_name(row)}.png"
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert picture.stat().st_size <= MAX_BYTES
 
@@ -142,7 +113,7 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", text)
     paths = re.findall(r"`((?:glimpse_envs|agents|baselines|docs)/[\w/]*(?:\.py)?)`", text)
     missing = [link for link in links if not (guide.parent / link).exists()]
-    missing += [path for path in paths if not (DOCS.parent / path).exists()]
+    missing += [path for path in paths if not (ROOT / path).exists()]
     commands = set(re.findall(r"python -m\s+(\w[\w.]*\w)", text))
     missing += [command for command in commands if find_spec(command) is None]
     trained = re.findall(r"python -m (?:agents|baselines)\.train ([\w|]+)", text)

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.image import imread
+from matplotlib.figure import Figure
 
-from glimpse_envs.evaluation.memory_records import write_memory_record
-from report.__main__ import main
-from report.figures import memory as memory_plot
-from report.figures.style import COLOURS
-from report.memory_groups import memory_tasks
-from report.pages.memory import (
-    ACCURACY_PICTURE,
-    PAGE,
-    SOLVED_PICTURE,
-    Memory,
-    memory_block,
-    memory_page,
-    memory_pictures,
-    read_memory,
-)
+from glimpse_envs.evaluation.record import Model, Record
+from report.figures import memory as figures_of_memory
+from report.figures.models import style_of_model
+from report.grouping import group_runs, tasks_of
+from report.page import Places
+from report.pages.memory import memory_block, memory_page
 from report.references.memory import NO_CLAIM
-from tests.support.memory_runs import make_copy, make_run, make_soft_run
+from tests.support.figures import catch_figure, overlapping_texts, points_of
+from tests.support.records import REINFORCE, as_runs, bits_record, memory_record
 
-HARD = [make_run(seed) for seed in range(4)] + [make_run(4, 0.395)]
-SOFT = [make_soft_run(seed) for seed in range(2)]
-MARKERS = [f"<!-- {name}:{end} -->" for name in ("results", "comparison", "memory")
-           for end in ("begin", "end")]  # fmt: skip
+SOFT = Model("Soft key-value LSTM", "everything", attention="soft")
+SOFT_COSTS = {"cells_read": 120.0}
+RECORDS = [
+    *(memory_record(seed) for seed in range(4)),
+    memory_record(4, 0.395),
+    *(memory_record(seed, 0.8, SOFT, costs=SOFT_COSTS) for seed in range(2)),
+]
+
+
+def page_of(*records: Record, bits: Sequence[Record] = (), read_cost: bool = False) -> str:
+    groups = group_runs(as_runs(bits))
+    return memory_page(tasks_of(as_runs(records)), groups, read_cost, Places())
 
 
 def row_of(text: str, *words: str) -> dict[str, str]:
@@ -47,18 +45,15 @@ def row_of(text: str, *words: str) -> dict[str, str]:
 
 
 def test_without_records_it_says_how_to_make_some() -> None:
-    nothing = Memory([], [], [])
-    assert memory_block(nothing, "docs").startswith("Not measured yet: `python -m agents.train")
-    page = memory_page(nothing)
+    assert memory_block([], Places()).startswith("Not measured yet: `python -m agents.train")
+    page = page_of()
     for command in ("agents.train", "baselines.memories.ntm_copy", "benchmarks.cost.read_cost"):
         assert f"Not measured yet: `python -m {command}" in page
     assert "![" not in page
-    assert memory_pictures(nothing) == {}
 
 
 def test_a_row_tells_what_its_seeds_did() -> None:
-    memory = Memory([*HARD, *SOFT], [], [])
-    for text in (memory_block(memory, "docs"), memory_page(memory)):
+    for text in (memory_block(tasks_of(as_runs(RECORDS)), Places()), page_of(*RECORDS)):
         hard = row_of(text, "Reinforce LSTM")
         assert hard.items() >= {
             "sees": "one cell a step",
@@ -69,43 +64,43 @@ def test_a_row_tells_what_its_seeds_did() -> None:
             "solved": "4 of 5",
             "episodes to solve": "50 k",
             "minutes to solve": "3.8",
-            "right % at 1x": "87.5",
-            "right % at 2x": "43.8",
+            "success % at 1x": "87.5",
+            "success % at 2x": "43.8",
             "cells read": "12",
         }.items()  # fmt: skip
-        soft = row_of(text, "Soft key-value memory")
-        assert soft["sees"] == "every cell"
+        assert hard["records"].count("results/a.json") == 5
+        soft = row_of(text, SOFT.name)
+        assert (soft["sees"], soft["curriculum"]) == ("every cell", "uniform")
         assert soft["solved"] == "0 of 2"
         assert soft["episodes to solve"] == soft["minutes to solve"] == "—"
-        assert "ms a step" not in hard
+        assert "seconds an episode" not in hard
         assert "2 to 5 times" in text
 
 
 def test_costs_have_columns_where_they_are_known() -> None:
-    runs = [make_run(seconds_per_step=0.0021, multiply_adds=3.2e6), make_soft_run()]
-    page = memory_page(Memory(runs, [], []))
-    hard, soft = row_of(page, "Reinforce LSTM"), row_of(page, "Soft key-value memory")
-    assert (hard["ms a step"], hard["multiply-adds"]) == ("2.1", "3.2 M")
-    assert (soft["ms a step"], soft["multiply-adds"]) == ("—", "—")
+    costs = {"cells_read": 12.0, "seconds": 0.0021, "multiply_adds": 3.2e6}
+    page = page_of(memory_record(costs=costs), memory_record(model=SOFT))
+    hard, soft = row_of(page, "Reinforce LSTM"), row_of(page, SOFT.name)
+    assert (hard["seconds an episode"], hard["multiply-adds"]) == ("0.0021", "3.2 M")
+    assert (soft["seconds an episode"], soft["multiply-adds"]) == ("—", "—")
 
 
 def test_what_others_report_stands_beside_and_claims_nothing() -> None:
-    page = memory_page(Memory([make_run(env_id="Glimpse/Reverse-v0")], [], []))
+    page = page_of(memory_record(env_id="Glimpse/Reverse-v0"))
     direct = row_of(page, "RL-NTM, direct access")
     assert direct["episodes to solve"] == "under 4.0 M"
     assert direct["minutes to solve"] == "35 h, a workstation"
     assert direct["seeds"] == "—"
     assert row_of(page, "RL-NTM, LSTM")["solved"] == "no"
     assert f"as reported. {NO_CLAIM}" in page
-    assert "RL-NTM, LSTM" not in memory_page(Memory([make_run(env_id="Mine-v0")], [], []))
+    assert "RL-NTM, LSTM" not in page_of(memory_record(env_id="Mine-v0"))
 
 
 def test_key_value_memories_stand_side_by_side() -> None:
-    kinds = ("Soft", "Soft-to-hard", "Hard")
-    runs = [make_soft_run(model=f"{kind} key-value memory") for kind in kinds]
-    page = memory_page(Memory(runs, [], []))
-    sees = {kind: row_of(page, f"| {kind} key-value")["sees"] for kind in kinds}
-    assert sees == {
+    kinds: dict[str, Any] = {"Soft": "soft", "Soft-to-hard": "soft_to_hard", "Hard": "hard"}
+    models = [Model(name, "everything", attention=kind) for name, kind in kinds.items()]
+    page = page_of(*(memory_record(model=model) for model in models))
+    assert {name: row_of(page, f"| {name} |")["sees"] for name in kinds} == {
         "Hard": "every cell once, then one a read",
         "Soft-to-hard": "every cell, one a read in the end",
         "Soft": "every cell",
@@ -113,13 +108,13 @@ def test_key_value_memories_stand_side_by_side() -> None:
 
 
 def test_each_note_is_told_once_after_its_models() -> None:
-    runs = [make_run(0, notes="in groups"), make_run(1, notes="in groups"), make_soft_run()]
-    lines = memory_page(Memory(runs, [], [])).splitlines()
+    records = [memory_record(seed, notes="in groups") for seed in range(2)]
+    lines = page_of(*records, memory_record(model=SOFT)).splitlines()
     assert lines.count("- Reinforce LSTM: in groups") == 1
 
 
 def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
-    page = memory_page(Memory([], [make_copy(0, 0.5), make_copy(1, 0.1)], []))
+    page = page_of(bits=[bits_record(0, 0.5), bits_record(1, 0.1)])
     row = row_of(page, "| 120 | 960 |")
     assert row["wrong bits"] == "1.80"
     assert row["least to most seed"] == "0.60 to 3.00"
@@ -127,108 +122,52 @@ def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
     assert "2 seeds, 20 core-minutes each, 500 test sequences" in page
 
 
-def test_the_read_s_cost_is_shown_once_it_was_measured(tmp_path: Path) -> None:
-    records, benchmarks = tmp_path / "memory", tmp_path / "benchmarks"
-    assert "(read_cost.png)" not in memory_page(read_memory(records, benchmarks))
-    benchmarks.mkdir()
-    (benchmarks / "read_cost.json").write_text("{}")
-    assert "![The cost of one read by cells](read_cost.png)" in memory_page(
-        read_memory(records, benchmarks)
-    )
+def test_the_read_s_cost_is_shown_once_it_was_measured() -> None:
+    assert "(read_cost.svg)" not in page_of()
+    assert "![The cost of one read by cells](read_cost.svg)" in page_of(read_cost=True)
 
 
-# Pictures
+# Figures
 
 
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The figures that are drawn instead of written."""
-    figures: list[Any] = []
-    monkeypatch.setattr(memory_plot, "save_figure", lambda figure, path: figures.append(figure))
-    return figures
+def draw(monkeypatch: pytest.MonkeyPatch, figure: Callable[..., None]) -> Figure:
+    caught = catch_figure(monkeypatch, figures_of_memory)
+    again = memory_record(env_id="Glimpse/Reverse-v0", length=20, multiples=(1, 2))
+    alone = memory_record(env_id="Glimpse/AssociativeRecall-v0", length=6, multiples=(1,))
+    figure(tasks_of(as_runs([*RECORDS, again, alone])), Path("unused.svg"))
+    return caught[0]
 
 
-def draw(figures: list[Any], picture: Callable[..., None]) -> Any:
-    runs = [*HARD, *SOFT, make_run(env_id="Glimpse/Reverse-v0", length=20,
-                                   accuracy_by_length={"20": 1.0, "40": 0.5})]  # fmt: skip
-    picture(memory_tasks(runs), Path("unused.png"))
-    (figure,) = figures
-    return figure
-
-
-def test_accuracy_is_drawn_by_length_in_a_panel_for_each_task(drawn: list[Any]) -> None:
-    panels = {panel.get_title(): panel for panel in draw(drawn, memory_plot.draw_accuracy).axes}
-    assert set(panels) == {"Copy-v0", "Reverse-v0"}
+def test_success_is_drawn_by_length_in_a_panel_for_each_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    figure = draw(monkeypatch, figures_of_memory.draw_success)
+    panels = {panel.get_title(loc="left"): panel for panel in figure.axes}
+    assert set(panels) == {"Copy-v0", "Reverse-v0"}, "a task of one length has none"
     hard, soft, mark = panels["Copy-v0"].get_lines()
-    assert hard.get_xdata().tolist() == [10, 20, 40, 60]
-    assert hard.get_ydata()[:2] == pytest.approx([87.5, 43.75])
+    assert points_of(hard)[0] == [10, 20, 40, 60]
+    assert points_of(hard)[1][:2] == pytest.approx([87.5, 43.75])
     assert (hard.get_linestyle(), soft.get_linestyle()) == ("-", ":")
-    assert list(mark.get_xdata()) == [10, 10]
+    assert points_of(mark)[0] == [10, 10]
     dots = panels["Copy-v0"].collections[0].get_offsets()
     assert np.asarray(dots)[:, 1] == pytest.approx([99.5] * 4 + [39.5])
     again = panels["Reverse-v0"].get_lines()[0]
-    assert again.get_color() == hard.get_color() == COLOURS[0]
-    assert again.get_xdata().tolist() == [20, 40]
+    assert again.get_color() == hard.get_color() == style_of_model(REINFORCE).colour
+    assert points_of(again)[0] == [20, 40]
+    assert overlapping_texts(figure) == []
 
 
-def test_bars_are_the_share_of_seeds_that_solved(drawn: list[Any]) -> None:
-    (panel,) = draw(drawn, memory_plot.draw_solved).axes
+def test_bars_are_the_share_of_seeds_that_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    (panel,) = draw(monkeypatch, figures_of_memory.draw_solved).axes
     names = [label.get_text() for label in panel.get_yticklabels()]
-    widths = [bar.get_width() for bar in panel.patches]
+    widths = [bar.get_width() for bar in panel.patches]  # type: ignore[attr-defined]
     assert list(zip(names, widths, strict=True)) == [
         ("Reinforce LSTM, by label, mixture", 80.0),
-        ("Soft key-value memory, by label, uniform", 0.0),
+        ("Soft key-value LSTM, by label, uniform", 0.0),
+        ("Reinforce LSTM, by label, mixture", 100.0),
         ("Reinforce LSTM, by label, mixture", 100.0),
     ]
-    colours = [to_hex(bar.get_facecolor()).upper() for bar in panel.patches]
-    assert colours == [COLOURS[0], "#FFFFFF", COLOURS[0]]
+    hard, soft, *_ = panel.patches
+    assert to_hex(hard.get_facecolor()).upper() == style_of_model(REINFORCE).colour
+    assert to_hex(soft.get_facecolor(), keep_alpha=True).endswith("00"), "it is not filled"
     assert {"4 of 5", "0 of 2", "1 of 1", "Copy-v0"} <= {text.get_text() for text in panel.texts}
-
-
-# The report
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> list[str]:
-    """An empty folder of results and a README with markers, as arguments."""
-    (tmp_path / "results").mkdir()
-    (tmp_path / "README.md").write_text("\n".join(["# Title", *MARKERS, "end\n"]))
-    return [
-        *("--results", str(tmp_path / "results")),
-        *("--readme", str(tmp_path / "README.md")),
-        *("--plot", str(tmp_path / "docs" / "plot.png")),
-        *("--page", str(tmp_path / "docs" / "comparison.md")),
-    ]
-
-
-def test_the_report_is_fresh_until_a_record_is_added(
-    place: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    docs, memory = tmp_path / "docs", tmp_path / "results" / "memory"
-    assert main(place) == 0
-    assert main([*place, "--check"]) == 0
-    assert "--record results/memory" in (docs / PAGE).read_text()
-    write_memory_record(make_run(), memory)
-    (memory / "ntm_copy_seed0.json").write_text(json.dumps(asdict(make_copy())))
-    (memory / "torn.json").write_text("{")
-    assert main([*place, "--check"]) == 1
-    told = capsys.readouterr().err
-    assert "left out: torn.json" in told
-    for name in ("README.md", PAGE, ACCURACY_PICTURE, SOLVED_PICTURE):
-        assert f"{name} is stale" in told
-    assert main(place) == 0
-    assert main([*place, "--check"]) == 0
-    readme = (tmp_path / "README.md").read_text()
-    assert f"(docs/{PAGE})" in readme
-    assert f"(docs/{ACCURACY_PICTURE})" in readme
-    for name in (ACCURACY_PICTURE, SOLVED_PICTURE):
-        assert f"({name})" in (docs / PAGE).read_text()
-        assert min(imread(docs / name).shape[:2]) > 100
-
-
-def test_a_readme_without_the_block_is_told(
-    place: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "README.md").write_text("\n".join(MARKERS[:4]))
-    assert main(place) == 2
-    assert "memory:begin" in capsys.readouterr().err

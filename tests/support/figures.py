@@ -34,10 +34,16 @@ def points_of(line: Line2D) -> tuple[list[float], list[float]]:
 def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
     """The pairs of visible texts whose boxes overlap by more than a pixel."""
     figure.draw_without_rendering()
+    hidden = {t for a in figure.axes if not a.get_visible() for t in a.findobj(Text)}
     texts = [
         text
         for text in figure.findobj(Text)
         if isinstance(text, Text) and text.get_visible() and text.get_text().strip()
     ]
-    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in texts]
+    # Of the text alone: that of an annotation would hold its arrow, too.
+    boxes = [
+        (text.get_text(), Text.get_window_extent(text).padded(-1))
+        for text in texts
+        if text not in hidden
+    ]
     return [(first, second) for (first, a), (second, b) in combinations(boxes, 2) if a.overlaps(b)]

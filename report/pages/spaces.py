@@ -1,10 +1,12 @@
-"""Markdown tables: of anything, and of a live space with what each of its keys means."""
+"""The table of a live space: its keys, their ranges, and what each means."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+
+from report.markdown import table
 
 MEANINGS: dict[str, str] = {
     "look: continuous": "the next glimpse's place (x, y), from the top left to the bottom right",
@@ -29,14 +31,6 @@ MEANINGS: dict[str, str] = {
     "scene": "all that is hidden: of a picture (C, H, W)",
 }
 """What the keys of all environments' actions and observations mean (a look: by its kind)."""
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; a `|` in a cell is escaped."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
-    )
 
 
 def space_table(
@@ -77,7 +71,7 @@ def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
         name = "location: address"
     if name not in MEANINGS:
         raise LookupError(
-            f"what does the key {name!r} mean? Say so in report/pages/tables.py, in MEANINGS"
+            f"what does the key {name!r} mean? Say so in report/pages/spaces.py, in MEANINGS"
         )
     return MEANINGS[name]
 
@@ -100,4 +94,4 @@ def _range(leaf: spaces.Space) -> str:
         return f"{leaf.start.min()} to {(leaf.start + leaf.nvec - 1).max()}"
     if isinstance(leaf, spaces.MultiBinary):
         return "0 to 1"
-    raise LookupError(f"what is the range of {leaf}? Say so in report/pages/tables.py, in _range")
+    raise LookupError(f"what is the range of {leaf}? Say so in report/pages/spaces.py, in _range")

@@ -1,0 +1,136 @@
+"""Which runs are alike but for their seeds, and which groups of them may be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import digest, settings_of
+from glimpse_envs.suite import SUITE
+from report.groups import Group
+from report.kinds import KINDS
+from report.runs import Run
+
+NEUTRAL_KWARGS = frozenset(
+    {"budget", "split", "copies", "autoreset_mode", "render_mode", "reward", "history"}
+)
+"""Arguments that change how an agent is trained or dealt scenes, not what the task is."""
+
+VIEW_KWARGS = NEUTRAL_KWARGS | {
+    *("look", "max_move", "address", "addressing"),
+    *("length", "min_length", "slack"),
+}
+"""Arguments in which the models of one comparison may differ: how what is hidden is gone through
+and in which levels it is learned, not what it is."""
+
+# Entries of a config that stand in the record, too.
+_RECORDED = frozenset({"env_id", "answer_by", "curriculum", "length"})
+
+
+@dataclass(frozen=True)
+class Task:
+    """Groups that may be compared: one table, one panel."""
+
+    env_id: str
+    env_kwargs: dict[str, Any]
+    """What differs from the id's defaults, less `VIEW_KWARGS`."""
+    groups: tuple[Group, ...]
+    """By kind, then by label."""
+
+
+def group_runs(runs: Iterable[Run]) -> list[Group]:
+    """Runs of the test split that have everything but seed and machine in common, together.
+
+    The label of a group is the model's name, with the settings that tell it from others of the same
+    task, model and budget.
+    """
+    alike: dict[str, dict[str, list[Run]]] = {}
+    for run in runs:
+        if run.record.headline.split == "test":
+            settings = digest(_settings(run.record))
+            alike.setdefault(_row(run.record), {}).setdefault(settings, []).append(run)
+    groups: list[Group] = []
+    for key in sorted(alike):
+        variants = list(alike[key].values())
+        words = differences([_settings(same[0].record) for same in variants], absent="off")
+        named = [
+            Group(tuple(sorted(same, key=lambda run: run.record.seed)), _label(same[0], told))
+            for same, told in zip(variants, words, strict=True)
+        ]
+        groups += sorted(named, key=lambda group: group.label)
+    return groups
+
+
+def tasks_of(runs: Iterable[Run]) -> list[Task]:
+    """The groups by what is asked, in the suite's order; an id's defaults come first.
+
+    A label tells the arguments that not all groups of the task share, too.
+    """
+    tasks: dict[str, list[Group]] = {}
+    for group in group_runs(runs):
+        tasks.setdefault(_asked(group.first), []).append(group)
+    found = []
+    for key, groups in tasks.items():
+        env_id, asked = json.loads(key)
+        words = differences([group.first.env_kwargs for group in groups])
+        named = [
+            replace(group, label=_label_with(group.label, told))
+            for group, told in zip(groups, words, strict=True)
+        ]
+        named.sort(key=lambda group: (KINDS.index(group.kind), group.label, group.curriculum))
+        found.append(Task(env_id, asked, tuple(named)))
+    known = list(SUITE)
+
+    def place(task: Task) -> tuple[int, str, int, str]:
+        index = known.index(task.env_id) if task.env_id in known else len(known)
+        return index, task.env_id, len(task.env_kwargs), json.dumps(task.env_kwargs, sort_keys=True)
+
+    return sorted(found, key=place)
+
+
+def differences(settings: Sequence[dict[str, Any]], absent: str | None = None) -> list[list[str]]:
+    """What each has that is not in all of the others, ["network.core=gru", "slack=2"].
+
+    Args:
+        settings: name -> value of each.
+        absent: the value of what one does not have; None leaves it out.
+    """
+    names = sorted(set().union(*settings))
+    differing = [n for n in names if any(s.get(n) != settings[0].get(n) for s in settings)]
+    return [
+        [f"{n}={s.get(n, absent)}" for n in differing if n in s or absent is not None]
+        for s in settings
+    ]
+
+
+def _row(record: Record) -> str:
+    """What the cells of a table tell of a record."""
+    task = [record.env_id, len(record.env_kwargs), record.env_kwargs]
+    trained = [record.config.get("curriculum"), record.levels, record.headline.episodes]
+    return json.dumps([*task, *astuple(record.model), record.budget, *trained], sort_keys=True)
+
+
+def _asked(record: Record) -> str:
+    asked = {k: v for k, v in record.env_kwargs.items() if k not in VIEW_KWARGS}
+    return json.dumps([record.env_id, asked], sort_keys=True)
+
+
+def _settings(record: Record) -> dict[str, Any]:
+    """What a config tells of how a model was made and trained that its record does not."""
+    settings = settings_of(record.config)
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in _RECORDED and not name.startswith("env_kwargs.")
+    }
+
+
+def _label(run: Run, words: Sequence[str]) -> str:
+    return _label_with(run.record.model.name, words)
+
+
+def _label_with(label: str, words: Sequence[str]) -> str:
+    return f"{label} ({', '.join(words)})" if words else label

@@ -1,0 +1,126 @@
+"""What a page is: what it reads, what it writes, and whether that is fresh."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from glimpse_envs.core.files import write_atomically
+from report.markdown import ReportError, replace_block
+
+ROOT = Path(__file__).parents[1]
+README = "README.md"
+
+Draw = Callable[[Path], None]
+"""Draws a figure and writes it to a path, whole or not at all."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where records are read, and where pages are written."""
+
+    results: Path = ROOT / "results"
+    root: Path = ROOT
+    """The folder of README.md and docs/."""
+
+    @property
+    def benchmarks(self) -> Path:
+        """The folder of measured speeds, costs and variances."""
+        return self.results / "benchmarks"
+
+    def link(self, file: Path, page: str) -> str:
+        """The relative link to `file` on a page, whose path is given from the root."""
+        return Path(os.path.relpath(file, (self.root / page).parent)).as_posix()
+
+
+@dataclass(frozen=True)
+class Published:
+    """All that a page writes; paths are given from the root, "docs/speed.md"."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Path -> Markdown."""
+    blocks: Mapping[str, str] = field(default_factory=dict)
+    """Name of a block of the README -> Markdown."""
+    figures: Mapping[str, Draw] = field(default_factory=dict)
+    """Path -> what draws it."""
+    problems: Sequence[str] = ()
+    """Of records that were left out, by file name."""
+    owned: str = ""
+    """A pattern of paths at which no file but these may be; "" for none."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One entry of `report.__main__.PAGES`."""
+
+    name: str
+    """On the command line."""
+    reads: str
+    """What it is drawn from, for people."""
+    publish: Callable[[Places], Published]
+
+
+def stale_files(published: Published, places: Places) -> list[Path]:
+    """Texts that do not say what they should, figures that are missing, and files of nobody.
+
+    Raises:
+        ReportError: the README lacks the markers of a block.
+        OSError, UnicodeDecodeError: a text cannot be read.
+    """
+    figures = [places.root / path for path in published.figures]
+    missing = [path for path in figures if not path.exists()]
+    return [*_stale_texts(published, places), *missing, *_strays(published, places)]
+
+
+def write(published: Published, places: Places, *, redraw: bool = False) -> list[Path]:
+    """Write what is stale, delete files of nobody, and return the paths of all these.
+
+    A figure is drawn where it is missing, where a text that shows it was stale, and on `redraw`.
+
+    Raises:
+        ReportError: the README lacks the markers of a block; nothing is written.
+        OSError, UnicodeDecodeError: a text cannot be read or written.
+    """
+    texts = _stale_texts(published, places)
+    strays = list(_strays(published, places))
+    figures = {places.root / path: draw for path, draw in published.figures.items()}
+    drawn = [
+        path
+        for path in figures
+        if redraw or not path.exists() or any(path.name in text for text in texts.values())
+    ]
+    for path in drawn:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figures[path](path)
+    for path, text in texts.items():
+        write_atomically(path, text.encode())
+    for path in strays:
+        path.unlink()
+    return [*texts, *drawn, *strays]
+
+
+def _stale_texts(published: Published, places: Places) -> dict[Path, str]:
+    """Path -> what it should hold, of the texts that do not."""
+    wanted = {places.root / path: text for path, text in published.texts.items()}
+    if published.blocks:
+        readme = places.root / README
+        text = readme.read_bytes().decode()
+        for name, block in published.blocks.items():
+            try:
+                text = replace_block(text, block, name)
+            except ReportError as error:
+                raise ReportError(f"{readme} {error}") from error
+        wanted[readme] = text
+    return {
+        path: text
+        for path, text in wanted.items()
+        if not path.exists() or path.read_bytes().decode() != text
+    }
+
+
+def _strays(published: Published, places: Places) -> Iterator[Path]:
+    kept = {places.root / path for path in (*published.texts, *published.figures)}
+    if published.owned:
+        yield from sorted(set(places.root.glob(published.owned)) - kept)

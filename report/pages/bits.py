@@ -1,0 +1,52 @@
+"""The section on copying bits, the neural Turing machine's own test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from report.groups import Group, hardware_of
+from report.markdown import listed, table
+from report.page import Places
+from report.runs import record_links
+
+COPY = "`python -m baselines.memories.ntm_copy`"
+
+_HEADER = (
+    "length", "bits", "wrong bits", "least to most seed", "greatest", "wholly right %", "records",
+)  # fmt: skip
+
+
+def bits_blocks(groups: Sequence[Group], places: Places, page: str) -> list[str]:
+    """Text and table for each of the groups."""
+    if not groups:
+        return [f"Not measured yet: {COPY}."]
+    return [block for group in groups for block in _blocks(group, places, page)]
+
+
+def _blocks(group: Group, places: Places, page: str) -> list[str]:
+    scores = [score for record in group.records for score in record.scores]
+    tested = listed(sorted({f"{score.episodes:,}" for score in scores}))
+    seeds = f"{group.seeds} seeds" if group.seeds > 1 else "one seed, no claim"
+    links = record_links(group.runs, places, page)
+    rows = []
+    for level in sorted({score.level for score in scores if score.level is not None}):
+        alike = [score for score in scores if score.level == level]
+        wrong = [score.costs["wrong_bits"] for score in alike]
+        rows.append([
+            str(level),
+            str(8 * level),
+            f"{fmean(wrong):.2f}",
+            f"{min(wrong):.2f} to {max(wrong):.2f}",
+            f"{max(score.costs['wrong_bits_greatest'] for score in alike):.0f}",
+            f"{100 * fmean(score.success or 0.0 for score in alike):.1f}",
+            links,
+        ])  # fmt: skip
+    return [
+        "A neural Turing machine is trained to copy random 8-bit vectors, 1 to 20 of them, and "
+        f"then copies longer sequences ({COPY}; {seeds}, {group.core_minutes:.0f} core-minutes "
+        f"each, {tested} test sequences of each length). Wrong bits are of one sequence: a mean, "
+        "also of the best and the worst seed, and the greatest number seen.",
+        table(_HEADER, rows),
+        hardware_of([group]),
+    ]

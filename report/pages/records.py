@@ -1,0 +1,68 @@
+"""The page of all records: with which command, versions and machine each was made."""
+
+from __future__ import annotations
+
+from glimpse_envs.evaluation.record import NTM_COPY
+from report.markdown import UNKNOWN, environment, short_revision, table
+from report.page import README, Places, Published
+from report.runs import Run, read_runs
+from report.scaling import FILE_NAME
+
+PAGE = "docs/records.md"
+POINTER = "Commands, algorithms, versions and machines of all runs: [{0}]({0})."
+"""For the pages; to be filled with the link."""
+
+FOLDERS = (
+    (".", "Results"),
+    ("comparison", "Hard against soft"),
+    ("memory", "Memory"),
+)
+"""Of records, in the folder of results, and the headings of what they are drawn into."""
+
+HEADER = ("environment", "model", "seed", "record", "algorithm", "command", "versions", "made on")
+
+_HEAD = """# Records
+
+<!-- Drawn by `python -m report` from results/; do not edit. -->
+
+Every published number is drawn from one of these files. A command begins the training anew; where
+that of the run was not kept, the record, which holds seed and configuration, is given to it.
+Versions of libraries that were not kept are a dash."""
+
+
+def publish(places: Places) -> Published:
+    """The page; what was left out is told by the pages that draw the records."""
+    blocks = [_HEAD]
+    for folder, heading in FOLDERS:
+        runs, _ = read_runs(places.results / folder, other=(FILE_NAME,))
+        if runs:
+            blocks += [f"## {heading}", table(HEADER, [_row(run, places) for run in runs])]
+    return Published({PAGE: "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])})
+
+
+def _row(run: Run, places: Places) -> list[str]:
+    record = run.record
+    versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
+    return [
+        environment(record.env_id, record.env_kwargs),
+        record.model.name,
+        str(record.seed),
+        f"[{run.file.name}]({places.link(run.file, PAGE)})",
+        record.algorithm,
+        f"`{command_of(run, places)}`",
+        versions or UNKNOWN,
+        f"{record.hardware}, revision {short_revision(record.revision)}",
+    ]
+
+
+def command_of(run: Run, places: Places) -> str:
+    """The command that begins a run again, as it can be typed at the root."""
+    record = run.record
+    if record.command:
+        return record.command
+    if record.env_id == NTM_COPY:
+        minutes = f"{record.config['minutes']:g}"
+        return f"python -m baselines.memories.ntm_copy --seed {record.seed} --minutes {minutes}"
+    # What sees everything from the first step on is a baseline, what takes glimpses an agent.
+    room = "baselines" if record.model.sees == "everything" else "agents"
+    return f"python -m {room}.train --from-record {places.link(run.file, README)}"

@@ -1,0 +1,49 @@
+"""Recorded runs and the files that they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import RecordError, identity, read_record
+from report.page import Places
+
+
+@dataclass(frozen=True)
+class Run:
+    """A record and its file."""
+
+    record: Record
+    file: Path
+
+
+def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], list[str]]:
+    """All records of `folder`, by file name, and the problems of files that were left out.
+
+    A run recorded twice counts once; a folder that is not there holds none.
+
+    Args:
+        folder: of `*.json` files.
+        other: names of files in it that hold something else.
+    """
+    runs: dict[str, Run] = {}
+    problems: list[str] = []
+    for path in sorted(folder.glob("*.json")):
+        if path.name in other:
+            continue
+        try:
+            run = Run(read_record(path), path)
+        except (OSError, RecordError) as error:
+            problems.append(f"{path.name}: {error}")
+            continue
+        first = runs.setdefault(identity(run.record), run)
+        if first is not run:
+            problems.append(f"{path.name}: the same run as {first.file.name}, which is kept")
+    return list(runs.values()), problems
+
+
+def record_links(runs: Iterable[Run], places: Places, page: str) -> str:
+    """Links from `page` to the record of each run, which are called by their seeds."""
+    return " ".join(f"[{run.record.seed}]({places.link(run.file, page)})" for run in runs)

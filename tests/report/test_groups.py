@@ -1,0 +1,205 @@
+"""Runs are grouped over seeds, and a group says no more than its runs allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glimpse_envs.evaluation.record import Model, Record, Validation
+from glimpse_envs.evaluation.statistics import bootstrap_interval, wilson_interval
+from report.curves import curve_of, time_to
+from report.grouping import group_runs, tasks_of
+from report.groups import Group, compare
+from report.kinds import KINDS, kind_of
+from tests.support.records import (
+    ENV_ID,
+    EPISODES,
+    MODELS,
+    RANDOM,
+    SOFT_TILES,
+    a_record,
+    as_runs,
+    many_records,
+    memory_record,
+)
+
+
+def the_group(*records: Record) -> Group:
+    (group,) = group_runs(as_runs(records))
+    return group
+
+
+# Kinds
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (Model("full soft random"), "hard"),
+        (Model("", "privileged"), "privileged"),
+        (Model("", "everything", attention="hard"), "addressed"),
+        (Model("", "everything", attention="soft_to_hard"), "soft_to_hard"),
+        (Model("", "everything", attention="soft"), "soft"),
+        (Model("", "everything", attention="none"), "full"),
+    ],
+)
+def test_the_kind_follows_from_fields_whatever_the_name(model: Model, kind: str) -> None:
+    assert kind_of(model) == kind
+
+
+# Groups
+
+
+def test_groups_hold_runs_that_differ_in_the_seed_alone() -> None:
+    runs = [a_record(seed=seed) for seed in (2, 0, 1)]
+    others = [
+        a_record(RANDOM),
+        a_record(env_kwargs={"clutter": 8}),
+        a_record(score={"episodes": 5_000, "successes": ""}),
+        a_record(score={"split": "validation"}),
+    ]
+    groups = group_runs(as_runs([*runs, *others]))
+    assert sorted(group.seeds for group in groups) == [1, 1, 1, 3]
+    three = next(group for group in groups if group.seeds == 3)
+    assert [record.seed for record in three.records] == [0, 1, 2]
+
+
+def test_other_settings_are_another_group_that_says_which() -> None:
+    settings: list[dict[str, Any]] = [
+        {"batch_size": 128, "network": {"core": "lstm"}},
+        {"batch_size": 128, "network": {"core": "gru", "contrast": True}},
+    ]
+    runs = [a_record(seed=s, config={**c, "seed": s}) for s in range(3) for c in settings]
+    groups = group_runs(as_runs(runs))
+    assert [(group.label, group.seeds) for group in groups] == [
+        ("Reinforce LSTM (network.contrast=True, network.core=gru)", 3),
+        ("Reinforce LSTM (network.contrast=off, network.core=lstm)", 3),
+    ]
+
+
+def test_machines_make_no_other_group() -> None:
+    runs = [a_record(config={"batch_size": 128}), a_record(config={"batch_size": 128, "threads": 8},
+                                                          seed=1, hardware="another")]  # fmt: skip
+    assert the_group(*runs).seeds == 2
+
+
+def test_one_run_has_wilsons_interval_and_makes_no_claim() -> None:
+    group = the_group(a_record(error=3.0))
+    low, high = wilson_interval(300, EPISODES)
+    assert group.interval == (100 * low, 100 * high)
+    assert group.standing == "one run, no claim"
+
+
+def test_five_seeds_are_bootstrapped_over_seeds_and_episodes() -> None:
+    counts = [250, 280, 300, 310, 900]
+    group = the_group(*(a_record(error=c / 100, seed=s) for s, c in enumerate(counts)))
+    low, high = bootstrap_interval(np.stack([np.arange(EPISODES) >= count for count in counts]))
+    assert group.error == pytest.approx(2.9667, abs=1e-4)  # the middle three
+    assert group.interval == pytest.approx((100 * low, 100 * high))
+    assert group.standing == "5 runs"
+
+
+def test_seeds_without_their_episodes_are_bootstrapped_from_counts() -> None:
+    group = the_group(*(a_record(error=3.0, seed=s, score={"successes": ""}) for s in range(5)))
+    low, high = group.interval
+    assert 2.5 < low < 3.0 < high < 3.5
+    assert group.standing == "5 runs"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "episodes", "standing"),
+    [(4, EPISODES, "4 runs, no claim"), (5, 1_000, "1000 episodes, no claim")],
+)
+def test_few_seeds_or_episodes_make_no_claim(seeds: int, episodes: int, standing: str) -> None:
+    score = {"episodes": episodes, "successes": ""}
+    group = the_group(*(a_record(seed=seed, score=score) for seed in range(seeds)))
+    assert group.standing == standing
+
+
+def test_a_reference_is_cleared_only_by_the_whole_interval() -> None:
+    assert compare((1.0, 2.0), 2.1) == "under"
+    assert compare((1.0, 2.0), 2.0) == "overlaps"
+    assert compare((1.0, 2.0), 1.5) == "overlaps"
+    assert compare((1.0, 2.0), 0.9) == "above"
+
+
+def test_levels_are_means_over_the_seeds_that_were_scored_there() -> None:
+    group = the_group(memory_record(0, 1.0), memory_record(1, 0.4, multiples=(1, 2)))
+    assert group.success_at(2) == pytest.approx(0.35)
+    assert group.success_at(4) == 0.25
+    assert group.success_at(3) is None
+    assert [level for level, _ in group.successes_by_level()] == [10, 20]
+    assert (group.solved, group.episodes_to_solve, group.minutes_to_solve) == (1, 20_000, 1.5)
+
+
+# Tasks
+
+
+def test_the_groups_of_a_task_stand_kind_by_kind_whatever_the_order() -> None:
+    (task,) = tasks_of(as_runs(reversed(many_records())))
+    kinds = [group.kind for group in task.groups]
+    assert kinds == sorted(kinds, key=KINDS.index)
+    assert len(task.groups) == len(MODELS)
+
+
+def test_labels_tell_only_what_differs() -> None:
+    shared = {"scene_size": 80}
+    records = [
+        a_record(env_kwargs={**shared, "look": "tiles"}),
+        a_record(env_kwargs=shared),
+        a_record(SOFT_TILES, env_kwargs=shared),
+    ]
+    (task,) = tasks_of(as_runs(records))
+    labels = [group.label for group in task.groups]
+    assert labels == ["Reinforce LSTM", "Reinforce LSTM (look=tiles)", "Soft tiles LSTM"]
+
+
+def test_ways_of_looking_are_compared_and_other_scenes_are_not() -> None:
+    records = [
+        a_record(),
+        a_record(env_kwargs={"look": "tiles", "budget": 4}, budget=4),
+        a_record(SOFT_TILES),
+        a_record(env_kwargs={"clutter": 8}),
+        a_record(env_id="Glimpse/CIFAR10-v0"),
+        memory_record(env_kwargs={"min_length": 2, "slack": 3.0}),
+        memory_record(),
+    ]
+    tasks = {(t.env_id, *t.env_kwargs.items()): len(t.groups) for t in tasks_of(as_runs(records))}
+    assert tasks == {
+        (ENV_ID,): 3,
+        (ENV_ID, ("clutter", 8)): 1,
+        ("Glimpse/CIFAR10-v0",): 1,
+        ("Glimpse/Copy-v0",): 2,
+    }
+
+
+# Curves
+
+
+def a_curve(*points: tuple[float, int, float]) -> tuple[Validation, ...]:
+    return tuple(Validation(s, n, 1 - error / 100, None, 2_000) for s, n, error in points)
+
+
+def test_the_time_to_an_error_is_that_of_the_first_score_at_or_under_it() -> None:
+    curve = a_curve((1.5, 100, 60.0), (3.0, 200, 10.0), (6.0, 400, 4.0))
+    points = curve_of(the_group(a_record(curve=curve)))
+    assert time_to(10.000001, points) == 3.0
+    assert time_to(1, points) == np.inf
+    assert curve_of(the_group(a_record(curve=()))) == []
+
+
+def test_curves_of_seeds_are_averaged_as_far_as_all_have_points() -> None:
+    curves = [
+        a_curve((1.0, 100, 30.0), (2.0, 200, 10.0), (4.0, 400, 5.0)),
+        a_curve((3.0, 100, 40.0), (4.0, 200, 20.0)),
+    ]
+    first, second = curve_of(the_group(*(a_record(seed=s, curve=c) for s, c in enumerate(curves))))
+    assert (first.core_seconds, first.error) == pytest.approx((2.0, 35.0))
+    assert (second.core_seconds, second.error) == pytest.approx((3.0, 15.0))
+    assert second.low < 10.1  # seeds that differ by so much say little of the next
+    assert second.high > 19.9
+    low, high = wilson_interval(600, 2_000)
+    alone = curve_of(the_group(a_record(curve=curves[0])))[0]
+    assert (alone.low, alone.high) == pytest.approx((100 * low, 100 * high))

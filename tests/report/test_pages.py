@@ -1,0 +1,191 @@
+"""One command writes what is stale, and nothing else; its check finds all of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.train import ALGORITHMS as AGENTS
+from baselines.train import ALGORITHMS as BASELINES
+from glimpse_envs.evaluation.records import write_record
+from report.__main__ import PAGES, main
+from report.markdown import ReportError, replace_block, short_revision
+from report.page import Places, Published, stale_files, write
+from report.pages.records import FOLDERS, command_of
+from report.runs import Run, read_runs
+from tests.support.records import ENV_ID, REINFORCE, SOFT_DRAW, a_record, bits_record, memory_record
+
+DRAWN = ("results", "comparison", "memory", "records")
+BLOCKS = ("results", "comparison", "memory")
+
+
+def marked(*names: str) -> str:
+    return "".join(f"<!-- {name}:begin -->\n<!-- {name}:end -->\n" for name in names)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A checkout with a few records and a README with markers."""
+    for seed in range(2):
+        write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0", seed=seed), tmp_path / "results")
+    (tmp_path / "README.md").write_bytes(f"# Title\r\n{marked(*BLOCKS)}end\n".encode())
+    return tmp_path
+
+
+def run(root: Path, *options: str) -> int:
+    return main([*DRAWN, *options], root)
+
+
+def test_what_is_published_is_what_the_records_say(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_the_report_is_written_and_then_fresh(root: Path) -> None:
+    assert run(root, "--check") == 1
+    assert not (root / "docs").exists()
+    assert run(root) == 0
+    written = (root / "README.md").read_bytes()
+    assert written.startswith(b"# Title\r\n")
+    assert written.endswith(b"<!-- memory:end -->\nend\n")
+    assert b"2 runs, no claim" in written
+    assert run(root, "--check") == 0
+    figure = root / "docs" / "error_by_glimpses.svg"
+    before = figure.stat().st_mtime_ns
+    assert run(root) == 0
+    assert (root / "README.md").read_bytes() == written
+    assert figure.stat().st_mtime_ns == before
+    assert run(root, "--redraw") == 0
+    assert figure.stat().st_mtime_ns > before
+
+
+def test_one_page_is_drawn_alone(root: Path) -> None:
+    assert main(["records"], root) == 0
+    assert [path.name for path in (root / "docs").iterdir()] == ["records.md"]
+    with pytest.raises(SystemExit):
+        main(["nowhere"], root)
+
+
+def test_a_new_record_makes_its_pages_stale(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(root)
+    write_record(memory_record(), root / "results" / "memory")
+    write_record(bits_record(), root / "results" / "memory")
+    assert run(root, "--check") == 1
+    told = capsys.readouterr().err
+    for name in ("README.md", "memory.md", "memory_success.svg", "memory_solved.svg", "records.md"):
+        assert f"{name} is stale" in told
+    assert "comparison.md is stale" not in told
+    assert run(root) == 0
+    assert run(root, "--check") == 0
+
+
+def test_a_figure_is_drawn_anew_with_the_text_that_shows_it(root: Path) -> None:
+    run(root)
+    figure = root / "docs" / "error_by_glimpses.svg"
+    before = figure.read_bytes()
+    write_record(a_record(error=30.0, env_id="Glimpse/CIFAR10-v0"), root / "results")
+    run(root)
+    assert figure.read_bytes() != before
+
+
+def test_damaged_records_do_not_stop_the_report(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = root / "results" / "comparison"
+    write_record(a_record(REINFORCE), folder)
+    write_record(a_record(REINFORCE, env_id="Glimpse/CIFAR10-v0"), folder)
+    (folder / "torn.json").write_text("{")
+    (folder / "scaling.json").write_text('{"points": []}')
+    assert run(root) == 0
+    told = capsys.readouterr().err
+    assert "left out: torn.json" in told
+    assert "left out: scaling.json: a Scaling lacks env_id" in told
+    readme, page = (root / "README.md").read_text(), (root / "docs/comparison.md").read_text()
+    assert "(docs/comparison.svg)" in readme
+    assert "(comparison-CIFAR10-v0.svg)" in page
+    assert (root / "docs" / "comparison-CIFAR10-v0.svg").exists()
+    (root / "docs" / "comparison.svg").unlink()
+    assert run(root, "--check") == 1
+    assert "comparison.svg is stale" in capsys.readouterr().err
+
+
+def test_errors_are_told_and_change_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = root / "README.md"
+    readme.write_text(marked("results", "comparison"))
+    assert main(["memory"], root) == 2
+    assert "memory:begin" in capsys.readouterr().err
+    assert readme.read_text() == marked("results", "comparison")
+    readme.unlink()
+    assert run(root) == 2
+    assert "README.md" in capsys.readouterr().err
+    assert main(["--results", str(root / "nowhere")], root) == 2
+    assert "no folder" in capsys.readouterr().err
+
+
+def test_every_page_has_its_name_and_writes_what_no_other_does() -> None:
+    published = [page.publish(Places()) for page in PAGES if page.name != "environments"]
+    written = [path for each in published for path in (*each.texts, *each.figures, *each.blocks)]
+    assert len(written) == len(set(written))
+    assert len({page.name for page in PAGES}) == len(PAGES)
+
+
+def test_files_of_nobody_are_stale_and_go(tmp_path: Path) -> None:
+    places = Places(tmp_path, tmp_path)
+    (tmp_path / "docs").mkdir()
+    stray, kept = tmp_path / "docs" / "gone.md", tmp_path / "docs" / "kept.md"
+    stray.write_text("an environment that is no more")
+    published = Published({"docs/kept.md": "text"}, owned="docs/*")
+    assert set(stale_files(published, places)) == {stray, kept}
+    assert set(write(published, places)) == {stray, kept}
+    assert (stray.exists(), kept.read_text()) == (False, "text")
+    assert stale_files(published, places) == []
+
+
+def test_the_command_of_a_record_is_kept_or_made_from_its_file(tmp_path: Path) -> None:
+    places = Places(tmp_path / "results", tmp_path)
+    file = tmp_path / "results" / "memory" / "a.json"
+    told = "python -m agents.train reinforce"
+    assert command_of(Run(a_record(command=told), file), places) == told
+    given = "--from-record results/memory/a.json"
+    assert command_of(Run(a_record(), file), places) == f"python -m agents.train {given}"
+    assert (
+        command_of(Run(a_record(SOFT_DRAW), file), places) == f"python -m baselines.train {given}"
+    )
+
+
+def test_the_command_of_each_published_record_trains_its_algorithm() -> None:
+    known = {"agents": AGENTS, "baselines": BASELINES}
+    for folder, _ in FOLDERS:
+        runs, _ = read_runs(Places().results / folder, other=("scaling.json",))
+        for run in runs:
+            command = command_of(run, Places())
+            if "--from-record" in command:
+                room = command.removeprefix("python -m ").partition(".")[0]
+                assert run.record.algorithm in known[room], run.file
+
+
+def test_a_run_recorded_twice_counts_once(tmp_path: Path) -> None:
+    path = write_record(a_record(), tmp_path)
+    (tmp_path / "zz.json").write_text(path.read_text())
+    runs, problems = read_runs(tmp_path)
+    assert [run.record.env_id for run in runs] == [ENV_ID]
+    assert problems == [f"zz.json: the same run as {path.name}, which is kept"]
+    assert read_runs(tmp_path / "nowhere") == ([], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", marked("a").splitlines()[0], "<!-- a:end --><!-- a:begin -->", marked("a") + marked("a")],
+)
+def test_missing_markers_are_an_error(text: str) -> None:
+    with pytest.raises(ReportError, match="a:begin"):
+        replace_block(text, "table", "a")
+
+
+def test_only_the_block_is_replaced() -> None:
+    text = "before\r\n<!-- a:begin -->\nold\n<!-- a:end -->\r\nafter"
+    assert replace_block(text, "new", "a") == text.replace("old", "new")
+
+
+def test_a_revision_is_short_and_tells_changes() -> None:
+    assert short_revision("0123456789abcdef+changed") == "0123456789ab+changed"

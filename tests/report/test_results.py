@@ -1,0 +1,178 @@
+"""The table of results holds like against like, and its figure names every line and mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from glimpse_envs.evaluation.record import Model, Record
+from report.figures import results as figure_of_results
+from report.grouping import group_runs
+from report.markdown import bullets
+from report.page import Places
+from report.pages.results import results_block
+from report.references.pictures import REFERENCES
+from tests.support.figures import catch_figure, overlapping_texts, points_of
+from tests.support.records import (
+    FULL_CONV,
+    FULL_DENSE,
+    FULL_STRONG,
+    RANDOM,
+    REINFORCE,
+    SOFT_DRAW,
+    SOFT_TILES,
+    a_record,
+    as_runs,
+)
+
+CLUTTERED, LARGE = "Glimpse/ClutteredMNIST-v0", "Glimpse/ClutteredMNISTLarge-v0"
+
+
+def on_mnist(model: Model = REINFORCE, error: float = 3.0, **changes: Any) -> Record:
+    fields: dict[str, Any] = {"env_id": CLUTTERED, "episodes": 4_000_000, "seconds": 1800.0}
+    return a_record(model, error, **fields | changes)
+
+
+def block(*records: Record) -> str:
+    return results_block(group_runs(as_runs(records)), Places())
+
+
+def row_of(text: str, *words: str) -> list[str]:
+    """The cells of the one table row that holds all the words."""
+    rows = [line for line in text.splitlines() if line[:1] == "|" and all(w in line for w in words)]
+    assert len(rows) == 1, rows
+    return [cell.strip() for cell in rows[0].strip("|").split(" | ")]
+
+
+def test_a_row_tells_score_cost_and_standing_and_links_to_its_records() -> None:
+    cells = row_of(block(on_mnist(), on_mnist(seed=1)), "| Reinforce LSTM |")
+    assert cells[0] == "ClutteredMNIST-v0"
+    assert cells[3:5] == ["2", "3.00"]
+    assert cells[6:8] == ["4.0 M", "30"]
+    assert cells[8:11] == ["4.04 (under)", "2.63 (above)", "2 runs, no claim"]
+    assert cells[11] == "[0](results/a.json) [1](results/a.json)"
+
+
+def test_references_without_a_run_say_so() -> None:
+    text = block()
+    assert text.count("not measured yet") == len(REFERENCES)
+    large = row_of(text, "ClutteredMNISTLarge-v0", "learned")
+    assert large[8:10] == ["8.11†", "5.90"]
+    assert "† from memory" in text
+
+
+def test_like_is_compared_with_like() -> None:
+    text = block(
+        on_mnist(RANDOM, 16.0),
+        on_mnist(Model("oracle", gaze="oracle")),
+        on_mnist(Model("told more", "privileged")),
+        on_mnist(Model("easy"), env_kwargs={"clutter": 2}),
+        on_mnist(Model("same"), env_kwargs={"clutter": 4, "budget": 8, "reward": "dense"}),
+    )
+    assert row_of(text, "random glimpses |", "ClutteredMNIST-v0")[8:10] == ["14.40 (above)", "—"]
+    for name in ("oracle", "told more", "easy"):
+        assert row_of(text, f"| {name} |")[8:10] == ["—", "—"]
+    assert row_of(text, "| same |")[8] == "4.04 (under)"
+
+
+@pytest.mark.parametrize(
+    ("model", "env_id", "row"),
+    [
+        (SOFT_DRAW, LARGE, ["8", "3.36 (under)", "—"]),
+        (SOFT_TILES, LARGE, ["8", "—", "—"]),
+        (FULL_STRONG, LARGE, ["whole", "—", "0.92 (above)"]),
+        (FULL_CONV, CLUTTERED, ["whole", "8.09 (under)", "—"]),
+        (FULL_DENSE, CLUTTERED, ["whole", "11.96 (under)", "—"]),
+        (FULL_STRONG, CLUTTERED, ["whole", "—", "—"]),
+        (SOFT_DRAW, CLUTTERED, ["8", "—", "—"]),
+    ],
+)
+def test_soft_and_full_views_stand_beside_their_own_references(
+    model: Model, env_id: str, row: Sequence[str]
+) -> None:
+    cells = row_of(block(on_mnist(model, env_id=env_id)), f"| {model.name} |")
+    assert [cells[1], *cells[8:10]] == row
+
+
+def test_what_has_no_reference_stands_with_its_environment() -> None:
+    text = block(on_mnist(), on_mnist(SOFT_TILES))
+    rows = [line for line in text.splitlines() if line.startswith("| ClutteredMNIST-v0 ")]
+    assert "Soft tiles LSTM" in rows[-1]
+    assert text.index("Soft tiles LSTM") < text.index("CircleSquare-v0")
+
+
+def test_a_task_without_success_is_told_by_its_return() -> None:
+    score = {"success": None, "success_interval": None, "success_by_glimpse": (), "successes": ""}
+    text = block(on_mnist(env_id="Mine-v0", score={**score, "mean_return": 21.5}))
+    assert row_of(text, "Mine-v0")[4:6] == ["return 21.5", "—"]
+
+
+def test_the_table_stays_a_table() -> None:
+    text = block(on_mnist(Model("a|b"), notes="first\nsecond"))
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {row.replace("\\|", "").count("|") for row in rows} == {13}
+    assert "\n- a|b on ClutteredMNIST-v0: first second" in text
+
+
+def test_cores_count_in_the_cost() -> None:
+    assert row_of(block(on_mnist(cores=2)), "Reinforce")[7] == "60"
+
+
+def test_footnotes_are_lists_that_say_each_thing_once() -> None:
+    lines = block(
+        on_mnist(notes="by the label"),
+        on_mnist(seed=1, notes="by the label"),
+        on_mnist(env_id="Glimpse/CIFAR10-v0", notes="by the label"),
+        on_mnist(SOFT_TILES, notes="by back-propagation"),
+    ).splitlines()
+    assert lines.count("- Reinforce LSTM on CIFAR10-v0 and ClutteredMNIST-v0: by the label") == 1
+    assert "- Soft tiles LSTM on ClutteredMNIST-v0: by back-propagation" in lines
+    sources = [line for line in lines if line.startswith("- ") and " with " in line]
+    assert len(sources) == len({reference.source for reference in REFERENCES})
+    assert any(line.endswith("ClutteredMNIST-v0 with 8, 6 and 4 glimpses") for line in sources)
+    assert bullets(["a\nb", "c", "a\nb"]) == "- a b\n- c"
+
+
+def test_the_repeated_training_is_told_where_it_was_published() -> None:
+    told = "gave all 10,000 published answers again"
+    assert told in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
+    assert told not in block(on_mnist())
+
+
+# The figure
+
+
+def test_full_views_are_level_lines_beside_their_references(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caught = catch_figure(monkeypatch, figure_of_results)
+    groups = group_runs(as_runs([on_mnist(), on_mnist(FULL_CONV)]))
+    figure_of_results.draw_results(groups, "unused.svg")
+    (figure,) = caught
+    (panel,) = figure.axes
+    named = {text.get_text(): text for text in panel.texts}
+    assert {"Reinforce LSTM, 8 glimpses", "Full view conv"} <= named.keys()
+    assert {"paper 4.04", "best public 2.63", "paper, full view conv 8.09"} <= named.keys()
+    assert not any("dense" in name for name in named), "nothing here is held against it"
+    hard, full = panel.get_lines()[:2]
+    assert points_of(hard)[1][-1] == pytest.approx(3.0)
+    assert points_of(full)[1] == pytest.approx([3.0, 3.0])
+    assert full.get_color() == named["Full view conv"].get_color()
+    assert overlapping_texts(figure) == []
+
+
+def test_more_than_five_lines_make_another_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    caught = catch_figure(monkeypatch, figure_of_results)
+    models = [REINFORCE, RANDOM, SOFT_DRAW, SOFT_TILES, FULL_CONV, FULL_STRONG]
+    groups = group_runs(as_runs(on_mnist(model) for model in models))
+    figure_of_results.draw_results(groups, "unused.svg")
+    hard, others = caught[0].axes
+    ours = [
+        [text.get_text() for text in panel.texts if "LSTM" in text.get_text()]
+        for panel in (hard, others)
+    ]
+    assert [len(names) for names in ours] == [2, 2]
+    assert all(name.startswith("Reinforce") for name in ours[0])
+    assert hard.get_title(loc="left") == others.get_title(loc="left") == "ClutteredMNIST-v0"
