@@ -13,6 +13,7 @@ import gymnasium
 from gymnasium import spaces
 
 from glimpse_envs.env import GlimpseVectorEnv, load_task
+from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import draw_picture
 from report.markdown import table
@@ -36,16 +37,23 @@ class Environment:
     """All of the task's arguments, name -> value, whether the suite's or the default."""
     action_space: spaces.Dict
     observation_space: spaces.Dict
-    classes: tuple[str, ...]
-    """The names of the answers; empty where they have none."""
-    budget: int
-    """Of the longest episode."""
-    may_pass: bool
-    """Whether the answer 0 says nothing."""
+    described: Description
+    """What agents know of it."""
 
     @property
     def name(self) -> str:
         return page_name(self.row)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the answers; empty where they have none."""
+        view = self.described.picture_view
+        return () if view is None else view.class_names
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the answer 0 says nothing."""
+        return self.described.components["answer"].optional
 
 
 def page_name(row: Row) -> str:
@@ -91,9 +99,7 @@ def _inspect(row: Row) -> Environment:
             arguments=defaults | row.kwargs,
             action_space=env.task.action_space,
             observation_space=env.task.observation_space,
-            classes=tuple(getattr(env.task, "class_names", ())),
-            budget=env.task.budget,
-            may_pass=env.task.may_pass,
+            described=describe(env),
         )
 
 
@@ -101,12 +107,12 @@ def _inspect(row: Row) -> Environment:
 
 
 def _page(environment: Environment) -> str:
-    row, docstring = environment.row, environment.docstring
+    row, docstring, seen = environment.row, environment.docstring, environment.described
     facts = {
         "make": f'`gymnasium.make("{row.id}")`, `gymnasium.make_vec("{row.id}", num_envs=64)`',
         **_setting(environment),
-        "chance": f"{row.chance:g}, the mean return of answering blindly",
-        "ceiling": f"{row.ceiling:g}, the best mean return",
+        "chance": f"{seen.chance:.4g}, the mean return of the best blind policy",
+        "ceiling": f"{seen.ceiling:.4g}, the best mean return",
         "task": f"`{row.task}`",
     }
     if _is_memory(environment):
@@ -132,7 +138,7 @@ def _page(environment: Environment) -> str:
                     live[heading],
                     environment.arguments,
                     environment.classes,
-                    may_pass=environment.may_pass,
+                    optional=environment.is_optional,
                 )
             ]
         blocks += [text]
@@ -193,8 +199,8 @@ def _list(environments: list[Environment]) -> str:
         (
             f"[`{environment.row.id}`]({environment.name}.md)",
             *_setting(environment).values(),
-            f"{environment.row.chance:g}",
-            f"{environment.row.ceiling:g}",
+            f"{environment.described.chance:.4g}",
+            f"{environment.described.ceiling:.4g}",
         )
         for environment in environments
     )
@@ -207,13 +213,13 @@ def _setting(environment: Environment) -> dict[str, str]:
     answers = space["answer"]
     assert isinstance(answers, spaces.Discrete)
     if _is_memory(environment):
-        said = "or nothing" if environment.may_pass else "always"
+        how_often = "or nothing" if environment.is_optional else "always"
         return {
             "hidden": _hidden(arguments),
             "glimpse": f"`{environment.observation_space['glimpse'].shape}`",
             "look": f"{type(space['look']).__name__}, {_addressing(arguments)}",
-            "budget": str(environment.budget),
-            "answer": f"{answers.n - environment.may_pass} symbols, {said}",
+            "budget": str(environment.described.budget),
+            "answer": f"{answers.n - environment.is_optional} symbols, {how_often}",
         }
     when = {"final": ", last step", "dense": ", every step"}.get(arguments.get("reward", ""), "")
     return {
@@ -227,7 +233,7 @@ def _setting(environment: Environment) -> dict[str, str]:
 
 def _is_memory(environment: Environment) -> bool:
     """Whether what is hidden is a tape or a table, not a picture."""
-    return "source" not in environment.arguments
+    return environment.described.picture_view is None
 
 
 def _hidden(arguments: dict[str, Any]) -> str:
@@ -237,8 +243,7 @@ def _hidden(arguments: dict[str, Any]) -> str:
 
 
 def _addressing(arguments: dict[str, Any]) -> str:
-    kind = arguments.get("addressing", arguments.get("address"))
-    return "moves" if kind == "moves" else "addresses"
+    return "moves" if arguments["look"] == "moves" else "addresses"
 
 
 def _scene(environment: Environment) -> str:

@@ -38,16 +38,15 @@ def space_table(
     arguments: Mapping[str, Any],
     classes: Sequence[str],
     *,
-    may_pass: bool = False,
+    optional: bool = False,
 ) -> str:
     """Return the table of an action's or an observation's keys.
 
     Args:
         space: of a single row.
-        arguments: the task's arguments, by name; its `look`, `addressing` or `address` says what
-            kind of look it is.
+        arguments: the task's arguments, by name; its `look` says what kind of look it is.
         classes: the names of the answers 0, 1, ...; empty where they have none.
-        may_pass: whether the answer 0 says nothing.
+        optional: whether the answer 0 says nothing.
 
     Raises:
         LookupError: a key whose meaning `MEANINGS` does not say.
@@ -55,7 +54,7 @@ def space_table(
     rows = []
     for key, leaf in space.spaces.items():
         meaning = _meaning(key, arguments)
-        if key == "answer" and may_pass:
+        if key == "answer" and optional:
             meaning = MEANINGS["answer: may pass"]
         if key == "answer" and classes:
             meaning = f"the class: {', '.join(_numbered(classes))}"
@@ -65,9 +64,8 @@ def space_table(
 
 
 def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
-    kinds = [arguments[name] for name in ("look", "addressing", "address") if name in arguments]
-    name = f"look: {kinds[0]}" if key == "look" and kinds else key
-    if key == "location" and "look" not in arguments:
+    name = f"look: {arguments['look']}" if key == "look" and "look" in arguments else key
+    if key == "location" and "source" not in arguments:
         name = "location: address"
     if name not in MEANINGS:
         raise LookupError(
