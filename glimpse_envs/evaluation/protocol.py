@@ -66,8 +66,8 @@ class Evaluation:
     accuracy_by_glimpse: tuple[float, ...]
     """(T,) accuracy of the answer after 1, 2, ... glimpses; a row that stopped keeps its last."""
     mean_return: float
-    normalised_score: float
-    """`mean_return` with the task's chance as 0 and ceiling as 1."""
+    normalised_score: float = field(compare=False)  # NaN, which equals nothing, in foreign tasks
+    """`mean_return` with the task's chance as 0 and ceiling as 1; NaN where nobody knows them."""
     mean_glimpses: float
     scanpaths: ScanpathDiagnostics | None
     """Where it looked; None where observations have no place (x, y), as in the full view."""
