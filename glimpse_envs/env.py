@@ -360,6 +360,7 @@ class GlimpseVectorEnv(VectorEnv):
         self._dealer = dealer
         self._taken[:] = state["taken"]
         self._ended, self._truncated = state["ended"].copy(), state["truncated"].copy()
+        self._truncates = bool(self._truncated.any())
         self.task.load_state_dict(state["task"])
         if self._levels is not None:
             self._levels.load_state_dict(state["level_distribution"])

@@ -97,7 +97,7 @@ def test_an_oracle_collects_exactly_the_ceiling(picture_id: str) -> None:
         returns, rng = np.zeros(n), np.random.default_rng(0)
         for _ in range(envs.task.budget):
             returns += envs.step(random_actions(envs, rng) | {"answer": labels})[1]
-        np.testing.assert_allclose(returns, SUITE[picture_id].ceiling, rtol=1e-12)
+        np.testing.assert_allclose(returns, envs.task.ceiling, rtol=1e-12)
 
 
 def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: str) -> None:
@@ -108,15 +108,16 @@ def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: s
     task: Any = envs.task
     assert task.levels is not None
     returns, solved = first_returns(envs, lambda: task.oracle())
-    np.testing.assert_allclose(returns, SUITE[memory_id].ceiling, rtol=1e-12)
+    np.testing.assert_allclose(returns, task.ceiling, rtol=1e-12)
     assert solved.all()
 
 
 def test_blind_answers_collect_chance(picture_id: str) -> None:
     """Within four standard errors; the answers are told apart from the hidden labels' frequencies
     by drawing them uniformly."""
-    n, chance = 1500, SUITE[picture_id].chance
+    n = 1500
     envs = make_vector(picture_id, n, autoreset_mode="Disabled")
+    chance = envs.task.chance
     envs.reset(seed=2)
     returns, rng = np.zeros(n), np.random.default_rng(3)
     for _ in range(envs.task.budget):
@@ -143,7 +144,7 @@ def test_blind_answers_about_tapes_and_tables_collect_no_more_than_chance(
 
     returns, _ = first_returns(envs, blind)
     error = returns.std() / np.sqrt(n)
-    assert returns.mean() < SUITE[memory_id].chance + 4 * error
+    assert returns.mean() < envs.task.chance + 4 * error
 
 
 def first_returns(
@@ -155,7 +156,7 @@ def first_returns(
     while playing.any():
         _, reward, terminated, _, info = envs.step(act())
         returns += reward * playing
-        solved |= info["solved"] & playing
+        solved |= info["success"] & playing
         playing &= ~terminated
     return returns, solved
 
@@ -165,7 +166,8 @@ def test_names_are_the_keys_and_kwargs_are_flat_scalars() -> None:
         assert row.id == name
         assert name in gym.registry
         assert all(isinstance(value, str | int | float | bool) for value in row.kwargs.values())
-        assert 0 <= row.chance < row.ceiling
+        task = make_single(name).task
+        assert 0 <= task.chance < task.ceiling == 1.0
 
 
 def test_the_settings_are_the_papers() -> None:

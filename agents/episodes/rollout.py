@@ -230,8 +230,9 @@ def _check_finite(decision: Decision, step: int) -> None:
 
 
 def _has_glimpses_left(observation: dict[str, NDArray]) -> NDArray[np.bool_] | bool:
-    """Whether each row's budget is not spent, (B,); in the full view, which has none, False."""
-    return observation["remaining"][:, 0] > 0 if "remaining" in observation else False
+    """Whether each row's budget is not spent, (B,). A budget that nothing is seen of truncates, so
+    that to stop, which terminates, has an effect at every step."""
+    return observation["remaining"][:, 0] > 0 if "remaining" in observation else True
 
 
 def _widened(values: Tensor, rows: Tensor, num_envs: int) -> Tensor:

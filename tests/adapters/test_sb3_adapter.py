@@ -15,8 +15,9 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
-from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import ThresholdLevels
 from glimpse_envs.flat import FlatActions
 from tests.support.episodes import (
@@ -35,13 +36,7 @@ WHOLE: dict[str, Any] = {"glimpse_size": 28, "inside": True, "budget": 2}
 
 def tiny_policy(venv: GlimpseVecEnv) -> GlimpsePolicy:
     """One of this project's agents, untrained."""
-    observation_space, action_space = (
-        venv.batch.single_observation_space,
-        venv.batch.single_action_space,
-    )
-    assert isinstance(observation_space, spaces.Dict)
-    assert isinstance(action_space, spaces.Dict)
-    return GlimpsePolicy(observation_space, action_space, tiny_network())
+    return policy_maker(tiny_network())(describe(venv.batch))
 
 
 def tiny_ppo(venv: Any, **changes: Any) -> PPO:
@@ -104,7 +99,7 @@ def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view:
         _, rewards, dones, infos = venv.step(actions)
         for row in np.flatnonzero(dones):
             assert type(infos[row]["is_success"]) is bool
-            assert infos[row]["is_success"] == infos[row]["solved"]
+            assert infos[row]["is_success"] == infos[row]["success"]
             if infos[row]["is_success"]:
                 assert rewards[row] > 0
             told.append(infos[row]["is_success"])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, make_core
 from agents.scoring.costs import area_of_union, covered_on_average, measure_costs
 from agents.scoring.multiply_adds import MultiplyAdds
@@ -19,7 +19,10 @@ from baselines.model import Setting, full_view
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.train import MODELS
+from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
+from glimpse_envs.task import PictureView
 from tests.support.episodes import CENTRED, CLUTTERED
 from tests.support.tiny import tiny_network
 
@@ -135,44 +138,53 @@ def test_unions_are_those_of_painted_pixels() -> None:
     np.testing.assert_array_equal(area_of_union(rectangles), expected)
 
 
-class Windows:
-    """What `covered_on_average` reads of a task."""
+def windows(height: int, width: int, *sides: float, margin: float = 0.0) -> PictureView:
+    """Places of a grey picture, seen through windows of `sides`."""
+    space = LookSpace(height, width, margin)
+    return PictureView(
+        scene_shape=(1, height, width),
+        look="continuous",
+        space=space,
+        tile_locations=space.tile_centres(1),
+        max_move=0.0,
+        window_sides=sides,
+        glimpse_size=1,
+        class_names=(),
+    )
 
-    def __init__(self, height: int, width: int, *sides: float, margin: float = 0.0) -> None:
-        self.scene_shape = (1, height, width)
-        self.window_sides, self.look_margin = sides, margin
 
-
-def covered(task: Windows, *places: tuple[float, float], taken: int | None = None) -> list[float]:
+def covered(
+    view: PictureView, *places: tuple[float, float], taken: int | None = None
+) -> list[float]:
     """Of one scene."""
     visited = np.arange(len(places)) < (len(places) if taken is None else taken)
     locations = np.array([places], np.float32)
-    return covered_on_average(task, locations, visited[None]).tolist()
+    return covered_on_average(view, locations, visited[None]).tolist()
 
 
 def test_windows_are_clipped_at_the_borders() -> None:
-    assert covered(Windows(20, 20, 8.0), (0.0, 0.0)) == [64]
-    assert covered(Windows(20, 20, 8.0), (-1.0, -1.0)) == [16]
-    assert covered(Windows(20, 20, 8.0), (1.0, 0.0)) == [32]
-    assert covered(Windows(10, 20, 30.0), (0.0, 0.0)) == [200], "no more than there is"
+    assert covered(windows(20, 20, 8.0), (0.0, 0.0)) == [64]
+    assert covered(windows(20, 20, 8.0), (-1.0, -1.0)) == [16]
+    assert covered(windows(20, 20, 8.0), (1.0, 0.0)) == [32]
+    assert covered(windows(10, 20, 30.0), (0.0, 0.0)) == [200], "no more than there is"
 
 
 def test_a_pixel_partly_under_a_window_is_covered() -> None:
     # Half a pixel to the right of the middle: 9 columns are touched.
-    assert covered(Windows(20, 20, 8.0), (0.05, 0.0)) == [72]
+    assert covered(windows(20, 20, 8.0), (0.05, 0.0)) == [72]
     # As float32 tells it, 1/3 of 30 pixels is 10, give or take nothing.
-    assert covered(Windows(60, 60, 10.0), (1 / 3, 1 / 3)) == [100]
+    assert covered(windows(60, 60, 10.0), (1 / 3, 1 / 3)) == [100]
 
 
 def test_what_was_seen_before_or_not_taken_adds_nothing() -> None:
-    task = Windows(20, 20, 8.0)
-    assert covered(task, (0.0, 0.0), (0.0, 0.0), (0.6, 0.6)) == [64, 64, 64 + 64 - 4]
-    assert covered(task, (0.0, 0.0), (0.6, 0.6), taken=1) == [64, 64]
+    view = windows(20, 20, 8.0)
+    assert covered(view, (0.0, 0.0), (0.0, 0.0), (0.6, 0.6)) == [64, 64, 64 + 64 - 4]
+    assert covered(view, (0.0, 0.0), (0.6, 0.6), taken=1) == [64, 64]
 
 
 def test_the_widest_window_holds_the_others_and_the_margin_counts() -> None:
-    assert covered(Windows(60, 60, 4.0, 8.0, 16.0), (0.3, 0.3)) == [256]
-    assert covered(Windows(60, 60, 16.0, margin=8.0), (1.0, 1.0)) == [256], "wholly inside"
+    assert covered(windows(60, 60, 4.0, 8.0, 16.0), (0.3, 0.3)) == [256]
+    assert covered(windows(60, 60, 16.0, margin=8.0), (1.0, 1.0)) == [256], "wholly inside"
 
 
 # Episodes
@@ -181,7 +193,7 @@ def test_the_widest_window_holds_the_others_and_the_margin_counts() -> None:
 def untrained(env_id: str = CENTRED, **env_kwargs: Any) -> tuple[GlimpsePolicy, Evaluation]:
     env = gym.make(env_id, **env_kwargs)
     torch.manual_seed(0)
-    policy = GlimpsePolicy(env.observation_space, env.action_space, SIZES)  # type: ignore[arg-type]
+    policy = policy_maker(SIZES)(describe(env))
     return policy.eval(), evaluate(policy, env_id, episodes=SCENES, **env_kwargs)
 
 

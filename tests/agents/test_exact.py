@@ -19,7 +19,7 @@ from agents.algorithms.exact import (
 )
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.reinforce import episode_losses as reinforce_losses
-from agents.algorithms.tile_learner import Outcome, TileEpisodes
+from agents.algorithms.tile_learner import TileEpisodes, TileLosses
 from agents.episodes.rollout import play_episodes
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
@@ -63,12 +63,12 @@ def tiny_config(**changes: Any) -> ExactConfig:
     return ExactConfig(**{**defaults, **changes})
 
 
-def next_tile(policy: GlimpsePolicy, episodes: TileEpisodes, objective: str) -> Outcome:
+def next_tile(policy: GlimpsePolicy, episodes: TileEpisodes, objective: str) -> TileLosses:
     generator = torch.Generator().manual_seed(0)
     return next_tile_losses(policy, episodes, OBJECTIVES[objective], generator)
 
 
-def all_paths(policy: GlimpsePolicy, episodes: TileEpisodes, objective: str) -> Outcome:
+def all_paths(policy: GlimpsePolicy, episodes: TileEpisodes, objective: str) -> TileLosses:
     return all_paths_losses(policy, episodes, OBJECTIVES[objective])
 
 
@@ -219,7 +219,7 @@ def test_with_a_baseline_that_is_right_histories_average_to_the_exact_gradient(
 def foreseeing(reward: str, objective: str) -> Foreseeing:
     like = make_policy(NETWORK, reward=reward)
     task = make_env(1, reward=reward).task
-    policy = Foreseeing(task.observation_space, task.action_space, NETWORK).double()
+    policy = Foreseeing(task.observation_space, task.components, NETWORK).double()
     policy.load_state_dict(like.state_dict())
     policy.episodes, policy.objective = enumerable_episodes(reward=reward), objective
     return policy
@@ -370,9 +370,9 @@ def test_a_run_is_scored_one_glimpse_at_a_time(tmp_path: Path) -> None:
 def test_metrics_are_of_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     kwargs = {**tiny_config().env_kwargs, "reward": "dense"}
     learner = Exact(tiny_config(paths="all", batch_size=64, env_kwargs=kwargs))
-    outcomes: list[Outcome] = []
+    outcomes: list[TileLosses] = []
 
-    def remember(*arguments: Any) -> Outcome:
+    def remember(*arguments: Any) -> TileLosses:
         outcomes.append(all_paths_losses(*arguments))
         return outcomes[-1]
 

@@ -95,7 +95,8 @@ def look_once(learner: Reinforce) -> tuple[Trajectory, NDArray[np.bool_]]:
         return learner.choose(decision, observation, info, step)
 
     trajectory = play_episodes(learner.env, learner.policy, choose)
-    tiles = learner.env.unwrapped.task.tile_locations  # type: ignore[attr-defined]
-    place = tiles[trajectory.actions[0]["look"].numpy()]
+    view = learner.description.picture_view
+    assert view is not None
+    place = view.tile_locations[trajectory.actions[0]["look"].numpy()]
     box = boxes[0]
     return trajectory, np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)

@@ -15,6 +15,7 @@ from agents.episodes.trajectory import Trajectory
 from agents.policy.distributions import Bernoullis, OptionalAnswer
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Task
 from tests.support.episodes import make_vector, random_actions
 from tests.support.tiny import tiny_network
@@ -40,7 +41,7 @@ def make_env(name: str, rows: int = ROWS, **changes: Any) -> GlimpseVectorEnv:
 def make_policy(env: GlimpseVectorEnv, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
     config = tiny_network(direct_access="all", **network)
-    return policy_maker(env, config)(env.task.observation_space, env.task.action_space).double()
+    return policy_maker(config)(describe(env)).double()
 
 
 def oracle_but(task: Task, lapses: NDArray[np.bool_]) -> Choose:
@@ -92,10 +93,8 @@ def numbered(env: GlimpseVectorEnv) -> Numbered:
     torch.manual_seed(0)
     made = Numbered(
         env.task.observation_space,
-        env.task.action_space,
+        env.task.components,
         tiny_network(direct_access="all"),
-        may_pass=env.task.may_pass,
-        readable=env.task.readable,
     )
     return made.double()
 
@@ -119,6 +118,8 @@ def test_rows_that_are_dropped_are_those_that_have_ended(name: str) -> None:
         if isinstance(mine, Tensor) and field.name != "targets":
             assert torch.equal(mine, getattr(whole, field.name)), field.name
     alive = whole.alive
+    assert dropped.targets is not None
+    assert whole.targets is not None
     assert torch.equal(dropped.targets * alive, whole.targets * alive)
     torch.testing.assert_close(dropped.values * alive, whole.values * alive)
     for step, rows in enumerate(dropped.rows):
@@ -154,7 +155,8 @@ def test_whether_to_answer_is_sampled_and_what_only_where_rewards_teach_it(
     rows = 400
     answer = OptionalAnswer(torch.zeros(rows), torch.tensor([[0.0, 0.1, 0.4]]).expand(rows, 3))
     decision = Decision({"answer": answer, "look": Bernoullis(torch.zeros(rows, 2))}, answer.gate)
-    action = sample_actions(decision, answer_by, torch.Generator().manual_seed(0))
+    components = make_env("chase").task.components
+    action = sample_actions(decision, components, answer_by, torch.Generator().manual_seed(0))
     assert set(action["answer"].tolist()) == said
     assert len({tuple(look) for look in action["look"].tolist()}) == 4
 
@@ -174,16 +176,17 @@ def test_masks_say_which_decisions_had_an_effect() -> None:
         return action if step < 2 else {name: values[step] for name, values in plan.items()}
 
     played = play_episodes(env, make_policy(env), choose)
-    masks = played.effective(looks=True, answers=True)
+    masks = played.effective(looks=True, taught=True)
     assert {name: mask[:, 0].tolist() for name, mask in masks.items()} == {
-        "answering": [True, True, True],
+        "answer given": [True, True, True],
         "answer": [False, True, False],
         "look": [True, True, False],
         "write": [True, True, False],
     }
-    assert played.effective(looks=False, answers=False).keys() == {"answering", "write"}
+    assert played.effective(looks=False, taught=False).keys() == {"answer given", "write"}
     assert played.rewards[:, 0].tolist() == [0.0, 0.5, 0.0]
-    assert played.solved.tolist() == [False]
+    assert played.success is not None
+    assert played.success.tolist() == [False]
     assert played.stoppable[:, 0].tolist() == [True, True, False]
 
 
@@ -192,11 +195,12 @@ def test_what_is_wholly_right_is_solved(name: str) -> None:
     env = make_env(name, min_length=2)
     lapses = np.zeros((env.task.budget, ROWS), np.bool_)
     played = play_episodes(env, make_policy(env), oracle_but(env.task, lapses))
-    assert played.solved.all()
+    assert played.success is not None
+    assert played.success.all()
     torch.testing.assert_close(played.rewards.sum(dim=0), torch.ones(ROWS, dtype=torch.float64))
-    assert played.lengths.unique().tolist() == list(range(2, env.task.levels[1] + 1))  # type: ignore[index,no-untyped-call]
+    assert played.levels.unique().tolist() == list(range(2, env.task.levels[1] + 1))  # type: ignore[index,no-untyped-call]
     if name in ("copy", "memory"):
-        torch.testing.assert_close(played.answer_reward, 1 / played.lengths.double())
+        torch.testing.assert_close(played.answer_reward, 1 / played.levels.double())
     else:
         assert (played.answer_reward == 1).all()
     assert played.summary()["error"] == 0.0
@@ -210,8 +214,10 @@ def test_what_ends_half_way_is_not_solved() -> None:
     env.reset(seed=8)
     played = play_episodes(env, make_policy(env), oracle_but(env.task, lapses))
     erred = torch.arange(ROWS) < 10
+    assert played.targets is not None
+    assert played.success is not None
     wrong = (played.actions[1]["answer"] != played.targets[1]) & erred
-    assert torch.equal(played.solved, ~wrong)
+    assert torch.equal(played.success, ~wrong)
     assert 0 < int(wrong.sum()) <= 10
     assert torch.equal(played.alive.sum(dim=0) == 2, wrong)
     expected = torch.where(wrong, played.answer_reward, 1.0)

@@ -22,7 +22,9 @@ from agents.policy.networks import (
     _local_contrast,
     make_core,
 )
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.suite import SUITE
+from glimpse_envs.task import Component
 from tests.support.episodes import VARIANTS, make_vector
 from tests.support.tiny import tiny_network
 
@@ -34,9 +36,7 @@ GLIMPSE_NETWORKS = ("dense", "conv")
 def make_policy(env_id: str, env_kwargs: dict[str, Any], **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
     env = gym.make(env_id, **env_kwargs)
-    assert isinstance(env.observation_space, spaces.Dict)
-    assert isinstance(env.action_space, spaces.Dict)
-    return GlimpsePolicy(env.observation_space, env.action_space, tiny_network(**network))
+    return policy_maker(tiny_network(**network))(describe(env))
 
 
 def observations(env_id: str, env_kwargs: dict[str, Any], seed: int = 0) -> dict[str, Any]:
@@ -105,8 +105,9 @@ def test_every_part_learns_that_repeats_or_skips(env_id: str, detach: bool) -> N
     many = dict(what_units=32, where_units=32, glimpse_units=32, core_units=32, head_units=32)
     network = tiny_network(direct_access="all", skip=True, detach_heads=detach, **many)
     env = make_vector(env_id, ROWS)
-    policy = policy_maker(env, network)(env.task.observation_space, env.task.action_space)
-    assert set(policy.repeaters) == set(env.task.readable)
+    policy = policy_maker(network)(describe(env))
+    repeating = {name for name, part in env.task.components.items() if part.repeats}
+    assert set(policy.repeaters) == repeating
     state = policy.initial_state(ROWS)
     for seed in range(2):
         tensors = policy.as_tensors(observations(env_id, {}, seed))
@@ -236,7 +237,7 @@ def test_memory_begins_empty(core: Any, parts: int) -> None:
 
 def test_a_space_without_a_head_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'look'.*MultiBinary\(\(2, 3\)\).*no head"):
-        make_head("look", spaces.MultiBinary((2, 3)), tiny_network())
+        make_head("look", Component(spaces.MultiBinary((2, 3))), tiny_network())
 
 
 def test_an_observation_with_nothing_to_see_is_refused() -> None:

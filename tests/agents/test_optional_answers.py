@@ -17,6 +17,8 @@ from agents.policy.distributions import (
 )
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.heads import Repeater, make_head
+from glimpse_envs.episodes.description import describe
+from glimpse_envs.task import Component
 from tests.support.episodes import make_vector
 from tests.support.tiny import tiny_network
 
@@ -87,23 +89,23 @@ def test_each_is_learned_from_what_it_decided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "space", "may_pass", "kind", "logits"),
+    ("name", "space", "optional", "kind", "logits"),
     [
         ("answer", spaces.Discrete(6), True, OptionalAnswer, 6),
         ("answer", spaces.Discrete(6), False, Categorical, 6),
-        ("write", spaces.Discrete(6), True, Categorical, 6),
-        ("look", spaces.Discrete(3), True, Categorical, 3),
+        ("write", spaces.Discrete(6), False, Categorical, 6),
+        ("look", spaces.Discrete(3), False, Categorical, 3),
         ("look", spaces.MultiDiscrete([2, 3]), True, IndependentCategoricals, 5),
         ("answer", spaces.MultiDiscrete([6, 6]), False, IndependentCategoricals, 12),
         ("look", spaces.MultiBinary(7), True, Bernoullis, 7),
     ],
 )
 def test_each_component_has_the_head_of_its_space(
-    name: str, space: spaces.Space, may_pass: bool, kind: type[Distribution], logits: int
+    name: str, space: spaces.Space, optional: bool, kind: type[Distribution], logits: int
 ) -> None:
     torch.manual_seed(0)
     config = tiny_network()
-    made = make_head(name, space, config, may_pass=may_pass)
+    made = make_head(name, Component(space, optional=optional), config)
     said = made(torch.randn(ROWS, config.core_units))
     assert type(said) is kind
     parameters = [part for part in vars(said).values() if isinstance(part, Tensor)]
@@ -116,7 +118,7 @@ def test_each_component_has_the_head_of_its_space(
 
 def test_heads_of_half_precision_decide_in_float32() -> None:
     for space in (spaces.MultiBinary(3), spaces.MultiDiscrete([2, 2])):
-        made = make_head("look", space, tiny_network()).to(torch.bfloat16)
+        made = make_head("look", Component(space), tiny_network()).to(torch.bfloat16)
         said = made(torch.zeros(1, 8, dtype=torch.bfloat16))
         assert said.logits.dtype == torch.float32
 
@@ -130,14 +132,14 @@ def make_policy(
     torch.manual_seed(0)
     envs = make_vector(env_id, 1, **small(env_id))
     config = tiny_network(direct_access=direct_access, **network)
-    return policy_maker(envs, config)(envs.task.observation_space, envs.task.action_space)
+    return policy_maker(config)(describe(envs))
 
 
 def small(env_id: str) -> dict[str, Any]:
     if env_id == CHASE:
         return {"cells": 8, "values": SYMBOLS, "length": 2}
     if env_id == RECALL:
-        return {"keys": 6, "values": SYMBOLS, "cells": 4, "length": 2, "address": "bits"}
+        return {"keys": 6, "values": SYMBOLS, "cells": 4, "length": 2, "look": "bits"}
     return {"symbols": SYMBOLS, "length": 3}
 
 
@@ -228,11 +230,11 @@ def test_an_address_that_is_read_is_raised_bit_by_bit() -> None:
 @pytest.mark.parametrize("env_id", [COPY, FORWARD, CHASE, RECALL])
 def test_what_is_readable_has_as_many_entries_as_there_is_to_choose(env_id: str) -> None:
     task = make_vector(env_id, 1, **small(env_id)).task
-    assert task.readable
-    for component, parts in task.readable.items():
-        space = task.action_space[component]
+    assert any(component.repeats for component in task.components.values())
+    for component in task.components.values():
+        space = component.space
         choices = space.shape[0] if isinstance(space, spaces.MultiBinary) else int(space.n)  # type: ignore[attr-defined]
-        for key, start, stop in parts:
+        for key, start, stop in component.repeats:
             assert stop - start == choices
             assert 0 <= start < stop <= spaces.flatdim(task.observation_space[key])
 

@@ -9,7 +9,14 @@ import torch
 
 from agents.algorithms.tiles import TileReader, interval_shares
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_vector, write_images
+from tests.support.episodes import (
+    CENTRED,
+    CIRCLE_SQUARE,
+    CLUTTERED,
+    make_vector,
+    view_of,
+    write_images,
+)
 
 ROWS = 3
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -29,7 +36,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 def make_pair(env_id: str, **kwargs: Any) -> tuple[GlimpseVectorEnv, GlimpseVectorEnv]:
     """The same episodes seen tile by tile, with time for all tiles, and whole."""
     kwargs = {"look": "tiles", **kwargs}
-    tiles = len(make_vector(env_id, 1, **kwargs).task.tile_locations)  # type: ignore[attr-defined]
+    tiles = len(view_of(make_vector(env_id, 1, **kwargs)).tile_locations)
     seen = make_vector(env_id, ROWS, **{**kwargs, "budget": tiles + 1})
     return seen, make_vector(env_id, ROWS, **{**kwargs, "view": "full"})
 
@@ -37,8 +44,7 @@ def make_pair(env_id: str, **kwargs: Any) -> tuple[GlimpseVectorEnv, GlimpseVect
 def assert_reads_what_is_seen(seen: GlimpseVectorEnv, whole: GlimpseVectorEnv) -> None:
     seen.reset(seed=4)
     scene = torch.as_tensor(whole.reset(seed=4)[0]["scene"])
-    _, channels, height, width = scene.shape
-    reader = TileReader(seen.task, (channels, height, width))
+    reader = TileReader(view_of(seen))
     glimpses = reader(scene)
     blind = np.zeros(ROWS, np.int64)
     for tile, location in enumerate(reader.locations):
@@ -66,7 +72,7 @@ def test_colours_are_read_apart(tmp_path: Path) -> None:
 def test_gradients_flow_into_the_scene() -> None:
     seen, whole = make_pair(CENTRED)  # tiles of 8 on 28 pixels: the first begins 2 outside
     scene = torch.as_tensor(whole.reset(seed=0)[0]["scene"]).requires_grad_()
-    TileReader(seen.task, (1, 28, 28))(scene)[1, 0].sum().backward()
+    TileReader(view_of(seen))(scene)[1, 0].sum().backward()
     expected = torch.zeros(ROWS, 1, 28, 28)
     expected[1, 0, :6, :6] = 1.0
     assert scene.grad is not None

@@ -111,7 +111,9 @@ def test_the_error_is_that_of_the_last_answers(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("agents.algorithms.reinforce.play_episodes", remember)
     metrics = learner.update(progress=0.5)
-    right = played[0].actions[-1]["answer"] == played[0].targets[-1]
+    targets = played[0].targets
+    assert targets is not None
+    right = played[0].actions[-1]["answer"] == targets[-1]
     assert metrics["error"] == pytest.approx(1 - right.float().mean().item())
     assert metrics["return"] == pytest.approx(right.float().mean().item())
     assert metrics["glimpses"] == 3.0
@@ -120,6 +122,7 @@ def test_the_error_is_that_of_the_last_answers(monkeypatch: pytest.MonkeyPatch) 
 def test_copies_share_a_scene() -> None:
     learner = Reinforce(tiny_config(copies=4))
     trajectory = play_episodes(learner.env, learner.policy, learner.choose)
+    assert trajectory.targets is not None
     groups = trajectory.targets[-1].view(2, 4)
     assert (groups == groups[:, :1]).all()
     looks = trajectory.actions[0]["look"].view(2, 4, 2)

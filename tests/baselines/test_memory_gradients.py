@@ -23,6 +23,7 @@ from agents.policy.distributions import OptionalAnswer
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.episodes.description import describe
 from tests.support.episodes import make_vector
 from tests.support.sequences import gradient
 from tests.support.tiny import tiny_network
@@ -51,7 +52,7 @@ def make_policy(setting: str, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(7)
     env = make_env(setting, 1)
     config: NetworkConfig = tiny_network(detach_heads=False, direct_access="all", **network)
-    policy = policy_maker(env, config)(env.task.observation_space, env.task.action_space).double()
+    policy = policy_maker(config)(describe(env)).double()
     with torch.no_grad():
         for parameter in policy.parameters():
             parameter.mul_(2.0)
@@ -233,7 +234,7 @@ def test_entropy_is_that_of_what_had_an_effect(setting: str) -> None:
     exact = play_exactly(policy, setting, greedy=False)
     whole = -torch.xlogy(exact.probability, exact.probability).sum()
     trajectory = played(policy, setting, exact, greedy=False)
-    effective = trajectory.effective(looks=True, answers=True)
+    effective = trajectory.effective(looks=True, taught=True)
     entropy = trajectory.joint("entropy", effective).sum(dim=0)
     torch.testing.assert_close((exact.probability * entropy).sum(), whole)
 
@@ -243,7 +244,7 @@ def test_a_bonus_is_for_the_entropy_of_looks_and_of_whether_to_answer(setting: s
     policy = make_policy(setting)
     exact = play_exactly(policy, setting, greedy=False)
     trajectory = played(policy, setting, exact, greedy=False)
-    looks = trajectory.stack("look", "entropy") * trajectory.looked
+    looks = trajectory.stack("look", "entropy") * trajectory.going_on
     answering = trajectory.stack("answering", "entropy") * trajectory.alive
     entropy = episode_losses(trajectory, "reward")["entropy"]
     torch.testing.assert_close(entropy, (looks + answering).sum(dim=0))

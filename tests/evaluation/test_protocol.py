@@ -7,7 +7,6 @@ contract of the real ones; of tapes, the real one.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -18,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from glimpse_envs.evaluation import protocol
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
 from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
 
@@ -56,6 +55,11 @@ class HiddenNumber(VectorEnv[Any, Any, Any]):
         look = {"look": spaces.Box(-1, 1, (2,))} if view == "glimpses" else {}
         stops = {"stop": spaces.Discrete(2)} if stop else {}
         answer = {"answer": spaces.Discrete(NUMBERS)}
+        self.single_observation_space = spaces.Dict(
+            glimpse=spaces.Box(0, NUMBERS, (1,)), location=spaces.Box(-1, 1, (2,))
+        )
+        if view == "full":
+            self.single_observation_space = spaces.Dict(scene=spaces.Box(0, NUMBERS, (1,)))
         self.single_action_space = spaces.Dict({**look, **answer, **stops})
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -81,7 +85,8 @@ class HiddenNumber(VectorEnv[Any, Any, Any]):
         ended = self.elapsed == self.budget
         if self.stop:
             ended |= actions["stop"] == 1
-        reward = np.where(ended & (actions["answer"] == target), 1.0, 0.0)
+        right = actions["answer"] == target
+        reward = np.where(ended & right, 1.0, 0.0)
         reward -= np.where(ended, 0.0, self.glimpse_cost)
         if self.view == "glimpses":
             self.location[:] = actions["look"]
@@ -89,9 +94,14 @@ class HiddenNumber(VectorEnv[Any, Any, Any]):
         self.elapsed[ended] = 0
         self.location[ended] = -0.5
         # What belongs to rows that go on is poisoned in the rows that ended, and the reverse.
-        info: dict[str, Any] = {"target_box": self._boxes(), "target": np.where(ended, -1, target)}
+        info: dict[str, Any] = {
+            "target_box": self._boxes(),
+            "target": np.where(ended, -1, target),
+            "success": right ^ ended,
+        }
         if ended.any():
-            info["final_info"] = {"target": np.where(ended, target, -1), "_target": ended}
+            final = {"target": np.where(ended, target, -1), "success": right ^ ~ended}
+            info["final_info"] = final | {"_target": ended, "_success": ended}
         return self._observe(), reward, ended, np.zeros_like(ended), info
 
     def _boxes(self) -> NDArray[np.float32]:
@@ -111,7 +121,6 @@ class HiddenNumber(VectorEnv[Any, Any, Any]):
 def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     gymnasium.register(ENV_ID, vector_entry_point=lambda **kwargs: HiddenNumber(**kwargs))
     monkeypatch.setattr(HiddenNumber, "played", [], raising=False)
-    monkeypatch.setattr(protocol, "SUITE", {})
     yield
     gymnasium.registry.pop(ENV_ID)
 
@@ -246,12 +255,6 @@ def test_a_view_without_glimpses_has_no_scanpaths() -> None:
     assert compare_table({"full view": evaluation}).splitlines()[1].startswith("full view")
 
 
-def test_the_normalised_score_is_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = SimpleNamespace(chance=0.2, ceiling=0.6)
-    monkeypatch.setattr(protocol, "SUITE", {ENV_ID: row})
-    assert evaluate(LeftThenRight(), ENV_ID).normalised_score == pytest.approx(2.0)
-
-
 def test_what_does_not_fit_is_refused_by_name() -> None:
     policy = LeftThenRight()
     for message, arguments in {
@@ -334,6 +337,15 @@ def test_a_tape_that_is_left_half_way_is_wrong(how: str, lapses: int) -> None:
     budgets = 2 * lengths
     steps = budgets if how == "stop" else np.maximum(lengths - lapses, 0) + 1
     assert evaluation.glimpses.tolist() == steps.tolist()
+
+
+def test_the_normalised_score_is_0_at_the_tasks_chance_and_1_at_its_ceiling() -> None:
+    chance = describe(gymnasium.make(COPY, **TAPES)).chance
+    assert 0.05 < chance < 0.4
+    assert evaluate(Copier(), COPY, scenes=40, **TAPES).normalised_score == pytest.approx(1.0)
+    evaluation = evaluate(Copier(lapses=1), COPY, scenes=40, **TAPES)
+    expected = (evaluation.mean_return - chance) / (1.0 - chance)
+    assert evaluation.normalised_score == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("lapses", [0, 1])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.single import GlimpseEnv
+from glimpse_envs.task import PictureView
 
 Actions = dict[str, NDArray[Any]]
 
@@ -45,6 +46,13 @@ def make_single(env_id: str, **kwargs: Any) -> GlimpseEnv:
     return env
 
 
+def view_of(envs: GlimpseVectorEnv) -> PictureView:
+    """How a batch of pictures is looked at."""
+    view = envs.task.picture_view
+    assert view is not None
+    return view
+
+
 def leaves(space: gym.Space[Any]) -> dict[str, gym.Space[Any]]:
     """The named parts of a Dict space, in its order."""
     assert isinstance(space, spaces.Dict)
@@ -69,7 +77,7 @@ def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
 
 def passing(envs: GlimpseVectorEnv, actions: Actions) -> Actions:
     """`actions`, but saying nothing where an answer could end the episode."""
-    if not envs.task.may_pass:
+    if not envs.task.components["answer"].optional:
         return actions
     return actions | {"answer": np.zeros_like(actions["answer"])}
 

@@ -94,7 +94,7 @@ def make_policy(network: NetworkConfig, **kwargs: Any) -> GlimpsePolicy:
     """A float64 policy with decided opinions, so that no gradient is small by symmetry."""
     torch.manual_seed(SEED)
     task = make_env(1, **kwargs).task
-    policy = GlimpsePolicy(task.observation_space, task.action_space, network).double()
+    policy = GlimpsePolicy(task.observation_space, task.components, network).double()
     with torch.no_grad():
         for parameter in policy.parameters():
             parameter.mul_(2.0)

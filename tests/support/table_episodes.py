@@ -83,7 +83,7 @@ def play(
         steps += going
         ending = going & terminated
         if ending.any():
-            solved[ending] = info["final_info"]["solved"][ending]
+            solved[ending] = info["final_info"]["success"][ending]
         going &= ~terminated
     return Played(returns, steps, solved)
 

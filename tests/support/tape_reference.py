@@ -23,8 +23,8 @@ IDS = {
 WAYS: dict[str, dict[str, Any]] = {
     "moves": {},
     "memory": {"memory": True},
-    "absolute": {"addressing": "absolute"},
-    "absolute memory": {"addressing": "absolute", "memory": True},
+    "absolute": {"look": "absolute"},
+    "absolute memory": {"look": "absolute", "memory": True},
 }
 CASES = [
     (program, way)
@@ -50,7 +50,7 @@ class Tape:
 
 def tapes_of(program: str, num_envs: int, seed: int, length: int, **kwargs: Any) -> list[Tape]:
     """The first tapes after `reset(seed=seed)`, of `length`, out of the full view."""
-    for unseen in ("memory", "addressing", "slack"):
+    for unseen in ("memory", "look", "slack"):
         kwargs.pop(unseen, None)
     kwargs = {"length": length} | kwargs
     envs = make_vector(IDS[program], num_envs, view="full", **kwargs)

@@ -130,7 +130,7 @@ def test_an_answer_before_the_key_is_asked_for_is_wrong_even_when_it_would_be_ri
     _, reward, terminated, _, info = envs.step(looking(envs, 0, target))
     assert terminated.all()
     assert (reward == 0.0).all()
-    assert not info["solved"].any()
+    assert not info["success"].any()
 
 
 def test_the_asked_pair_has_no_cell_before_it_is_stored_nor_after_it_is_overwritten() -> None:
@@ -149,7 +149,7 @@ def test_the_asked_pair_has_no_cell_before_it_is_stored_nor_after_it_is_overwrit
 
 
 def test_a_pair_stored_beyond_the_last_cell_is_lost() -> None:
-    kwargs: dict[str, Any] = {"cells": 5, "min_length": 3, "length": 3, "address": "bits"}
+    kwargs: dict[str, Any] = {"cells": 5, "min_length": 3, "length": 3, "look": "bits"}
     envs = make_vector(RECALL, 10, slack=3.0, **kwargs)
     envs.reset(seed=0)
     for _ in range(3):
@@ -159,7 +159,7 @@ def test_a_pair_stored_beyond_the_last_cell_is_lost() -> None:
 
 
 def test_beyond_the_last_cell_nothing_stands_whatever_is_stored() -> None:
-    envs = make_vector(RECALL, 10, cells=5, min_length=5, length=5, address="bits")
+    envs = make_vector(RECALL, 10, cells=5, min_length=5, length=5, look="bits")
     envs.reset(seed=0)
     for place in range(5):
         envs.step(looking(envs, place))

@@ -78,9 +78,9 @@ class Chaser:
         self.hops = np.zeros(rows, np.int64)
 
     def __call__(self, envs: GlimpseVectorEnv, observation: Observation) -> dict[str, np.ndarray]:
-        ((key, start, stop),) = envs.task.readable["look"]
+        ((key, start, stop),) = envs.task.components["look"].repeats
         look = observation[key][:, start:stop].astype(np.int64)
-        ((key, start, stop),) = envs.task.readable["answer"]
+        ((key, start, stop),) = envs.task.components["answer"].repeats
         value = symbols(observation[key][:, start:stop])
         there = self.hops == symbols(observation["query"])
         self.hops += 1
@@ -111,4 +111,4 @@ def test_pointers_and_values_are_uniform() -> None:
 
 
 def test_direct_access_needs_addresses_by_their_bits() -> None:
-    assert "look" not in make_vector(CHASE, 1, address="discrete").task.readable
+    assert not make_vector(CHASE, 1, look="discrete").task.components["look"].repeats

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from glimpse_envs.suite import SUITE
 from tests.support.episodes import assert_same, leaves, make_vector, row_of
 from tests.support.table_episodes import (
     CHASE,
@@ -25,7 +24,7 @@ from tests.support.table_episodes import (
     whole_table,
 )
 
-ADDRESSES = ("discrete", "bits")
+LOOKS = ("discrete", "bits")
 
 
 @pytest.fixture(params=TABLES)
@@ -38,11 +37,9 @@ def env_id(request: pytest.FixtureRequest) -> str:
 # --- oracles and blind agents --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_the_oracle_needs_the_shortest_solution_and_gets_exactly_1(
-    env_id: str, address: str
-) -> None:
-    envs = make_vector(env_id, 64, slack=1.0, address=address)
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_oracle_needs_the_shortest_solution_and_gets_exactly_1(env_id: str, look: str) -> None:
+    envs = make_vector(env_id, 64, slack=1.0, look=look)
     for length in range(1, LENGTHS[env_id] + 1):
         observation, info = envs.reset(seed=length, options={"length": length})
         assert (info["length"] == length).all()
@@ -67,8 +64,9 @@ def test_the_oracle_of_the_full_view_answers_at_once(env_id: str) -> None:
 @pytest.mark.parametrize("wait", [0, 3, 7])
 def test_a_blind_agent_gets_no_more_than_chance(env_id: str, wait: int) -> None:
     """It sees nothing, waits `wait` steps and answers anything."""
-    n, chance = 4000, SUITE[env_id].chance
+    n = 4000
     envs = make_vector(env_id, n)
+    chance = envs.task.chance
     observation, _ = envs.reset(seed=1)
     rng = np.random.default_rng(0)
     step = 0
@@ -85,13 +83,13 @@ def test_a_blind_agent_gets_no_more_than_chance(env_id: str, wait: int) -> None:
     noise = 4 * np.sqrt(chance * (1 - chance) / n)
     assert mean <= chance + noise
     if wait == 0 and env_id != RECALL:
-        assert mean >= chance - noise, "chance is what the suite says, not more"
+        assert mean >= chance - noise, "chance is what the task says, not more"
 
 
-def test_the_suite_has_the_chance_of_one_value(env_id: str) -> None:
+def test_chance_is_that_of_one_value(env_id: str) -> None:
     envs = make_vector(env_id, 1)
-    assert SUITE[env_id].chance == 1 / table_of(envs).values
-    assert SUITE[env_id].ceiling == 1.0
+    assert envs.task.chance == 1 / table_of(envs).values
+    assert envs.task.ceiling == 1.0
 
 
 # --- answers, budgets, rewards -------------------------------------------------------------------
@@ -106,7 +104,7 @@ def test_a_wrong_answer_ends_the_episode_without_reward(env_id: str) -> None:
     assert terminated.all()
     assert not truncated.any()
     assert (reward == 0.0).all()
-    assert not info["solved"].any()
+    assert not info["success"].any()
     assert info["target_mask"].all()
     np.testing.assert_array_equal(info["target"], target)
 
@@ -148,9 +146,9 @@ def test_glimpses_after_the_first_have_their_price(env_id: str) -> None:
 
 
 @pytest.mark.parametrize("view", ["glimpse", "full"])
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_observations_lie_in_their_space_key_by_key(env_id: str, address: str, view: str) -> None:
-    envs = make_vector(env_id, 5, address=address, view=view, cells=11)
+@pytest.mark.parametrize("look", LOOKS)
+def test_observations_lie_in_their_space_key_by_key(env_id: str, look: str, view: str) -> None:
+    envs = make_vector(env_id, 5, look=look, view=view, cells=11)
     observation, _ = envs.reset(seed=0)
     names = ["glimpse", "shown", "query", "location", "remaining"]
     if env_id != RECALL:
@@ -163,9 +161,9 @@ def test_observations_lie_in_their_space_key_by_key(env_id: str, address: str, v
         observation, *_ = envs.step(envs.action_space.sample())
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_location_is_the_bits_of_the_address_in_view(env_id: str, address: str) -> None:
-    envs = make_vector(env_id, 11, address=address, cells=11, min_length=3, slack=3.0)
+@pytest.mark.parametrize("look", LOOKS)
+def test_location_is_the_bits_of_the_address_in_view(env_id: str, look: str) -> None:
+    envs = make_vector(env_id, 11, look=look, cells=11, min_length=3, slack=3.0)
     envs.reset(seed=0)
     assert table_of(envs).address_bits == 4
     observation, *_ = envs.step(looking(envs, np.arange(11)))
@@ -174,11 +172,11 @@ def test_location_is_the_bits_of_the_address_in_view(env_id: str, address: str) 
 
 
 def test_an_address_beyond_the_last_shows_an_empty_cell(env_id: str) -> None:
-    envs = make_vector(env_id, 5, address="bits", cells=11, min_length=3, slack=3.0)
+    envs = make_vector(env_id, 5, look="bits", cells=11, min_length=3, slack=3.0)
     envs.reset(seed=0)
     look = np.array([11, 12, 13, 14, 15])
     observation, *_ = envs.step(looking(envs, look))
-    ((_, start, stop),) = table_of(envs).readable["answer"]
+    ((_, start, stop),) = envs.task.components["answer"].repeats
     assert (symbols(observation["glimpse"][:, start:stop]) == 0).all()
     before = observation["glimpse"][:, :start]
     assert (before[:, 1:] == 0.0).all(), "an empty cell holds no key, and points nowhere"
@@ -187,8 +185,8 @@ def test_an_address_beyond_the_last_shows_an_empty_cell(env_id: str) -> None:
 
 def test_what_can_be_read_is_what_is_answered(env_id: str) -> None:
     """At the oracle's last step the value in view, where it reads one, is the answer."""
-    envs = make_vector(env_id, 64, min_length=2, address="bits")
-    ((key, start, stop),) = table_of(envs).readable["answer"]
+    envs = make_vector(env_id, 64, min_length=2, look="bits")
+    ((key, start, stop),) = envs.task.components["answer"].repeats
     assert leaves(envs.single_action_space)["answer"] == spaces.Discrete(stop - start)
     matches = 0
     observation, info = envs.reset(seed=4)
@@ -206,7 +204,8 @@ def test_what_can_be_read_is_what_is_answered(env_id: str) -> None:
 
 
 def test_a_full_view_has_nothing_to_copy(env_id: str) -> None:
-    assert not make_vector(env_id, 1, view="full").task.readable
+    components = make_vector(env_id, 1, view="full").task.components
+    assert not any(component.repeats for component in components.values())
 
 
 # --- errors, specs, pictures ---------------------------------------------------------------------
@@ -221,7 +220,7 @@ def test_a_full_view_has_nothing_to_copy(env_id: str) -> None:
         ({"min_length": 4, "length": 3}, "min_length=4 must be at most length=3"),
         ({"slack": 0.5}, "slack=0.5 must be a number of at least 1"),
         ({"slack": float("nan")}, "slack=nan must be a number of at least 1"),
-        ({"address": "tree"}, "address='tree' must be one of 'discrete', 'bits'"),
+        ({"look": "tree"}, "look='tree' must be one of 'discrete', 'bits'"),
         ({"view": "soft"}, "view='soft' must be one of 'glimpse', 'full'"),
         ({"split": "dev"}, "split='dev' must be one of 'train', 'validation', 'test'"),
         ({"glimpse_cost": -1.0}, "glimpse_cost=-1.0 must be a number of at least 0"),
@@ -252,7 +251,7 @@ def test_a_tasks_own_bad_argument_is_named(
 
 
 def test_the_spec_goes_through_json(env_id: str) -> None:
-    env = gym.make(env_id, address="bits", split="test")
+    env = gym.make(env_id, look="bits", split="test")
     assert env.spec is not None
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert_same(again.reset(seed=1), env.reset(seed=1))
@@ -264,7 +263,7 @@ def test_every_picture_of_an_episode_shows_as_many_cells_and_the_present_one(
     env_id: str, view: str, cells: int
 ) -> None:
     kwargs = {"keys": 300} if env_id == RECALL else {}
-    envs = make_vector(env_id, 3, cells=cells, address="bits", view=view, min_length=3, **kwargs)
+    envs = make_vector(env_id, 3, cells=cells, look="bits", view=view, min_length=3, **kwargs)
     observation, info = envs.reset(seed=0)
     first = table_of(envs).picture(1, "first")
     counts = set()
@@ -281,9 +280,9 @@ def test_every_picture_of_an_episode_shows_as_many_cells_and_the_present_one(
 
 
 def test_looks_are_numbers_or_bits(env_id: str) -> None:
-    discrete = leaves(make_vector(env_id, 1, address="discrete").single_action_space)
+    discrete = leaves(make_vector(env_id, 1, look="discrete").single_action_space)
     assert isinstance(discrete["look"], spaces.Discrete)
-    bits = leaves(make_vector(env_id, 1, address="bits").single_action_space)
+    bits = leaves(make_vector(env_id, 1, look="bits").single_action_space)
     assert isinstance(bits["look"], spaces.MultiBinary)
     assert list(bits) == ["look", "answer"]
     assert list(leaves(make_vector(env_id, 1, view="full").single_action_space)) == ["answer"]

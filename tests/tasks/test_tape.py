@@ -49,8 +49,8 @@ def test_the_oracle_collects_exactly_one_in_the_shortest_time(program: str, way:
         returns += reward * playing
         steps += playing
         ending = playing & terminated
-        solved[ending] = info["solved"][ending]
-        assert not info["solved"][playing & ~terminated].any()
+        solved[ending] = info["success"][ending]
+        assert not info["success"][playing & ~terminated].any()
         playing &= ~terminated
     assert (returns == 1.0).all()
     assert solved.all()
@@ -66,7 +66,7 @@ def test_the_whole_tape_is_answered_at_once(program: str) -> None:
     _, reward, terminated, _, info = envs.step(actions)
     assert (reward == 1.0).all()
     assert terminated.all()
-    assert info["solved"].all()
+    assert info["success"].all()
     assert info["target_mask"].all()
     np.testing.assert_array_equal(info["target"], actions["answer"])
 
@@ -80,7 +80,7 @@ def test_the_whole_answer_pays_up_to_the_first_wrong_symbol() -> None:
     answer[2, 4] = 3  # one too many, after four right ones
     _, reward, _, _, info = envs.step({"answer": answer})
     assert reward.tolist() == [0.5, 0.0, 0.75, 1.0]
-    assert info["solved"].tolist() == [False, False, False, True]
+    assert info["success"].tolist() == [False, False, False, True]
 
 
 # --- a step --------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_every_step_is_that_of_a_plain_machine(program: str, way: str) -> None:
                 assert terminated[row] == (ended or step == budgets[row])
                 assert info["target"][row] == machine.right[done]
                 assert info["target_mask"][row] == (action["answer"] != 0)
-                assert info["solved"][row] == (machine.done == len(machine.right))
+                assert info["success"][row] == (machine.done == len(machine.right))
                 last[row] = shown_action(envs, action, absolute, symbols)
             playing &= ~terminated
 
@@ -189,7 +189,7 @@ def test_a_wrong_symbol_ends_the_episode_and_earns_nothing() -> None:
     assert (reward == 0.0).all()
     assert terminated.all()
     assert info["target_mask"].all()
-    assert not info["solved"].any()
+    assert not info["success"].any()
     assert (observation["remaining"] == 0.0).all()
 
 
@@ -240,13 +240,14 @@ def test_what_is_readable_is_the_symbol_under_a_head(program: str) -> None:
     flat = observation["glimpse"].reshape(5, -1)
     tapes = 2 if program == "forward_reverse" else 1
     for component in ["answer", "write"][:tapes]:
-        parts = envs.task.readable[component]
+        parts = envs.task.components[component].repeats
         assert len(parts) == tapes
         for key, start, stop in parts:
             assert key == "glimpse"
             assert stop - start == leaves(envs.single_action_space)[component].n  # type: ignore[attr-defined]  # Discrete
             assert (flat[:, start:stop].sum(axis=1) == 1).all()
-    assert set(envs.task.readable) == {"answer", "write"} if tapes == 2 else {"answer"}
+    repeating = {name for name, part in envs.task.components.items() if part.repeats}
+    assert repeating == ({"answer", "write"} if tapes == 2 else {"answer"})
 
 
 # --- frames --------------------------------------------------------------------------------------

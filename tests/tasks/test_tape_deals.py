@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from glimpse_envs.episodes.levels import ThresholdLevels
-from glimpse_envs.suite import SUITE
 from tests.support.episodes import (
     Actions,
     assert_same,
@@ -175,9 +174,9 @@ def best_blind(program: str) -> tuple[float, list[int]]:
 @pytest.mark.parametrize("program", IDS)
 def test_chance_is_the_return_of_the_best_blind_agent(program: str) -> None:
     chance, said = best_blind(program)
-    assert SUITE[IDS[program]].chance == pytest.approx(chance, rel=1e-2)
     rows = 20_000
     envs = make_vector(IDS[program], rows, autoreset_mode="NextStep")
+    assert envs.task.chance == pytest.approx(chance, rel=1e-2)
     envs.reset(seed=0)
     actions = random_actions(envs, np.random.default_rng(0))
     returns, playing = np.zeros(rows), np.ones(rows, np.bool_)
@@ -193,7 +192,7 @@ def test_chance_is_the_return_of_the_best_blind_agent(program: str) -> None:
 ERRORS: dict[str, tuple[dict[str, Any], str]] = {
     "program": ({"program": "sort"}, "program='sort' must be one of 'copy', 'reverse'"),
     "split": ({"split": "all"}, "split='all' must be one of"),
-    "addressing": ({"addressing": "bits"}, "addressing='bits' must be one of 'moves', 'absolute'"),
+    "look": ({"look": "bits"}, "look='bits' must be one of 'moves', 'absolute'"),
     "view": ({"view": "tape"}, "view='tape' must be one of 'glimpse', 'full'"),
     "length": ({"length": 0}, "length=0 must be an integer of at least 1"),
     "min_length": ({"min_length": 11}, "min_length=11 must be at most length=10"),
@@ -210,8 +209,8 @@ ERRORS: dict[str, tuple[dict[str, Any], str]] = {
         "memory=False: forward_reverse cannot be solved without a memory tape",
     ),
     "forward jumps": (
-        {"program": "forward_reverse", "addressing": "absolute"},
-        "addressing='absolute': the input head of forward_reverse can only go forward",
+        {"program": "forward_reverse", "look": "absolute"},
+        "look='absolute': the input head of forward_reverse can only go forward",
     ),
     "slack": ({"slack": 0.9}, "slack=0.9 must be a number of at least 1"),
 }

@@ -86,8 +86,8 @@ def test_shortest_solutions_are_as_counted_by_hand(program: str, absolute: bool)
         return
     for n in LENGTHS:
         counts = [tape.symbols[0] for tape in tapes_of(program, 8, seed=3, length=n)]
-        addressing = "absolute" if absolute else "moves"
-        envs = make_vector(IDS[program], 8, length=n, slack=1.0, addressing=addressing)
+        look = "absolute" if absolute else "moves"
+        envs = make_vector(IDS[program], 8, length=n, slack=1.0, look=look)
         envs.reset(seed=3, options={"length": n})
         expected = [shortest(program, n, absolute, count) for count in counts]
         assert tape_of(envs).budgets.tolist() == expected
@@ -104,9 +104,9 @@ def sorting_steps(order: tuple[int, ...], absolute: bool) -> int:
 
 @pytest.mark.parametrize("absolute", [False, True])
 def test_sorting_takes_a_scan_and_a_walk(absolute: bool) -> None:
-    addressing = "absolute" if absolute else "moves"
+    look = "absolute" if absolute else "moves"
     for n in range(1, 8):
-        envs = make_vector(IDS["priority_sort"], 30, length=n, slack=1.0, addressing=addressing)
+        envs = make_vector(IDS["priority_sort"], 30, length=n, slack=1.0, look=look)
         envs.reset(seed=1, options={"length": n})
         orders = [
             tuple(np.argsort(tape.priorities)[::-1].tolist())

@@ -30,6 +30,10 @@ class Photometer(Sensor):
     def glimpse_shape(self) -> tuple[int, int, int]:
         return (2, 1, 1)
 
+    @property
+    def multiply_adds(self) -> int:
+        return 0
+
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray[Any], NDArray[Any]]:
         shape = (scenes, 1, self.side + 2, self.side + 2)
         return np.zeros(shape, dtype), np.zeros(scenes, np.float32)
@@ -63,7 +67,7 @@ def test_another_sensor_needs_no_change_of_the_task(monkeypatch: pytest.MonkeyPa
         asked.append(sensor)
         return Photometer(shape[1])
 
-    monkeypatch.setattr("glimpse_envs.tasks.pictures.classification.make_sensor", make)
+    monkeypatch.setattr("glimpse_envs.vision.picture_task.make_sensor", make)
     full = make_vector(CLUTTERED, ROWS, view="full")
     scenes = full.reset(seed=0)[0]["scene"]
     envs = make_vector(CLUTTERED, ROWS, sensor="photometer", copies=2)

@@ -55,7 +55,7 @@ class AssociativeRecall(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    After a step `target`, the right answer, `target_mask`, whether one counted, and `success`,
     whether rightly; always `length`, the pairs n, and `target_cell`, the address at which the pair
     stands that is or will be asked for, -1 where it is not stored yet, or lost (with `view="full"`
     its row in `scene`); in a fixed split `scene`, its number; with `copies` of more than 1
@@ -134,6 +134,9 @@ class AssociativeRecall(Table):
 
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         return lengths + 2
+
+    def _mean_steps(self, lengths: NDArray[np.int64]) -> NDArray:
+        return lengths + 2 - 1 / lengths  # the last pair stored is in view
 
     @property
     def _pair_size(self) -> int:

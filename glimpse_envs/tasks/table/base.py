@@ -196,22 +196,33 @@ class Table(Task):
 
     @property
     def chance(self) -> float:
-        """Any one value, as early as it may be answered."""
-        if self._answers_once:
-            return max(0.0, 1.0 / self.values - self._mean_cost(self._first_answer))
-        return 1.0 / self.values - self._mean_cost(self._budgets_of)
+        """Any one value, as early as it may be answered; it knows the length."""
+        return 1.0 / self.values - float(self._spent_blindly().mean())
 
     @property
     def ceiling(self) -> float:
         """The right value, in the glimpses of the shortest solution or, where the last answer
-        counts, in all."""
-        return 1.0 - self._mean_cost(self._shortest if self._answers_once else self._budgets_of)
+        counts, in all; any value, where that earns more."""
+        steps = self._mean_steps if self._answers_once else self._budgets_of
+        most = 1.0 - 1.0 / self.values + self._spent_blindly()
+        return 1.0 - float(np.minimum(self._price(steps), most).mean())
 
-    def _mean_cost(self, steps_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> float:
-        """The price of the glimpses of `steps_of(lengths)` steps, over all lengths alike."""
+    def _spent_blindly(self) -> NDArray[np.float64]:
+        """What it costs to be right by chance, of each length: a wrong answer at once ends what
+        would cost more than it earns."""
+        if not self._answers_once:
+            return self._price(self._budgets_of)
+        return np.minimum(self._price(self._first_answer), 1.0 / self.values)
+
+    def _price(self, steps_of: Callable[[NDArray[np.int64]], NDArray]) -> NDArray[np.float64]:
+        """The price of the glimpses of `steps_of(lengths)` steps, of each length."""
         least, greatest = self.levels
         steps = steps_of(np.arange(least, greatest + 1))
-        return 0.0 if self._full else self.glimpse_cost * float(steps.mean() - 1)
+        return np.zeros(len(steps)) if self._full else self.glimpse_cost * (steps - 1.0)
+
+    def _mean_steps(self, lengths: NDArray[np.int64]) -> NDArray:
+        """Return how many steps (m,) the shortest solution takes on average, for `lengths` (m,)."""
+        return self._shortest(lengths)
 
     def _first_answer(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the first step (m,) at which tables of `lengths` (m,) may be answered."""

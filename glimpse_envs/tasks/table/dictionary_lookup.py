@@ -51,7 +51,7 @@ class DictionaryLookup(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    After a step `target`, the right answer, `target_mask`, whether one counted, and `success`,
     whether rightly; always `length`, the entries n, and `target_cell`, the address of the entry
     that is right; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
 

@@ -56,7 +56,7 @@ class PointerChase(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer counted, and `solved`,
+    After a step `target`, the right answer, `target_mask`, whether one counted, and `success`,
     whether rightly; always `length`, the hops k, and `target_cell`, the address of the last cell;
     in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
 

@@ -1,0 +1,164 @@
+"""Agents learn in environments that nobody described, by what their spaces and rewards say."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.episodes.environments import NamedParts, make_training_env
+from agents.episodes.rollout import play_episodes
+from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
+from glimpse_envs.task import Component
+from tests.support.tiny import SMALL
+
+DICTS, PLAIN = "GlimpseTest/Pedals-v0", "GlimpseTest/PlainPedals-v0"
+PEDALS, STEPS = 3, 2
+
+
+class Pedals(gym.Env[Any, Any]):
+    """Pays 1 for each press of the pedal that is shown; two pedals, of which one does nothing."""
+
+    def __init__(self, plain: bool = False) -> None:
+        glimpse, pedal = spaces.Box(0.0, 1.0, (PEDALS,)), spaces.Discrete(PEDALS)
+        self.plain = plain
+        self.observation_space = glimpse if plain else spaces.Dict(glimpse=glimpse)
+        other = spaces.Box(-1.0, 1.0, (2,))
+        self.action_space = pedal if plain else spaces.Dict(pedal=pedal, other=other)
+
+    def _show(self) -> Any:
+        self.shown = int(self.np_random.integers(PEDALS))
+        glimpse = np.eye(PEDALS, dtype=np.float32)[self.shown]
+        return glimpse if self.plain else {"glimpse": glimpse}
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self._show(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        pressed = action if self.plain else action["pedal"]
+        paid = float(pressed == self.shown)
+        self.steps += 1
+        return self._show(), paid, self.steps == STEPS, False, {}
+
+
+@pytest.fixture(autouse=True)
+def _environments() -> Any:
+    gym.register(DICTS, entry_point=f"{__name__}:Pedals")
+    gym.register(PLAIN, entry_point=f"{__name__}:Pedals", kwargs={"plain": True})
+    yield
+    for env_id in (DICTS, PLAIN):
+        gym.registry.pop(env_id)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_it_is_described_by_its_spaces(batched: bool) -> None:
+    make: Any = (lambda env_id: gym.make_vec(env_id, num_envs=2)) if batched else gym.make
+    env = make(DICTS)
+    seen = describe(env)
+    assert task_of(env) is None
+    assert list(seen.observation_space) == ["glimpse"]
+    assert seen.components == {
+        name: Component(space)
+        for name, space in Pedals().action_space.spaces.items()  # type: ignore[attr-defined]  # a Dict
+    }
+    assert seen.taught is None
+    assert (seen.budget, seen.levels, seen.picture_view, seen.reading) == (None,) * 4
+    assert not seen.resumable
+    assert np.isnan([seen.chance, seen.ceiling]).all()
+    plain = describe(make(PLAIN))
+    assert plain.observation_space == spaces.Dict(
+        {OBSERVATION: Pedals(plain=True).observation_space}
+    )
+    assert plain.components == {ACT: Component(spaces.Discrete(PEDALS))}
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_named_parts_are_those_of_the_environment(plain: bool) -> None:
+    def make() -> SyncVectorEnv[Any, Any]:
+        return SyncVectorEnv([lambda: Pedals(plain)] * 2, autoreset_mode=AutoresetMode.SAME_STEP)
+
+    named, bare = NamedParts(make()), make()
+    assert isinstance(named.single_observation_space, spaces.Dict)
+    assert isinstance(named.single_action_space, spaces.Dict)
+    assert list(named.single_action_space) == ([ACT] if plain else ["pedal", "other"])
+    key = OBSERVATION if plain else "glimpse"
+    kept, expected = named.reset(seed=3)[0][key], bare.reset(seed=3)[0]
+    first = kept.copy()
+    np.testing.assert_array_equal(kept, expected if plain else expected["glimpse"])
+    named.action_space.seed(0)
+    for step in range(1, 4):
+        actions = named.action_space.sample()
+        told = named.step(actions)
+        reference = bare.step(actions[ACT] if plain else actions)
+        assert named.observation_space.contains(told[0])
+        np.testing.assert_array_equal(told[0][key], reference[0] if plain else reference[0][key])
+        for mine, theirs in zip(told[1:4], reference[1:4], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        assert told[2].tolist() == [step == STEPS] * 2
+        if step == STEPS:
+            final = [final if plain else final[key] for final in reference[4]["final_obs"]]
+            for mine, theirs in zip(told[4]["final_obs"], final, strict=True):
+                np.testing.assert_array_equal(mine[key], theirs)
+    np.testing.assert_array_equal(kept, first, "what was returned is not written over")
+
+
+def make_config(**changes: Any) -> ReinforceConfig:
+    return ReinforceConfig(
+        **{
+            "env_id": DICTS,
+            "batch_size": 64,
+            "network": SMALL,
+            "learning_rate": 1e-2,
+            "look_weight": 1.0,
+            "images": 64 * 60,
+            **changes,
+        }
+    )
+
+
+def test_a_component_that_nobody_declared_is_learned_by_reward() -> None:
+    """Whatever `answer_by` says: there is no right answer to learn from. All of it is learned."""
+    learner = Reinforce(make_config(answer_by="label"))
+    assert learner.policy.components.keys() == {"pedal", "other"}
+    played = play_episodes(learner.env, learner.policy, learner.choose)
+    assert played.targets is None
+    assert played.success is None
+    effective = played.effective(looks=True, taught=False)
+    assert effective.keys() == {"pedal", "other"}
+    assert all(torch.equal(mask, played.alive) for mask in effective.values())
+    assert played.rewarded_for_entropy(effective).keys() == effective.keys()
+    learner.learn(0.0)
+    for name, head in learner.policy.heads.items():
+        grads = [parameter.grad for parameter in head.parameters() if parameter.requires_grad]
+        assert all(grad is not None and bool(grad.any()) for grad in grads), name
+
+
+@pytest.mark.learning
+def test_what_nobody_described_is_learned() -> None:
+    learner = Reinforce(make_config())
+    returns = [learner.update(step / 60)["return"] for step in range(60)]
+    assert np.mean(returns[:3]) < 1.2
+    assert np.mean(returns[-5:]) > 1.8
+
+
+def test_copies_need_a_task_that_deals_them() -> None:
+    with pytest.raises(ValueError, match=r"copies=2: GlimpseTest/Pedals-v0 deals no scene"):
+        make_training_env(make_config(copies=2))
+
+
+def test_state_that_cannot_be_saved_begins_new_episodes() -> None:
+    """Weights, moments and samples go on as they were; the episodes under way are lost."""
+    learner, other = Reinforce(make_config()), Reinforce(make_config(seed=5))
+    learner.update(0.1)
+    state = learner.state_dict()
+    assert state["env"] == {}
+    other.load_state_dict(state)
+    for mine, theirs in zip(learner.policy.parameters(), other.policy.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+    assert np.isfinite(other.update(0.2)["return"])

@@ -1,0 +1,79 @@
+"""The oracle of picture tasks collects the ceiling, and looks at what it answers."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.episodes import CIRCLE_SQUARE, CLUTTERED, make_vector
+
+ROWS = 24
+LOOKS = ("continuous", "tiles", "relative")
+ENDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "dense": {"reward": "dense"},
+    "cost": {"glimpse_cost": 0.03},
+    "stop": {"stop": True},
+    "stop, cost": {"stop": True, "glimpse_cost": 0.03},
+    "stop, dense": {"stop": True, "reward": "dense"},
+    "stop, dense, cheap": {"stop": True, "reward": "dense", "glimpse_cost": 0.03},
+    "stop, dense, dear": {"stop": True, "reward": "dense", "glimpse_cost": 0.4},
+    "history": {"history": True, "stop": True},
+}
+
+
+@pytest.mark.parametrize("kwargs", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("env_id", [CLUTTERED, CIRCLE_SQUARE])
+def test_it_collects_exactly_the_ceiling(env_id: str, look: str, kwargs: dict[str, Any]) -> None:
+    kwargs = {"reward": "final", **kwargs}
+    envs = make_vector(env_id, ROWS, look=look, autoreset_mode="Disabled", **kwargs)
+    envs.reset(seed=4)
+    returns, steps, ended = np.zeros(ROWS), 0, np.zeros(ROWS, np.bool_)
+    while not ended.any():
+        actions = envs.task.oracle()
+        assert envs.action_space.contains(
+            {name: part.astype(envs.action_space[name].dtype) for name, part in actions.items()}  # type: ignore[index]  # a Dict
+        )
+        _, reward, ended, truncated, info = envs.step(actions)
+        returns += reward
+        steps += 1
+        assert info["success"].all()
+        assert not truncated.any()
+    assert ended.all(), "all rows end together"
+    np.testing.assert_allclose(returns, envs.task.ceiling, rtol=1e-12)
+    stops_at_once = "stop" in kwargs and (
+        kwargs["reward"] == "final" or kwargs.get("glimpse_cost", 0.0) > 0.3
+    )
+    assert steps == (1 if stops_at_once else envs.task.budget)
+
+
+def test_it_answers_the_full_view_at_once() -> None:
+    envs = make_vector(CLUTTERED, ROWS, view="full", autoreset_mode="Disabled")
+    envs.reset(seed=4)
+    actions = envs.task.oracle()
+    assert list(actions) == ["answer"]
+    _, reward, ended, *_ = envs.step(actions)
+    assert (reward == 1.0).all()
+    assert ended.all()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_it_looks_at_the_target(look: str) -> None:
+    """A relative look takes as many steps as the way is long; a tile's middle may lie outside."""
+    kwargs = {"look": look, "budget": 40, "max_move": 0.2}
+    envs = make_vector(CLUTTERED, ROWS, copies=2, autoreset_mode="Disabled", **kwargs)
+    observation, info = envs.reset(seed=5)
+    box = info["target_box"]
+    middle = np.clip((box[:, :2] + box[:, 2:]) / 2, -1, 1)
+    for step in range(1, 16):
+        before = np.abs(observation["location"] - middle).max(axis=1)
+        observation, *_ = envs.step(envs.task.oracle())
+        away = np.abs(observation["location"] - middle).max(axis=1)
+        if look == "continuous":
+            assert (away < 1e-6).all()
+        elif look == "tiles":
+            assert (away <= 0.2 + 1e-6).all(), "half a tile of 12 on 60 pixels"
+        else:
+            assert (away <= np.maximum(before - 0.1, 1e-6)).all() or (away < 1e-6).all(), step
+    assert look == "tiles" or (away < 1e-6).all()
