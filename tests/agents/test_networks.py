@@ -12,14 +12,13 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.distributions import Categorical, DiagonalGaussian
-from agents.policy.glimpse_network import GlimpseNetwork
+from agents.policy.glimpse_network import GlimpseNetwork, _local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import make_head
 from agents.policy.networks import (
     LSTMCore,
     NetworkConfig,
     RectifierCore,
-    _local_contrast,
     make_core,
 )
 from glimpse_envs.episodes.description import describe

@@ -70,11 +70,11 @@ def test_a_single_environment_is_a_batch_of_one(tiny_id: str) -> None:
     rng, ended = np.random.default_rng(1), False
     while not ended:
         actions = random_actions(envs.unwrapped, rng)
-        seen, *outcome, _ = env.step(row_of(actions, 0))
+        seen, reward, ended, cut, _ = env.step(row_of(actions, 0))
         batch, *outcomes, _ = envs.step(actions)
         assert_same(seen, row_of(batch, 0))
-        assert outcome == [values[0] for values in outcomes]
-        ended = outcome[1] or outcome[2]
+        assert [reward, ended, cut] == [values[0] for values in outcomes]
+        ended = ended or cut
 
 
 def test_a_copy_in_mid_episode_goes_on_alike(tiny_id: str) -> None:
