@@ -1,7 +1,7 @@
-"""An NTM that learns to copy: what the command `baselines.memories.ntm_copy` trains.
+"""An NTM that learns to copy, and its training by the command `baselines.memories.ntm_copy`.
 
-Where this is not the paper's (Graves et al. 2014, section 4.1): an update sees a batch of sequences
-of one length (the paper: one sequence) at a higher learning rate, which falls at the end, and the
+Departures from the paper (Graves et al. 2014, section 4.1): an update sees a batch of sequences of
+one length (the paper: one sequence) at a higher learning rate, which falls at the end, and the
 memory is constant at first.
 """
 
@@ -25,41 +25,41 @@ class CopyConfig:
     """Train an NTM to copy."""
 
     seed: int = 0
-    """Of the first weights and the sequences."""
+    """Random seed of the initial weights and the sequences."""
     minutes: float = 20.0
-    """Of training; the learning rate follows the clock."""
+    """Length of the training in core-minutes; the learning rate follows this clock."""
     batch_size: int = 16
-    """Sequences an update, of one length; the paper: 1."""
+    """Sequences in each update, all of one length; the paper: 1."""
     bits: int = 8
-    """Of each vector."""
+    """Bits of each vector."""
     min_length: int = 1
-    """The least number of vectors in a sequence of the training."""
+    """Least number of vectors in a training sequence."""
     length: int = 20
-    """The greatest."""
+    """Greatest number of vectors in a training sequence."""
     cells: int = 128
-    """N, of the memory."""
+    """Number of cells of the memory, N."""
     width: int = 20
-    """W, of each cell."""
+    """Numbers in each cell, W."""
     units: int = 100
-    """Of the controller, an LSTM."""
+    """Units of the controller, an LSTM."""
     learning_rate: float = 3e-4
-    """RMSProp's, until the last third of the training, over which it falls to 0 in a straight line;
-    the paper: 1e-4 throughout."""
+    """Learning rate of RMSProp; over the last third of the training it falls to 0 in a straight
+    line. The paper: 1e-4 throughout."""
     momentum: float = 0.9
-    """RMSProp's."""
+    """Momentum of RMSProp."""
     clip: float = 10.0
-    """Each entry of the gradient is kept within this of 0."""
+    """Greatest absolute value of each entry of the gradient; larger ones are cut to it."""
     test_sequences: int = 200
-    """Scored at each length, after training."""
+    """Sequences scored at each length after the training."""
     compile: bool = False
-    """Compile the step, which takes a C++ compiler and half a minute, and is then over twice as
-    fast."""
+    """Compile the step, which needs a C++ compiler and half a minute, and more than doubles the
+    speed."""
     log_every: int = 500
     """Updates between two lines of metrics, each with a checkpoint."""
 
 
 class Step(nn.Module):
-    """One step of an NTM: the controller sees an input beside what was read last, then steers."""
+    """One step of an NTM: the controller takes an input and the last read, and steers the heads."""
 
     def __init__(self, config: CopyConfig) -> None:
         super().__init__()
@@ -67,14 +67,16 @@ class Step(nn.Module):
         inputs = config.bits + 1 + self.memory.read_size
         self.core = make_core(NetworkConfig(core="lstm", core_units=config.units), inputs)
 
-    def forward(self, seen: Tensor, core: State, memory: MemoryState) -> tuple[State, MemoryState]:
-        """The states after `seen` (B, bits + 1)."""
-        core = self.core(torch.cat([seen, memory.read], dim=1), core)
+    def forward(
+        self, vector: Tensor, core: State, memory: MemoryState
+    ) -> tuple[State, MemoryState]:
+        """The states after the input `vector` (B, bits + 1)."""
+        core = self.core(torch.cat([vector, memory.read], dim=1), core)
         return core, self.memory(core[0], memory)
 
 
 class CopyMachine(nn.Module):
-    """An NTM that is shown a sequence and then puts it out, vector by vector."""
+    """An NTM that reads a sequence and then repeats it, vector by vector."""
 
     def __init__(self, config: CopyConfig) -> None:
         super().__init__()
@@ -83,20 +85,20 @@ class CopyMachine(nn.Module):
         self.output = nn.Linear(config.units + self.step.memory.read_size, config.bits)
 
     def forward(self, sequences: Tensor) -> Tensor:
-        """Logits (B, L, bits) of what is put out for `sequences` (B, L, bits) of zeros and ones."""
+        """Logits (B, L, bits) of the copies of `sequences` (B, L, bits) of zeros and ones."""
         rows, length = sequences.shape[:2]
-        shown = F.pad(sequences, (0, 1, 0, 1))  # a channel and a step for the delimiter
-        shown[:, length, self.bits] = 1.0
-        nothing = torch.zeros_like(shown[:, 0])
+        inputs = F.pad(sequences, (0, 1, 0, 1))  # a channel and a step for the delimiter
+        inputs[:, length, self.bits] = 1.0
+        nothing = torch.zeros_like(inputs[:, 0])
         core = self.step.core.initial_state(rows)
         memory = self.step.memory.initial_state(rows)
-        said = []
+        outputs = []
         for step in range(2 * length + 1):
-            seen = shown[:, step].contiguous() if step <= length else nothing
-            core, memory = self.step(seen, core, memory)
+            vector = inputs[:, step].contiguous() if step <= length else nothing
+            core, memory = self.step(vector, core, memory)
             if step > length:
-                said.append(torch.cat([core[0], memory.read], dim=1))
-        return self.output(torch.stack(said, dim=1))
+                outputs.append(torch.cat([core[0], memory.read], dim=1))
+        return self.output(torch.stack(outputs, dim=1))
 
     @classmethod
     def from_run(cls, run: Run) -> Self:
@@ -135,7 +137,7 @@ class CopyTraining:
         self.model = CopyMachine(config)
         if config.compile:
             self.model.step.compile(dynamic=False)
-        # alpha is that of Graves (2013, "Generating Sequences", equation 38).
+        # alpha as in Graves (2013, "Generating Sequences", equation 38).
         self.optimizer = torch.optim.RMSprop(
             self.model.parameters(),
             lr=config.learning_rate,
@@ -146,7 +148,7 @@ class CopyTraining:
         self.generator = torch.Generator().manual_seed(config.seed)
 
     def update(self, progress: float) -> dict[str, float]:
-        """Learn from one batch; the metrics are bits wrong a sequence and the loss in nats a bit.
+        """Learn from one batch; return the wrong bits of a sequence and the loss in nats a bit.
 
         Raises:
             FloatingPointError: the loss is not finite; the model is unchanged.
@@ -174,7 +176,7 @@ class CopyTraining:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next update depends on, nested dicts of tensors and numbers."""
+        """Everything that the next update depends on, nested dicts of tensors and numbers."""
         return {
             "policy": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
@@ -182,7 +184,7 @@ class CopyTraining:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+        """Restore a state that `state_dict` returned."""
         self.model.load_state_dict(state["policy"])
         groups = self.optimizer.state_dict()["param_groups"]
         moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
@@ -191,5 +193,5 @@ class CopyTraining:
 
 
 def wrong_bits(logits: Tensor, bits: Tensor) -> Tensor:
-    """How many bits of each sequence (B, L, bits) are put out wrong: (B,)."""
+    """The number of wrong bits (B,) in the copy of each sequence (B, L, bits)."""
     return ((logits > 0) != (bits > 0.5)).sum(dim=(1, 2)).float()

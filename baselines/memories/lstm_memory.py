@@ -1,8 +1,9 @@
-"""The controller alone: what is not in its state is forgotten."""
+"""The controller alone, which remembers only its state."""
 
 from dataclasses import dataclass
 
-from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
+from baselines.memories.memory_model import MemoryConfig, MemoryModel
+from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
@@ -10,14 +11,12 @@ class LSTMMemoryConfig(MemoryConfig):
     """Train the controller without a memory on a whole tape or table."""
 
 
-class LSTMMemory(MemoryBaseline):
+class LSTMMemory(MemoryModel):
     """A recurrent encoder and decoder in one (Sutskever et al. 2014), an LSTM by default."""
 
     config_class = LSTMMemoryConfig
 
-    def __init__(self, setting: MemorySetting, config: LSTMMemoryConfig) -> None:
-        super().__init__(setting, config, read_size=0)
-
     @property
-    def title(self) -> str:
-        return f"Full view {self.core_name} without memory"
+    def model(self) -> Model:
+        name = f"Full view {self.core_name} without memory"
+        return Model(name, sees="everything", attention="none")

@@ -2,13 +2,13 @@
 
     python -m baselines.memories.ntm_copy --minutes 20 --seed 0
 
-A sequence of random 8-bit vectors is shown, then a delimiter; then, with nothing more shown, it is
-to be put out. Trained on lengths 1 to 20, scored in wrong bits a sequence on longer ones. Killed or
-stopped by Ctrl-C, the same command goes on from the last checkpoint.
+The input is a sequence of random 8-bit vectors, then a delimiter, then nothing while the sequence
+is to be repeated. Trained on lengths 1 to 20, scored in wrong bits a sequence on longer ones. After
+a kill or Ctrl-C, the same command goes on from the last checkpoint.
 
 As in the paper: memory 128 x 20, an LSTM of 100 units, one reading and one writing head, RMSProp
-with momentum 0.9, gradients clipped to [-10, 10] entry by entry. `baselines.memories.copy_machine`
-says what differs.
+with momentum 0.9, gradients clipped to [-10, 10] entry by entry. Departures are listed in
+`baselines.memories.copy_machine`.
 """
 
 import json
@@ -40,10 +40,10 @@ SCORED_LENGTHS = (10, 20, 40, 80, 120)
 
 
 class CopyRun:
-    """A training in a run's folder, begun anew or taken up where it was left.
+    """A training in a run's folder, new or resumed.
 
     Args:
-        config: what to train; that of the run, where there is one.
+        config: of the training; it must be that of the run in `folder`, if there is one.
         folder: made if it is not there.
 
     Raises:
@@ -75,19 +75,19 @@ class CopyRun:
 
     @property
     def sequences(self) -> int:
-        """Learned from so far."""
+        """Number of training sequences so far."""
         return self.updates * self.config.batch_size
 
     @property
     def finished(self) -> bool:
-        """Whether it has had its minutes."""
+        """Whether the training has taken all its minutes."""
         return self.seconds >= 60 * self.config.minutes
 
     def go(self, stop_after: int | None = None, progress_bar: bool = True) -> None:
-        """Train to the end, to Ctrl-C or to so many updates in all, and save.
+        """Train until the end, Ctrl-C or `stop_after` updates in all, and save.
 
         Raises:
-            FloatingPointError: the loss is not finite; what is saved is the last checkpoint.
+            FloatingPointError: the loss is not finite; the last checkpoint is kept.
         """
         total, log_every = 60 * self.config.minutes, self.config.log_every
         bar = ProgressBar(
@@ -124,7 +124,7 @@ class CopyRun:
 
 
 def score(model: CopyMachine, sequences: int, seed: int = 0) -> dict[str, dict[str, float]]:
-    """How `model` copies random sequences of each of `SCORED_LENGTHS`, the same for all models.
+    """Scores of `model` on random sequences of `SCORED_LENGTHS`, the same for all models.
 
     Returns:
         By length: the mean of `wrong_bits` a sequence, the `greatest` number of them, and the share
@@ -146,16 +146,16 @@ def score(model: CopyMachine, sequences: int, seed: int = 0) -> dict[str, dict[s
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """Where all is kept."""
+    """Folders of the results."""
 
     run: Path | None = None
-    """The run's folder; runs/ntm-copy-SEED where none is given."""
+    """Folder of the run; runs/ntm-copy-SEED by default."""
     record: Path = Path("results/memory")
-    """The folder of the record."""
+    """Folder of the record."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command line: train, score, and write the record down."""
+    """The command line: train, score, and write the record."""
     prog, about = "python -m baselines.memories.ntm_copy", "Train an NTM to copy, and score it."
     kinds = tyro.conf.arg(name="")
     config, options = tyro.cli(
@@ -173,7 +173,7 @@ def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
     if not copy.finished:
         print(f"saved after {copy.sequences:,} sequences; the same command goes on")
         return
-    # Read anew: a compiled step would be compiled once more for these batches.
+    # Loaded anew: a compiled step would be compiled once more for these batches.
     scores = score(CopyMachine.from_run(copy.run), config.test_sequences)
     for length, of_length in scores.items():
         print(f"length {length:>3}: {of_length['wrong_bits']:.2f} wrong bits a sequence")

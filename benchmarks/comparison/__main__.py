@@ -23,7 +23,7 @@ from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS, run_command
 from agents.training.loop import TrainingConfig, check_config, share_done, train
 from agents.training.precision import fastest_precision
-from baselines.model import GLIMPSE_ONLY
+from baselines.setting import GLIMPSE_ONLY
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically

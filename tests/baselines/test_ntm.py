@@ -77,23 +77,23 @@ def test_writing_erases_then_adds() -> None:
     np.testing.assert_allclose(after[0], [[2.0, 9.0], [3.5, 7.5], [5.0, 6.0]])
 
 
-def steered(**said: float | list[float]) -> NTMMemory:
-    """A memory of 5 cells of 2 whose heads are told the same, whatever the controller says."""
+def steered(**outputs: float | list[float]) -> NTMMemory:
+    """A memory of 5 cells of 2 whose heads all have the same constant outputs."""
     memory = NTMMemory(3, 5, 2)
     with torch.no_grad():
         for layer in (memory.steer, memory.write):
             layer.weight.zero_()
             layer.bias.zero_()
         heads = memory.steer.bias.view(2, -1)
-        for name, value in said.items():
+        for name, value in outputs.items():
             start = {"key": 0, "strength": 2, "gate": 3, "power": 4, "shifts": 5}[name]
-            told = torch.tensor(value).flatten()
-            heads[:, start : start + len(told)] = told
+            constant = torch.tensor(value).flatten()
+            heads[:, start : start + len(constant)] = constant
         memory.write.bias[:] = torch.tensor([30.0, 30.0, 1.0, -2.0])  # erase all, add (1, -2)
     return memory
 
 
-def test_a_head_that_is_told_to_walks_from_cell_to_cell() -> None:
+def test_a_head_steered_by_place_walks_from_cell_to_cell() -> None:
     """By place alone (gate 0), one cell on at each step; what it writes there it reads."""
     memory = steered(gate=-40.0, shifts=[-40.0, -40.0, 40.0], power=-40.0)
     state = memory.initial_state(2)
@@ -106,7 +106,7 @@ def test_a_head_that_is_told_to_walks_from_cell_to_cell() -> None:
     np.testing.assert_allclose(state.memory[0, [0, 4]].detach(), 0.0, atol=1e-4)
 
 
-def test_a_head_that_is_told_to_jumps_to_what_it_seeks() -> None:
+def test_a_head_steered_by_content_jumps_to_its_key() -> None:
     """By content alone (gate 1), staying there; equation 7."""
     memory = steered(
         key=[1.0, -2.0], strength=300.0, gate=40.0, shifts=[-40.0, 40.0, -40.0], power=-40.0
@@ -138,8 +138,8 @@ def test_too_few_cells_are_refused() -> None:
         NTMMemory(4, 2, 3)
 
 
-def test_nothing_is_shown_while_it_copies() -> None:
-    """What is put out first depends on every vector; and rows do not mix."""
+def test_a_copy_is_given_from_memory_alone() -> None:
+    """The first output depends on every vector; and rows do not mix."""
     torch.manual_seed(0)
     model = CopyMachine(TINY)
     bits = torch.randint(2, (2, 3, 3)).float().requires_grad_()
@@ -193,8 +193,8 @@ def test_a_run_that_is_left_off_goes_on_as_if_it_had_not_been(tmp_path: Path) ->
 def test_the_command_trains_scores_and_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = ["--minutes", "0.001", "--seed", "3", "--units", "8", "--cells", "4", "--width", "4"]
-    main([*told, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(tmp_path)])
+    options = ["--minutes", "0.001", "--seed", "3", "--units", "8", "--cells", "4", "--width", "4"]
+    main([*options, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(tmp_path)])
     record = json.loads((tmp_path / "ntm_copy_seed3.json").read_text())
     assert list(record["by_length"]) == [str(length) for length in SCORED_LENGTHS]
     assert record["seed"] == record["config"]["seed"] == 3
