@@ -23,23 +23,14 @@ def full_view(env_kwargs: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PictureScene:
-    """A hidden picture, and the glimpses that an agent would take of it.
+    """A hidden picture, and the glimpses that an agent would take of it."""
 
-    Args:
-        scene_shape: (C, H, W).
-        glimpse_space: an agent's observations.
-        budget: T, an agent's glimpses.
-        tile_locations: (n, 2) in [-1, 1], the centres (x, y) of the tiles.
-        window_sides: sides in pixels of a glimpse's K windows, finest first.
-        look_margin: pixels along the scene's edges that looks in [-1, 1] leave out.
-    """
-
-    scene_shape: tuple[int, int, int]
-    glimpse_space: spaces.Dict
-    budget: int
-    tile_locations: NDArray[np.float64]
-    window_sides: tuple[float, ...]
-    look_margin: float
+    scene_shape: tuple[int, int, int]  # (C, H, W)
+    glimpse_space: spaces.Dict  # an agent's observations
+    budget: int  # T, an agent's glimpses
+    tile_locations: NDArray[np.float64]  # (n, 2) in [-1, 1], the centres (x, y) of the tiles
+    window_sides: tuple[float, ...]  # in pixels, of a glimpse's K windows, finest first
+    look_margin: float  # pixels along the scene's edges that looks in [-1, 1] leave out
 
     @property
     def glimpse_shape(self) -> tuple[int, ...]:
@@ -56,23 +47,14 @@ class PictureScene:
 
 @dataclass(frozen=True)
 class SequenceScene:
-    """The cells of a hidden tape or table.
+    """The cells of a hidden tape or table."""
 
-    Args:
-        cells: N, of the longest tape or table that is dealt.
-        features: F, numbers that show one cell.
-        query: q, numbers of a question; 0 where none is asked.
-        outputs: T, answers to the longest tape; None where one answer ends the episode.
-        outputs_per_cell: further answers for each further cell of a tape.
-        hops: steps of a model before it gives the one answer to a table.
-    """
-
-    cells: int
-    features: int
-    query: int
-    outputs: int | None = None
-    outputs_per_cell: float = 0.0
-    hops: int = 1
+    cells: int  # N, of the longest tape or table that is dealt
+    features: int  # F, numbers that show one cell
+    query: int  # q, numbers of a question; 0 where none is asked
+    outputs: int | None = None  # answers to the longest tape; None where one ends the episode
+    outputs_per_cell: float = 0.0  # further answers for each further cell of a tape
+    hops: int = 1  # steps of a model before it gives the one answer to a table
 
     def steps(self, cells: int) -> int:
         """Steps of a model that answers about a scene of `cells` cells."""
@@ -83,19 +65,12 @@ class SequenceScene:
 
 @dataclass(frozen=True)
 class Setting:
-    """What one environment hides and asks.
+    """What one environment hides and asks."""
 
-    Args:
-        env_id: the environment, for error messages.
-        scene: the hidden thing.
-        num_answers: n, how many answers there are to choose from.
-        every_answer_counts: every answer of an episode is paid, not only the last.
-    """
-
-    env_id: str
+    env_id: str  # for error messages
     scene: PictureScene | SequenceScene
-    num_answers: int
-    every_answer_counts: bool = True
+    num_answers: int  # n, how many there are to choose from
+    every_answer_counts: bool = True  # each answer of an episode is paid, not only the last
 
     @property
     def picture(self) -> PictureScene:

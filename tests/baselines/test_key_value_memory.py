@@ -49,23 +49,6 @@ def test_more_cells_than_addresses_are_refused() -> None:
         make().begin(scene(cells=9))
 
 
-def test_a_sampled_read_is_on_average_the_soft_one() -> None:
-    soft, hard = make(), make(addressing="hard")
-    hard.load_state_dict(soft.state_dict())
-    memory, core = soft.begin(scene(1)), torch.randn(1, 8)
-    expected, after = soft.visit(core, memory, answering=True)
-    assert after.log_probs == ()
-    many = 20_000
-    repeated = memory._replace(
-        keys=memory.keys.expand(many, -1, -1), values=memory.values.expand(many, -1, -1)
-    )
-    hard.set_progress(0.0, torch.Generator().manual_seed(0))
-    read, after = hard.visit(core.expand(many, -1), repeated, answering=True)
-    torch.testing.assert_close(read.mean(dim=0), expected[0], atol=0.02, rtol=0.0)
-    assert len({tuple(row.tolist()) for row in read}) == 4, "each is one of the four values"
-    assert len(after.log_probs) == len(after.baselines) == 1
-
-
 def test_the_likeliest_cell_is_read_when_it_is_scored() -> None:
     hard = make(addressing="hard").eval()
     memory, core = hard.begin(scene()), torch.randn(2, 8)

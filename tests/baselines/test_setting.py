@@ -52,10 +52,3 @@ def test_a_table_is_answered_once_after_its_hops() -> None:
     with gym.make("Glimpse/PointerChase-v0", view="full", **kwargs) as env:
         assert env.observation_space["query"].shape == (table.query,)  # type: ignore[index]
         assert env.observation_space["scene"].shape == (8, table.features)  # type: ignore[index]
-
-
-def test_another_familys_scene_is_refused() -> None:
-    with pytest.raises(ValueError, match="CenteredGlyphs-v0 hides neither tape nor table"):
-        _ = Setting.of(CENTRED, {}).sequence
-    with pytest.raises(ValueError, match="Copy-v0 hides no picture"):
-        _ = Setting.of("Glimpse/Copy-v0", {}).picture
