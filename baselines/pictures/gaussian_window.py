@@ -44,9 +44,9 @@ class GaussianWindowConfig(ReaderConfig):
     """Window. draw: its centre, stride, variance and intensity are learned; retina: only its
     centre."""
     place_noise: float = 0.0
-    """Standard deviation of the noise on the window's place in training, in units of [-1, 1] across
-    the scene; it falls linearly to 0. Meant for scenes so large that the first window rarely holds
-    the digit."""
+    """Standard deviation of the noise on the window's place in training, where the scene's side is
+    2; it falls linearly to 0. Meant for scenes so large that the first window rarely holds the
+    digit."""
     supervise: Literal["counted", "all"] = "all"
     """Answers that learn from the label. counted: those that the environment pays, as for agents;
     all: those after every glimpse, without which some runs lose the digit for good."""

@@ -7,9 +7,8 @@ import torch
 from torch.nn import functional as F
 
 from baselines.learner import Batch, SupervisedLearner, cross_entropies, read_losses
-from baselines.memories.lstm_memory import LSTMMemory
 from baselines.model import Answers
-from tests.support.baselines import COPY, RECALL, Changes, learner_of, tiny_config
+from tests.support.baselines import COPY, RECALL, Changes, class_of, learner_of, tiny_config
 from tests.support.episodes import CIRCLE_SQUARE
 
 
@@ -60,20 +59,30 @@ def test_a_curriculum_records_successes() -> None:
 
 
 class Answering(SupervisedLearner):
-    """Of eight tapes, all symbols are answered correctly but one of the first."""
+    """Of eight episodes of two answers, all are right but number `wrong` of the first episode."""
+
+    wrong = 0
 
     def deal(self) -> Batch:
         batch = super().deal()
-        logits = F.one_hot(batch.targets, 3).float()
-        logits[1, 0] = logits[1, 0].roll(1)
+        targets = batch.targets.expand(2, -1)
+        logits = F.one_hot(targets, self.policy.setting.num_answers).float()
+        logits[self.wrong, 0] = logits[self.wrong, 0].roll(1)
         answers = Answers(logits.requires_grad_())
         self.policy.register_forward_hook(lambda *_: answers)
         return batch
 
 
-def test_success_needs_every_answer_of_a_tape() -> None:
-    learner = Answering(tiny_config("lstm"), LSTMMemory)
-    assert learner.update(0.0)["error"] == pytest.approx(1 / 8)
+@pytest.mark.parametrize(
+    ("kind", "wrong", "error"),
+    [("lstm", 0, 1 / 8), ("lstm", 1, 1 / 8), ("content", 0, 0.0), ("content", 1, 1 / 8)],
+)
+def test_success_needs_all_answers_to_a_tape_and_the_last_to_a_picture(
+    kind: str, wrong: int, error: float
+) -> None:
+    learner = Answering(tiny_config(kind), class_of(kind))
+    learner.wrong = wrong
+    assert learner.update(0.0)["error"] == pytest.approx(error)
     learner.close()
 
 
