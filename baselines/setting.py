@@ -1,15 +1,15 @@
-"""What one environment hides and asks, read from its spaces and its task."""
+"""What one environment hides and asks, read from its description."""
 
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Self
 
 import gymnasium as gym
-import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.task import PictureView
 
 # Arguments that the full view, of one step, refuses.
 GLIMPSE_ONLY = frozenset({"history", "stop", "glimpse_cost"})
@@ -25,12 +25,9 @@ def full_view(env_kwargs: dict[str, Any]) -> dict[str, Any]:
 class PictureScene:
     """A hidden picture, and the glimpses that an agent would take of it."""
 
-    scene_shape: tuple[int, int, int]  # (C, H, W)
+    view: PictureView
     glimpse_space: spaces.Dict  # an agent's observations
     budget: int  # T, an agent's glimpses
-    tile_locations: NDArray[np.float64]  # (n, 2) in [-1, 1], the centres (x, y) of the tiles
-    window_sides: tuple[float, ...]  # in pixels, of a glimpse's K windows, finest first
-    look_margin: float  # pixels along the scene's edges that looks in [-1, 1] leave out
 
     @property
     def glimpse_shape(self) -> tuple[int, ...]:
@@ -38,11 +35,6 @@ class PictureScene:
         shape = self.glimpse_space["glimpse"].shape
         assert shape is not None
         return shape
-
-    @property
-    def glimpse_size(self) -> int:
-        """g, the side of a glimpse in cells."""
-        return self.glimpse_shape[-1]
 
 
 @dataclass(frozen=True)
@@ -106,58 +98,42 @@ class Setting:
         Raises:
             ValueError: the environment hides neither a picture, nor a tape, nor a table.
         """
-        seen, action, task = _spaces_and_task(env_id, full_view(env_kwargs))
-        shape, answer = seen["scene"].shape, action["answer"]
+        whole = _describe(env_id, full_view(env_kwargs))
+        shape, answer = whole.observation_space["scene"].shape, whole.components["answer"].space
         choices = answer.nvec[0] if isinstance(answer, spaces.MultiDiscrete) else answer.n  # type: ignore[attr-defined]  # Discrete
-        match shape:
-            case (channels, height, width):
-                picture, dense = _picture(env_id, env_kwargs, (channels, height, width))
-                return cls(env_id, picture, int(choices), every_answer_counts=dense)
-            case (_, _) if task.levels is not None:
-                return cls(env_id, _sequence(env_id, full_view(env_kwargs)), int(choices))
+        if shape is not None and len(shape) == 3:
+            # The full view, of one step, has neither the agents' budget nor a dense reward.
+            seen = _describe(env_id, {**full_view(env_kwargs), "view": "glimpse"})
+            assert seen.picture_view is not None
+            assert seen.budget is not None
+            picture = PictureScene(seen.picture_view, seen.observation_space, seen.budget)
+            dense = seen.answer_reward is not None and seen.answer_reward < 1.0
+            return cls(env_id, picture, int(choices), every_answer_counts=dense)
+        if shape is not None and len(shape) == 2 and whole.levels is not None:
+            scene = _sequence(env_id, full_view(env_kwargs), whole, whole.levels[1])
+            return cls(env_id, scene, int(choices))
         raise ValueError(
             f"{env_id} hides neither a picture (C, H, W) nor a tape or table (cells, features): "
             f"its scene has shape {shape}"
         )
 
 
-def _picture(
-    env_id: str, env_kwargs: dict[str, Any], shape: tuple[int, int, int]
-) -> tuple[PictureScene, bool]:
-    """The picture of `shape` (C, H, W), and whether every answer about it is paid."""
-    # The full view, of one step, has neither the agents' budget nor a dense reward.
-    glimpses, _, task = _spaces_and_task(env_id, {**full_view(env_kwargs), "view": "glimpse"})
-    picture = PictureScene(
-        scene_shape=shape,
-        glimpse_space=glimpses,
-        budget=task.budget,
-        tile_locations=task.tile_locations,
-        window_sides=task.window_sides,
-        look_margin=task.look_margin,
-    )
-    return picture, bool(task.answer_reward < 1.0)
-
-
-def _sequence(env_id: str, env_kwargs: dict[str, Any]) -> SequenceScene:
-    """The tape or table of an environment in the full view."""
-    seen, action, task = _spaces_and_task(env_id, env_kwargs)
-    cells, features = seen["scene"].shape or ()
-    query = spaces.flatdim(seen) - cells * features
-    longest = task.levels[1]
-    if isinstance(action["answer"], spaces.Discrete):
+def _sequence(
+    env_id: str, env_kwargs: dict[str, Any], whole: Description, longest: int
+) -> SequenceScene:
+    """The tape or table of an environment in the full view, of at most length `longest`."""
+    cells, features = whole.observation_space["scene"].shape or ()
+    query = spaces.flatdim(whole.observation_space) - cells * features
+    answer = whole.components["answer"].space
+    if not isinstance(answer, spaces.MultiDiscrete):
         return SequenceScene(cells, features, query, hops=longest + 1)
-    longer, more, _ = _spaces_and_task(env_id, {**env_kwargs, "length": longest + 1})
-    outputs, further = (len(space["answer"].nvec) for space in (action, more))  # type: ignore[attr-defined]  # MultiDiscrete
-    growth = (longer["scene"].shape or ())[0] - cells
-    return SequenceScene(cells, features, query, outputs, (further - outputs) / growth)
+    longer = _describe(env_id, {**env_kwargs, "length": longest + 1})
+    growth = (longer.observation_space["scene"].shape or ())[0] - cells
+    outputs = len(answer.nvec)
+    further = (longer.components["answer"].space.shape or ())[0] - outputs
+    return SequenceScene(cells, features, query, outputs, further / growth)
 
 
-def _spaces_and_task(
-    env_id: str, env_kwargs: dict[str, Any]
-) -> tuple[spaces.Dict, spaces.Dict, Any]:
-    """Observation space, action space and task of an environment."""
+def _describe(env_id: str, env_kwargs: dict[str, Any]) -> Description:
     with closing(gym.make(env_id, **env_kwargs)) as env:
-        seen, action = env.observation_space, env.action_space
-        assert isinstance(seen, spaces.Dict)
-        assert isinstance(action, spaces.Dict)
-        return seen, action, env.unwrapped.task  # type: ignore[attr-defined]
+        return describe(env)

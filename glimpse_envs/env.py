@@ -19,7 +19,7 @@ from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.episodes.infos import Info, final_infos, mask_of, merge, merge_where
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
 from glimpse_envs.episodes.state import check_state, digest, digests_of
-from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.task import Arrays, Outcome, Rows, Task
 
 
 class GlimpseVectorEnv(VectorEnv):
@@ -90,14 +90,16 @@ class GlimpseVectorEnv(VectorEnv):
         self._checked = ActionChecker(self.task.action_space, num_envs)
         self._can_stop = "stop" in self.task.action_space.spaces
 
-        self.task.allocate(num_envs, copies)
+        self._taken = np.zeros(num_envs, np.int64)
+        self.task.allocate(num_envs, copies, self._taken)
         self._rows = np.arange(num_envs)
         self._dealer = Dealer(num_envs, copies)
         self._levels: LevelDistribution | None = None
         if self.task.levels is not None:
             self._levels = UniformLevels(*self.task.levels)
-        self._taken = np.zeros(num_envs, np.int64)
         self._ended = np.ones(num_envs, np.bool_)
+        self._truncated = np.zeros(num_envs, np.bool_)  # those of the ended whose time was over
+        self._truncates = False
 
     @property
     def num_scenes(self) -> int | None:
@@ -164,7 +166,7 @@ class GlimpseVectorEnv(VectorEnv):
         self._dealer.started = True
         self._display.refresh(self._taken)
         rows = self._dealer.rows_of(groups)
-        return self._observe(), self._merge({}, self.task.evidence(rows), rows)
+        return self._observe(), self._merge({}, self.task.info(rows), rows)
 
     def _deal(
         self,
@@ -179,10 +181,10 @@ class GlimpseVectorEnv(VectorEnv):
             fixed = self.num_scenes is not None
             levels = UniformLevels(*self.task.levels) if fixed else self._levels  # type: ignore[misc]
             self._dealer.choose_levels(groups, lengths, levels)
-        self.task.deal(groups, self._dealer.keys)
         rows = self._dealer.rows_of(groups)
         self._taken[rows] = 1
-        self._ended[rows] = False
+        self._ended[rows] = self._truncated[rows] = False
+        self.task.deal(groups, self._dealer.keys)
 
     # --- step --------------------------------------------------------------------------------
 
@@ -222,48 +224,67 @@ class GlimpseVectorEnv(VectorEnv):
         infos: Info = {}
 
         dealt = self._ended_groups() if idle and self._mode is AutoresetMode.NEXT_STEP else None
-        judgement, ending = self._act(acting, actions)
-        rewards[acting] = judgement.reward
-        terminated = self._ended.copy()
+        outcome, ending = self._act(acting, actions)
+        rewards[acting] = outcome.reward
+        terminated, truncated = self._ended.copy(), self._truncated.copy()
+        if self._truncates:
+            terminated &= ~truncated
         if dealt is not None and len(dealt):
             self._deal(dealt)
             fresh = self._dealer.rows_of(dealt)
-            terminated[fresh] = waiting[fresh] = False
+            terminated[fresh] = truncated[fresh] = waiting[fresh] = False
         elif self._mode is AutoresetMode.SAME_STEP and len(ending):
-            infos = self._final_infos(acting, judgement, ending)
+            infos = self._final_infos(acting, outcome, ending)
             dealt = self._ended_groups()
             self._deal(dealt)
 
-        infos = self._step_infos(infos, acting, judgement, dealt)
+        infos = self._step_infos(infos, acting, outcome, dealt)
         if self.copies > 1:
             infos = self._merge(infos, {"waiting": waiting}, self._rows)
         self._display.refresh(self._taken)
-        truncated = np.zeros(self.num_envs, np.bool_)
         return self._observe(), rewards, terminated, truncated, infos
 
-    def _act(self, acting: Rows, actions: Arrays) -> tuple[Judgement, Rows]:
-        """Judge the answers of the rows `acting` (m,), let those look that go on, and return the
-        judgement and the rows whose episode ends."""
+    def _act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
+        """Let the rows `acting` (m,) act, and those look whose episodes go on; return what came of
+        it and the rows whose episode ends."""
         if len(acting) == self.num_envs:
-            last = self._taken >= self.task.budgets
+            spent = self._taken >= self.task.budgets
         else:
-            last = self._taken[acting] >= self.task.budgets[acting]
+            spent = self._taken[acting] >= self.task.budgets[acting]
+        last = spent
         if self._can_stop:
-            last |= actions["stop"][acting] == 1
-        judgement = self.task.judge(acting, actions, last)
-        if judgement.ended is not None:
-            last = last | judgement.ended
+            last = spent | (actions["stop"][acting] == 1)
+        outcome = self.task.act(acting, actions, last)
+        if outcome.terminated is not None:
+            last = last | outcome.terminated
+        if outcome.truncated is not None:
+            last = last | outcome.truncated
         if not last.any():
             looking, ending = acting, acting[:0]
         else:
             looking, ending = acting[~last], acting[last]
             self._ended[ending] = True
+            if outcome.truncated is not None or not self.task.budget_is_seen:
+                self._truncates = True
+                over = self._is_over(acting, actions, outcome, spent)
+                self._truncated[ending] = ~over[last]
         if len(looking):
             self._taken[looking] += 1
-            self.task.look(looking, actions, self._taken)
+            self.task.look(looking, actions)
             if self.task.glimpse_cost:
-                judgement.reward[~last] -= self.task.glimpse_cost
-        return judgement, ending
+                outcome.reward[~last] -= self.task.glimpse_cost
+        return outcome, ending
+
+    def _is_over(
+        self, acting: Rows, actions: Arrays, outcome: Outcome, spent: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Where the episodes of `acting` (m,) terminate, whatever the clock says, (m,)."""
+        over = spent.copy() if self.task.budget_is_seen else np.zeros_like(spent)
+        if self._can_stop:
+            over |= actions["stop"][acting] == 1
+        if outcome.terminated is not None:
+            over |= outcome.terminated
+        return over
 
     def _ended_groups(self) -> Rows:
         if self.copies == 1:
@@ -277,28 +298,27 @@ class GlimpseVectorEnv(VectorEnv):
 
     # --- info --------------------------------------------------------------------------------
 
-    def _final_infos(self, acting: Rows, judgement: Judgement, ending: Rows) -> Info:
-        said = judgement.said(np.searchsorted(acting, ending)) | self.task.evidence(ending)
+    def _final_infos(self, acting: Rows, outcome: Outcome, ending: Rows) -> Info:
+        """`final_obs` and `final_info` of the rows `ending`, some of those `acting`."""
+        values = outcome.as_info(np.searchsorted(acting, ending)) | self.task.info(ending)
         nothing_left = np.zeros((len(ending), 1), np.float32)
         observation = self.task.observe(ending, nothing_left)
-        return final_infos(observation, said, ending, self.num_envs)
+        return final_infos(observation, values, ending, self.num_envs)
 
-    def _step_infos(
-        self, infos: Info, acting: Rows, judgement: Judgement, dealt: Rows | None
-    ) -> Info:
-        """What is said of every row after a step; a row dealt anew has no answer to speak of."""
+    def _step_infos(self, infos: Info, acting: Rows, outcome: Outcome, dealt: Rows | None) -> Info:
+        """Per-step info of all rows. Rows that were just reset carry no target."""
         everything = slice(None)
         if dealt is None or not len(dealt) or self._mode is not AutoresetMode.SAME_STEP:
             if len(acting):
-                infos = self._merge(infos, judgement.said(everything), acting)
+                infos = self._merge(infos, outcome.as_info(everything), acting)
         elif len(dealt) < self.num_groups:
             staying = ~mask_of(self._dealer.rows_of(dealt), self.num_envs)
             if len(acting) == self.num_envs:
-                infos = merge_where(infos, judgement.said(everything), staying)
+                infos = merge_where(infos, outcome.as_info(everything), staying)
             elif staying[acting].any():
                 staying = staying[acting]
-                infos = self._merge(infos, judgement.said(staying), acting[staying])
-        return self._merge(infos, self.task.evidence(self._rows), self._rows)
+                infos = self._merge(infos, outcome.as_info(staying), acting[staying])
+        return self._merge(infos, self.task.info(self._rows), self._rows)
 
     def _merge(self, infos: Info, values: Arrays, rows: Rows) -> Info:
         return merge(infos, values, rows, self.num_envs)
@@ -314,6 +334,7 @@ class GlimpseVectorEnv(VectorEnv):
             "arguments": dict(self._identity),
             "taken": self._taken.copy(),
             "ended": self._ended.copy(),
+            "truncated": self._truncated.copy(),
             "task": self.task.state_dict(),
             "level_distribution": {
                 "kind": digest(self._levels and self._levels.name),
@@ -337,7 +358,8 @@ class GlimpseVectorEnv(VectorEnv):
             dealer.check_scenes(self.num_scenes)
             self.task.deal(np.arange(self.num_groups), dealer.keys)
         self._dealer = dealer
-        self._taken, self._ended = state["taken"].copy(), state["ended"].copy()
+        self._taken[:] = state["taken"]
+        self._ended, self._truncated = state["ended"].copy(), state["truncated"].copy()
         self.task.load_state_dict(state["task"])
         if self._levels is not None:
             self._levels.load_state_dict(state["level_distribution"])

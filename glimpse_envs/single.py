@@ -89,8 +89,9 @@ class GlimpseEnv(gym.Env):
         checked = self._checked(action)
         if self.batch.ended[0]:
             raise gym.error.ResetNeeded("no episode is under way: call reset() first")
-        observation, reward, terminated, _, info = self.batch.step_checked(checked)
-        return _first(observation), float(reward[0]), bool(terminated[0]), False, _first(info)
+        observation, reward, terminated, truncated, info = self.batch.step_checked(checked)
+        ends = bool(terminated[0]), bool(truncated[0])
+        return _first(observation), float(reward[0]), *ends, _first(info)
 
     def state_dict(self) -> dict[str, Any]:
         """Return counters and the unfinished episode."""

@@ -1,14 +1,15 @@
-"""What a task is: something hidden, a sensor, a question and a reward, for an array of rows."""
+"""The contract: something hidden, looks at it, and what is done about it, for an array of rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 
 if TYPE_CHECKING:
@@ -17,21 +18,100 @@ if TYPE_CHECKING:
 Rows = NDArray[np.int64]
 Arrays = dict[str, NDArray]
 
+COMPONENTS = ("look", "answer", "write", "act", "stop")
+"""The parts of an action, in the order in which a task's space has those that it needs."""
 
-class Judgement(NamedTuple):
-    """What a task says of the answers of m rows."""
+Effect = Literal["always", "going_on", "counted", "stoppable"]
+"""When a choice has an effect: at every step; where the episode goes on after it, so that the look
+is taken; where the answer counts (`target_mask`); or where the budget is not spent yet."""
 
-    reward: NDArray[np.float64]  # (m,)
-    target: NDArray[np.int64]  # (m,) or, where the answer has parts, (m, parts): what was right
-    counted: NDArray[np.bool_]  # (m,), whether the answer counted
-    ended: NDArray[np.bool_] | None = None  # (m,), whether the answer ends the episode; None: never
-    # (m,), whether all that was asked has been answered rightly; None: where answer == target.
-    solved: NDArray[np.bool_] | None = None
 
-    def said(self, which: Any) -> Arrays:
-        """What `info` says of the rows that the index `which` takes."""
-        said: Arrays = {"target": self.target[which], "target_mask": self.counted[which]}
-        return said if self.solved is None else said | {"solved": self.solved[which]}
+class ObservedPart(NamedTuple):
+    """Entries start to stop of one part of an observation, flattened."""
+
+    key: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Component:
+    """One part of the action.
+
+    Args:
+        space: of a single row.
+        effect: when a choice has one.
+        taught: whether it may be learned from `info["target"]`, and not by reward alone.
+        entropy: whether a bonus for its entropy is paid, where a learner pays one.
+        optional: whether 0 says nothing; whether to say something is then always learned by reward.
+        repeats: parts of the observation that show symbols, or an address's bits, as the component
+            has them, for agents with direct access.
+    """
+
+    space: spaces.Space
+    effect: Effect = "always"
+    taught: bool = False
+    entropy: bool = True
+    optional: bool = False
+    repeats: tuple[ObservedPart, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What the actions of m rows led to."""
+
+    reward: NDArray[np.float64]  # (m,), the price of glimpses not yet subtracted
+    # (m,) whether all that was asked is done by now; None where the task has no such thing.
+    success: NDArray[np.bool_] | None = None
+    # (m,) or (m, parts): the right answer, where something was asked; else None.
+    target: NDArray[np.int64] | None = None
+    target_mask: NDArray[np.bool_] | None = None  # (m,) whether the answer counted
+    terminated: NDArray[np.bool_] | None = None  # (m,) whether the task is over; None: nowhere
+    truncated: NDArray[np.bool_] | None = None  # (m,) whether time is over; None: nowhere
+
+    def as_info(self, which: Any) -> Arrays:
+        """The entries of `info` on the rows that the index `which` takes."""
+        entries = {"target": self.target, "target_mask": self.target_mask, "success": self.success}
+        return {name: value[which] for name, value in entries.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class PictureView:
+    """How a picture is looked at, for whoever chooses looks or reads pictures without the task.
+
+    Args:
+        scene_shape: (C, H, W) of what is hidden, in pixels.
+        look: "continuous" (a place), "tiles" (a number) or "relative" (a move).
+        space: the places that can be looked at.
+        tile_locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles, row by row.
+        max_move: the longest relative move, in look coordinates.
+        window_sides: (K,) in pixels, of the windows that a glimpse shows, finest first.
+        glimpse_size: g, the side of each window in cells.
+        class_names: what the answers stand for; empty where no classes are asked for.
+    """
+
+    scene_shape: tuple[int, int, int]
+    look: str
+    space: LookSpace
+    tile_locations: NDArray[np.float64]
+    max_move: float
+    window_sides: tuple[float, ...]
+    glimpse_size: int
+    class_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one look touches.
+
+    Args:
+        values: numbers that it hands to the agent.
+        multiply_adds: spent on reading them.
+        cells: cells of a tape or a table that it touches; 0 where pixels are read.
+    """
+
+    values: int
+    multiply_adds: int = 0
+    cells: int = 0
 
 
 class Task(ABC):
@@ -40,32 +120,53 @@ class Task(ABC):
     `glimpse_envs.env.GlimpseVectorEnv` keeps time, seeds and resets, and calls what is here. Rows
     iM ... iM + M - 1 (M = `copies`) share the hidden thing i, their group's.
 
-    A task whose looks are places also has what looking without learning reads (the scanners of
-    `agents`): `look_kind`, `tile_locations` and `max_move`, as in
-    `glimpse_envs.tasks.pictures.classification.ImageClassification`.
-
     Attributes:
-        observation_space, action_space: of a single row (Dict).
+        components: the parts of the action, in the order of `COMPONENTS`.
+        observation_space: of a single row (Dict).
         budget: glimpses in an episode, the first included; where episodes differ, the greatest.
         budgets: (num_envs,) those of the rows' present episodes, since `allocate`.
+        fixed_steps: whether every episode takes exactly `budget` steps.
+        budget_is_seen: whether the agent can see how much of its budget is left: a spent budget
+            then terminates, else it truncates.
         glimpse_cost: paid for every glimpse after the first.
         answer_reward: earned by a right answer that counts; where episodes differ, (num_envs,).
         levels: the least and the greatest length that is dealt; None where nothing has a length.
-        may_pass: whether the answer 0 says nothing; the target is then 1 or more.
-        readable: where an action may repeat what is read: component -> the parts of the observation
-            that show symbols, or an address's bits, as the component has them, each by key, start
-            and stop of its flat indices, for agents with direct access.
+        picture_view: how the picture is looked at; None where none is hidden, or all is seen.
+        reading: what a look touches; None where all is seen at once.
+        view_arguments: names of arguments that change how the hidden thing is seen and paid for,
+            not what it is or what is asked.
+        glimpse_arguments: those of them that mean nothing in the full view.
     """
 
+    components: Mapping[str, Component]
     observation_space: spaces.Dict
-    action_space: spaces.Dict
     budget: int
     budgets: NDArray[np.int64]
-    glimpse_cost: float
-    answer_reward: float | NDArray[np.float64]
+    fixed_steps: bool = False
+    budget_is_seen: bool = True
+    glimpse_cost: float = 0.0
+    answer_reward: float | NDArray[np.float64] = 1.0
     levels: tuple[int, int] | None = None
-    may_pass: bool = False
-    readable: Mapping[str, tuple[tuple[str, int, int], ...]] = MappingProxyType({})
+    picture_view: PictureView | None = None
+    reading: Reading | None = None
+    view_arguments: ClassVar[frozenset[str]] = frozenset({"view", "look", "glimpse_cost"})
+    glimpse_arguments: ClassVar[frozenset[str]] = frozenset({"glimpse_cost"})
+
+    @property
+    def action_space(self) -> spaces.Dict:
+        """Of a single row."""
+        leaves = [(name, component.space) for name, component in self.components.items()]
+        return spaces.Dict(leaves)  # pairs: a dict would be sorted
+
+    @property
+    @abstractmethod
+    def chance(self) -> float:
+        """The mean return of the best policy that sees nothing of what is hidden."""
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> float:
+        """The best mean return, or a bound on it where the best is not known."""
 
     @property
     @abstractmethod
@@ -73,29 +174,37 @@ class Task(ABC):
         """How many hidden things a fixed split has; None where they are drawn for ever."""
 
     @abstractmethod
-    def allocate(self, num_envs: int, copies: int) -> None:
-        """Make room for `num_envs` rows in groups of `copies`; called once, before all else."""
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        """Make room for `num_envs` rows in groups of `copies`; called once, before all else.
+
+        Args:
+            num_envs: rows.
+            copies: rows in a group.
+            taken: (num_envs,), how many glimpses each row has taken in its episode. The environment
+                keeps it; the task reads it.
+        """
 
     @abstractmethod
     def deal(self, groups: Rows, keys: Keys) -> None:
         """Draw the hidden things of `groups` (m,) anew from their keys, of the keys' levels, and
         take their rows' first glimpse: at a uniform place drawn from the same keys, or where the
-        task has its heads begin. Sets the rows' `budgets`."""
+        task has its heads begin. Sets the rows' `budgets`; does not read `taken`."""
 
     @abstractmethod
-    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
-        """Take the glimpse that each of `rows` (m,) asks for.
+    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
+        """Let the actions of `rows` (m,) take effect, but for their looks.
 
         Args:
-            rows: the rows that look.
+            rows: the rows that act.
             actions: of all rows, name -> (num_envs, ...), already checked.
-            taken: (num_envs,) glimpses taken so far, this one included.
+            last: (m,), where the episode ends with this action whatever it is: the budget is spent,
+                or the agent stops.
         """
 
     @abstractmethod
-    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
-        """Judge the answers of `rows` (m,); `last` (m,) is True where the episode ends with it
-        whatever it is: the budget is spent, or the agent stops."""
+    def look(self, rows: Rows, actions: Arrays) -> None:
+        """Take the glimpse that each of `rows` (m,), whose episodes go on, asks for in `actions`,
+        name -> (num_envs, ...); `taken` counts it already."""
 
     @abstractmethod
     def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
@@ -107,16 +216,28 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def evidence(self, rows: Rows) -> Arrays:
-        """Return what `info` says at every step of where the evidence lies, name -> (m, ...)."""
+    def info(self, rows: Rows) -> Arrays:
+        """Return where the evidence lies and which episode it is, for `info` at every step and
+        reset, name -> (m, ...)."""
 
     @abstractmethod
-    def state_dict(self) -> dict[str, Any]:
-        """Return what `deal` does not bring back of unfinished episodes."""
+    def oracle(self) -> Arrays:
+        """Return the next action of every row, name -> (num_envs, ...), by which rows that have
+        taken the oracle's actions so far collect the ceiling."""
 
     @abstractmethod
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def state_arrays(self) -> Arrays:
+        """Return what `deal` does not bring back of unfinished episodes, as arrays that the task
+        itself changes in place."""
+
+    def state_dict(self) -> Arrays:
+        """Return copies of `state_arrays`."""
+        return {name: array.copy() for name, array in self.state_arrays().items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore what `state_dict` returned, after all groups were dealt from their keys."""
+        for name, array in self.state_arrays().items():
+            array[:] = state[name]
 
     @abstractmethod
     def picture(self, row: int, caption: str) -> "AnyPicture":

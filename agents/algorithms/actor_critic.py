@@ -29,13 +29,13 @@ from agents.algorithms.returns import (
     returns_to_go,
     standardise,
 )
+from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import (
-    make_training_env,
     play_episodes,
     replay_episodes,
     sample_actions,
 )
-from agents.episodes.trajectory import Observation, Trajectory, rewarded_for_entropy
+from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
 from agents.training.checks import check_counts, check_finite, check_positive
@@ -116,6 +116,7 @@ def estimate(played: Trajectory, config: ActorCriticConfig) -> Estimates:
         signal = learning_signal(
             played, played.log_likelihood(), config.answer_by, config.look_signal
         )
+        signal = played.rewards_to_the_end(signal, config.discount)
         if config.advantage == "gae":
             advantages = gae(signal, values, played.alive, config.discount, config.gae_lambda)
             returns = advantages + values
@@ -163,14 +164,16 @@ def episode_losses(
         "policy": -(objective * decided).sum(dim=0),
         "answer": -mean_where(trajectory.counted, trajectory.log_likelihood()),
         "value": mean_where(trajectory.alive, errors),
-        "entropy": trajectory.joint("entropy", rewarded_for_entropy(effective)).sum(dim=0),
+        "entropy": trajectory.joint("entropy", trajectory.rewarded_for_entropy(effective)).sum(
+            dim=0
+        ),
         "clip_fraction": mean_where(decided, clipped),
         "approx_kl": mean_where(decided, moved),
     }
 
 
 def _effective(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
-    return trajectory.effective(looks=True, answers=config.answer_by == "reward")
+    return trajectory.effective(looks=True, taught=config.answer_by == "reward")
 
 
 def _decided(effective: dict[str, Tensor], like: Tensor) -> Tensor:
@@ -197,7 +200,7 @@ class ActorCritic(GradientLearner):
         # One step of Adam from the policy that played: what was played need not be replayed.
         self.plays_once = config.epochs == config.minibatches == 1
         env = make_training_env(config)
-        super().__init__(config, env, policy_maker(env, config.network))
+        super().__init__(config, env, policy_maker(config.network))
 
     @property
     def name(self) -> str:
@@ -208,7 +211,9 @@ class ActorCritic(GradientLearner):
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
     ) -> dict[str, Tensor]:
         """Sample what is learned by reward; answer greedily what is learned from the label."""
-        return sample_actions(decision, self.config.answer_by, self.generator)
+        return sample_actions(
+            decision, self.policy.components, self.config.answer_by, self.generator
+        )
 
     def learn(self, progress: float) -> dict[str, float]:
         """Play a batch of episodes and descend their losses, a step of Adam a minibatch.

@@ -37,7 +37,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from agents.algorithms.tile_learner import Outcome, TileEpisodes, TileLearner, look_of
+from agents.algorithms.tile_learner import TileEpisodes, TileLearner, TileLosses, look_of
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import NetworkConfig, State
@@ -100,7 +100,7 @@ OBJECTIVES: dict[str, Objective] = {
 
 def next_tile_losses(
     policy: GlimpsePolicy, episodes: TileEpisodes, objective: Objective, generator: torch.Generator
-) -> Outcome:
+) -> TileLosses:
     """The losses of `paths="next"`.
 
     `objective`: minus Σ_t R_t, with the gradient that the module's text gives; `baseline`: half the
@@ -142,12 +142,12 @@ def next_tile_losses(
         "baseline": missed / max(budget - 1, 1),
         "entropy": entropy,
     }
-    return Outcome(losses, torch.stack(shares))
+    return TileLosses(losses, torch.stack(shares))
 
 
 def all_paths_losses(
     policy: GlimpsePolicy, episodes: TileEpisodes, objective: Objective
-) -> Outcome:
+) -> TileLosses:
     """The losses of `paths="all"`, as those of `next_tile_losses` but without a baseline's; a
     look's entropy is the mean over the paths to it."""
     rows = len(episodes.targets)
@@ -167,7 +167,7 @@ def all_paths_losses(
         log_right, right = _answers(decision, episodes, paths=log_path.shape[1])
         gained = gained + pay * objective(log_path, log_right)[0]
         shares.append((log_path.detach().exp() * right).sum(dim=1))
-    return Outcome({"objective": -gained, "entropy": entropy}, torch.stack(shares))
+    return TileLosses({"objective": -gained, "entropy": entropy}, torch.stack(shares))
 
 
 def _begin(policy: GlimpsePolicy, episodes: TileEpisodes) -> tuple[Decision, State]:

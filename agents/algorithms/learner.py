@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from torch import Tensor, nn
 
 from agents.episodes.trajectory import Trajectory
 from agents.training.loop import TrainingConfig, cosine_decay
+from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
 
 
@@ -20,7 +20,7 @@ class GradientLearner(ABC):
     Args:
         config: of the training.
         env: batched; it is seeded here.
-        make_policy: from the seed's first random numbers, on the spaces of a single row.
+        make_policy: from the seed's first random numbers, for an environment of some description.
 
     Attributes:
         policy_class: "module:Class" of what reads the run's checkpoints.
@@ -34,15 +34,13 @@ class GradientLearner(ABC):
         self,
         config: TrainingConfig,
         env: VectorEnv,
-        make_policy: Callable[[spaces.Dict, spaces.Dict], nn.Module],
+        make_policy: Callable[[Description], nn.Module],
     ) -> None:
         torch.manual_seed(config.seed)
         self.env, self.device = env, torch.device(config.device)
         self._config = config
-        observation_space, action_space = env.single_observation_space, env.single_action_space
-        assert isinstance(observation_space, spaces.Dict)
-        assert isinstance(action_space, spaces.Dict)
-        self.policy = make_policy(observation_space, action_space).to(self.device)
+        self.description = describe(env)
+        self.policy = make_policy(self.description).to(self.device)
         self.optimizer = torch.optim.Adam(
             [p for p in self.policy.parameters() if p.requires_grad],
             lr=config.learning_rate,
@@ -50,20 +48,19 @@ class GradientLearner(ABC):
         )
         self.generator = torch.Generator().manual_seed(config.seed)
         if config.curriculum is not None:
-            task: Any = self.env.unwrapped.task  # type: ignore[attr-defined]
-            if task.levels is None:
+            if self.description.levels is None:
                 raise ValueError(
                     f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
                 )
-            levels = LEVEL_DISTRIBUTIONS[config.curriculum](*task.levels)
+            levels = LEVEL_DISTRIBUTIONS[config.curriculum](*self.description.levels)
             self.env.unwrapped.level_distribution = levels  # type: ignore[attr-defined]
         self.env.reset(seed=config.seed)
 
     def record_levels(self, played: Trajectory) -> None:
-        """Tell the curriculum, if there is one, what was solved."""
-        levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
-        if levels is not None:
-            levels.record(played.lengths.cpu().numpy(), played.solved.cpu().numpy())
+        """Record success by level, for the curriculum if there is one."""
+        if self.description.levels is not None and played.success is not None:
+            levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
+            levels.record(played.levels.cpu().numpy(), played.success.cpu().numpy())
 
     @property
     @abstractmethod
@@ -111,7 +108,7 @@ class GradientLearner(ABC):
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
             "generator": self.generator.get_state(),
-            "env": self.env.unwrapped.state_dict(),  # type: ignore[attr-defined]
+            "env": self._env_state(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -121,7 +118,15 @@ class GradientLearner(ABC):
         moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
         self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
         self.generator.set_state(state["generator"])
-        self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
+        if self.description.resumable:
+            self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
+        else:  # new episodes: those that were under way are lost
+            self.env.reset(seed=int(torch.randint(2**31, (), generator=self.generator)))
+
+    def _env_state(self) -> dict[str, Any]:
+        if not self.description.resumable:
+            return {}
+        return self.env.unwrapped.state_dict()  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Close the environment."""

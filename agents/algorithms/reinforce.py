@@ -20,8 +20,9 @@ from torch import Tensor
 
 from agents.algorithms.learner import GradientLearner
 from agents.algorithms.returns import returns_to_go
-from agents.episodes.rollout import make_training_env, play_episodes, sample_actions
-from agents.episodes.trajectory import Observation, Trajectory, rewarded_for_entropy
+from agents.episodes.environments import make_training_env
+from agents.episodes.rollout import play_episodes, sample_actions
+from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
 from agents.scoring.scanners import SCANNERS
@@ -75,9 +76,10 @@ def learning_signal(
         log_likelihood: (T, B), of the right answers.
         answer_by, look_signal: see `ReinforceConfig`.
     """
-    if answer_by == "reward" or look_signal == "reward":
+    if answer_by == "reward" or look_signal == "reward" or trajectory.targets is None:
         return trajectory.rewards
-    answers = torch.stack([action["answer"] for action in trajectory.actions])
+    assert trajectory.taught is not None
+    answers = torch.stack([action[trajectory.taught] for action in trajectory.actions])
     right = (answers == trajectory.targets).to(log_likelihood.dtype)
     score = log_likelihood.detach()
     score = score.exp() if look_signal == "probability" else score
@@ -102,14 +104,16 @@ def episode_losses(
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
     signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal)
-    returns = returns_to_go(signal)
+    returns = returns_to_go(trajectory.rewards_to_the_end(signal, discount=1.0))
     advantages = (returns - (values if baseline is None else baseline(returns))).detach()
-    effective = trajectory.effective(looks=looks_learned, answers=answer_by == "reward")
+    effective = trajectory.effective(looks=looks_learned, taught=answer_by == "reward")
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
         "answer": -mean_where(trajectory.counted, log_likelihood),
         "baseline": mean_where(trajectory.alive, 0.5 * (values - returns) ** 2),
-        "entropy": trajectory.joint("entropy", rewarded_for_entropy(effective)).sum(dim=0),
+        "entropy": trajectory.joint("entropy", trajectory.rewarded_for_entropy(effective)).sum(
+            dim=0
+        ),
     }
 
 
@@ -194,7 +198,7 @@ class Reinforce(GradientLearner):
         self.scanner = None
         if config.looks != "learned":
             self.scanner = SCANNERS[config.looks](env, config.seed)
-        super().__init__(config, env, policy_maker(env, config.network))
+        super().__init__(config, env, policy_maker(config.network))
 
     @property
     def name(self) -> str:
@@ -220,7 +224,9 @@ class Reinforce(GradientLearner):
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
     ) -> dict[str, Tensor]:
         """Sample what is learned by reward; answer greedily what is learned from the label."""
-        action = sample_actions(decision, self.config.answer_by, self.generator)
+        action = sample_actions(
+            decision, self.policy.components, self.config.answer_by, self.generator
+        )
         if self.scanner is not None:
             arrays = {name: value.cpu().numpy() for name, value in observation.items()}
             looks = torch.as_tensor(self.scanner.looks(arrays, step, info))

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.algorithms.tile_learner import Outcome, TileEpisodes, TileLearner, look_of
+from agents.algorithms.tile_learner import TileEpisodes, TileLearner, TileLosses, look_of
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.policy.networks import NetworkConfig
@@ -77,7 +77,7 @@ def episode_losses(
     temperature: float,
     hard: bool,
     generator: torch.Generator,
-) -> Outcome:
+) -> TileLosses:
     """Play `episodes` and return their losses.
 
     `answer`: the cross-entropy, summed over the answers by what they pay; `entropy`: of the looks,
@@ -105,7 +105,7 @@ def episode_losses(
             entropy = entropy + look.entropy()
             noise = gumbel_noise(look.logits, generator)
             weights = tile_weights(look.logits, noise, temperature, hard)
-    return Outcome({"answer": answer, "entropy": entropy}, torch.stack(rights))
+    return TileLosses({"answer": answer, "entropy": entropy}, torch.stack(rights))
 
 
 class StraightThrough(TileLearner):

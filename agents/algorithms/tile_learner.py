@@ -11,18 +11,19 @@ from typing import Any
 
 import gymnasium as gym
 import torch
-from gymnasium import spaces
 from torch import Tensor
 from torch.nn import functional as F
 
 from agents.algorithms.learner import GradientLearner
 from agents.algorithms.tiles import TileReader
-from agents.episodes.rollout import make_training_env
+from agents.episodes.environments import make_training_env
 from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
 from agents.training.loop import TrainingConfig
+from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.task import PictureView
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class TileEpisodes:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TileLosses:
     """What came of B episodes.
 
     Args:
@@ -121,20 +122,17 @@ class TileLearner(GradientLearner):
 
     def __init__(self, config: TrainingConfig, network: NetworkConfig, algorithm: str) -> None:
         with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
-            task: Any = seen.unwrapped.task  # type: ignore[attr-defined]
-        _check_task(task, algorithm)
+            glimpsed = describe(seen)
+        view = _checked_view(glimpsed, algorithm)
         env = make_training_env(config, view="full")
-        spaces_of_glimpses = task.observation_space, task.action_space
-        super().__init__(config, env, lambda *_: GlimpsePolicy(*spaces_of_glimpses, network))
+        make = policy_maker(network)
+        super().__init__(config, env, lambda _: make(glimpsed))
         self.network, self.copies = network, config.copies
-        scene = env.single_observation_space
-        assert isinstance(scene, spaces.Dict)
-        shape = scene["scene"].shape
-        assert shape is not None
-        self.reader = TileReader(task, (shape[0], shape[1], shape[2])).to(self.device)
-        every_answer_counts = task.answer_reward < 1.0
-        before = task.answer_reward if every_answer_counts else 0.0
-        self.pays = (*[before] * (task.budget - 1), task.answer_reward)
+        self.reader = TileReader(view).to(self.device)
+        last, budget = glimpsed.answer_reward, glimpsed.budget
+        assert last is not None
+        assert budget is not None
+        self.pays = (*[last if last < 1.0 else 0.0] * (budget - 1), last)
 
     def name_as(self, kind: str) -> str:
         """What a learner of this `kind` is called in tables."""
@@ -158,7 +156,7 @@ class TileLearner(GradientLearner):
             pays=self.pays,
         )
 
-    def descend_losses(self, outcome: Outcome, **weights: float) -> dict[str, float]:
+    def descend_losses(self, outcome: TileLosses, **weights: float) -> dict[str, float]:
         """One step of Adam down the sum of the mean losses by `weights`; return the metrics."""
         means = {name: loss.mean() for name, loss in outcome.losses.items()}
         total = torch.stack([weights[name] * mean for name, mean in means.items()]).sum()
@@ -173,20 +171,26 @@ class TileLearner(GradientLearner):
         }
 
 
-def _check_task(task: Any, algorithm: str) -> None:
-    if "look" not in task.action_space.spaces:
+def _checked_view(glimpsed: Description, algorithm: str) -> PictureView:
+    """How the picture is looked at.
+
+    Raises:
+        ValueError: there are no tiles to look at, or the full view is another task.
+    """
+    view, parts = glimpsed.picture_view, glimpsed.components
+    if "look" not in parts:
         raise ValueError(
             f"{algorithm} trains a policy of single glimpses: leave view='full' out of env_kwargs "
             "(it reads the whole scene while it is trained as it is)"
         )
-    kind = getattr(task, "look_kind", None)
-    if kind != "tiles":
-        raise ValueError(f"{algorithm} needs look=tiles: add it to env_kwargs (look is {kind!r})")
-    shape = task.observation_space["glimpse"].shape
+    if view is None or view.look != "tiles":
+        look = None if view is None else view.look
+        raise ValueError(f"{algorithm} needs look=tiles: add it to env_kwargs (look is {look!r})")
+    shape = glimpsed.observation_space["glimpse"].shape
     refused = {
-        "history=True": len(shape) != 3,
-        "stop=True": "stop" in task.action_space.spaces,
-        f"glimpse_cost={task.glimpse_cost}": task.glimpse_cost != 0.0,
+        "history=True": shape is None or len(shape) != 3,
+        "stop=True": "stop" in parts,
+        f"glimpse_cost={glimpsed.glimpse_cost}": glimpsed.glimpse_cost != 0.0,
     }
     for argument, given in refused.items():
         if given:
@@ -195,3 +199,4 @@ def _check_task(task: Any, algorithm: str) -> None:
                 "history, stop or glimpse_cost, and so would be trained on another task; leave it "
                 "out of env_kwargs"
             )
+    return view

@@ -5,23 +5,18 @@ over its square, zeros outside. Squares are products of intervals, so a window i
 products, and gradients flow through the scene.
 """
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.task import PictureView
 
 
 class TileReader(nn.Module):
     """Reads the glimpses at all n tiles of scenes (B, C, H, W).
 
     Args:
-        task: of pictures, such as `glimpse_envs.tasks.pictures.classification.ImageClassification`:
-        its
-            `tile_locations`, `window_sides` and glimpse's side are read.
-        scene_shape: (C, H, W).
+        view: how the pictures are looked at.
 
     Attributes:
         locations: (n, 2) in [-1, 1], the tiles' middles, (x, y).
@@ -31,13 +26,13 @@ class TileReader(nn.Module):
     down: Tensor  # (n, K, g, H), the share of each row of pixels in each row of cells
     across: Tensor  # (n, K, g, W)
 
-    def __init__(self, task: Any, scene_shape: tuple[int, int, int]) -> None:
+    def __init__(self, view: PictureView) -> None:
         super().__init__()
-        _, height, width = scene_shape
-        g, sides = task.glimpse_size, np.asarray(task.window_sides)
-        places = LookSpace(height, width, task.look_margin).to_pixels(task.tile_locations)
+        _, height, width = view.scene_shape
+        g, sides = view.glimpse_size, np.asarray(view.window_sides)
+        places = view.space.to_pixels(view.tile_locations)
         corners = places[:, None] - sides[:, None] / 2  # (n, K, 2), (x, y)
-        self.register_buffer("locations", _float(task.tile_locations), persistent=False)
+        self.register_buffer("locations", _float(view.tile_locations), persistent=False)
         for name, axis, pixels in (("across", 0, width), ("down", 1, height)):
             shares = interval_shares(corners[..., axis], sides / g, g, pixels)
             self.register_buffer(name, _float(shares), persistent=False)

@@ -2,21 +2,22 @@
 without it and replayed, as often as one likes, with the policy as it is by then."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
-from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.training.loop import TrainingConfig
+from agents.policy.networks import State
+from glimpse_envs.episodes.description import answer_rewards
+from glimpse_envs.episodes.infos import read_outcome
+from glimpse_envs.task import Component
 
 # Rows that have ended are dropped when no more than this share of those decided on is left.
 DROP_AT = 0.8
@@ -24,30 +25,17 @@ DROP_AT = 0.8
 Choose = Callable[[Decision, Observation, dict[str, Any], int], dict[str, Tensor]]
 
 
-def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
-    """The environment of a config's batches of whole episodes, with further arguments `kwargs`."""
-    arguments = {**config.env_kwargs, **kwargs}
-    with closing(gym.make(config.env_id, **arguments)) as env:
-        assert isinstance(env.action_space, spaces.Dict)
-        task: Any = env.unwrapped.task  # type: ignore[attr-defined]
-        ends_differ = "stop" in env.action_space.spaces or task.levels is not None
-    return gym.make_vec(
-        config.env_id,
-        num_envs=config.batch_size,
-        split="train",
-        copies=config.copies,
-        autoreset_mode="SameStep" if ends_differ else "Disabled",
-        **arguments,
-    )
-
-
 def sample_actions(
-    decision: Decision, answer_by: str, generator: torch.Generator
+    decision: Decision,
+    components: Mapping[str, Component],
+    answer_by: str,
+    generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """Sample what is learned by reward; with `answer_by` "label" answer with the likeliest."""
+    """Sample what is learned by reward; with `answer_by` "label" take the likeliest of what is
+    taught."""
     return {
         name: head.guess(generator)
-        if name == "answer" and answer_by == "label"
+        if components[name].taught and answer_by == "label"
         else head.sample(generator)
         for name, head in decision.heads.items()
     }
@@ -65,7 +53,7 @@ def play_episodes(
     """Deal new episodes to all rows of `env` and play each to its end.
 
     Args:
-        env: batched, with `autoreset_mode` "Disabled", or "SameStep" where rows can stop early.
+        env: batched, with `autoreset_mode` "Disabled", or "SameStep" where rows can end early.
         policy: decides; its gradient is kept unless it is switched off around the call.
         choose: turns (decision, observation, info, step) into an action, name -> (B, ...).
         precision: of the matrix products; bfloat16 is several times faster where the processor
@@ -78,19 +66,22 @@ def play_episodes(
         FloatingPointError: what the policy decides is not finite.
     """
     device = next(policy.parameters()).device
+    num_envs = env.num_envs
     observation, info = env.reset(options=dict(options or {}))
-    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
-    earns = np.broadcast_to(task.answer_reward, env.num_envs).astype(np.float64)
-    lengths = info.get("length", np.zeros(env.num_envs, np.int64)).copy()
-    state = policy.initial_state(env.num_envs)
-    alive = np.ones(env.num_envs, np.bool_)
-    solved = np.zeros(env.num_envs, np.bool_)
+    earns = answer_rewards(env)
+    levels = info.get("length", np.zeros(num_envs, np.int64)).copy()
+    state = policy.initial_state(num_envs)
+    alive = np.ones(num_envs, np.bool_)
     going: Tensor | None = None  # (b,) the rows that are still decided on; None: all
+    last_values = torch.zeros(num_envs, device=device)
+    success = np.zeros(num_envs, np.bool_)
     decisions: list[Decision] = []
     rows: list[Tensor | None] = []
     observations: list[Observation] = []
     actions: list[dict[str, Tensor]] = []
     steps: list[tuple[NDArray, ...]] = []
+    targets: list[NDArray] = []
+    outcome: dict[str, NDArray] = {}
     with autocast(device, precision):
         while alive.any():
             if drop_ended and alive.sum() <= DROP_AT * (
@@ -106,29 +97,76 @@ def play_episodes(
             _check_finite(decision, len(steps))
             action = choose(decision, seen, info, len(steps))
             if going is not None:
-                action = {name: _widened(a, going, env.num_envs) for name, a in action.items()}
+                action = {name: _widened(a, going, num_envs) for name, a in action.items()}
             stoppable = alive & _has_glimpses_left(observation)
             env_action = {name: decision.heads[name].to_env(a) for name, a in action.items()}
-            observation, reward, terminated, _, info = env.step(env_action)
-            target, counted, right = _answered(info, terminated, env_action["answer"])
-            solved = np.where(alive, right, solved)
-            after = alive & ~terminated
-            steps.append(
-                (np.where(alive, reward, 0.0), target, counted & alive, alive, after, stoppable)
-            )
+            observation, reward, terminated, truncated, info = env.step(env_action)
+            ended = terminated | truncated
+            outcome = read_outcome(info, ended)
+            success = np.where(alive, outcome.get("success", success), success)
+            cut = alive & truncated & ~terminated
+            if cut.any():
+                last_values[torch.as_tensor(cut).to(device)] = _values_after(
+                    policy, _terminal(observation, info, cut), cut, state, going
+                )
+            counted = outcome.get("target_mask", np.zeros(num_envs, np.bool_))
+            after = alive & ~ended
+            steps.append((np.where(alive, reward, 0.0), counted & alive, alive, after, stoppable))
+            targets += [outcome["target"]] if "target" in outcome else []
             decisions.append(decision)
             rows.append(going)
             observations.append(tensors)
             actions.append(action)
             alive = after
-    rewards, *masks = (
+    rewards, answered, lived, went_on, could_stop = (
         torch.as_tensor(np.stack(column)).to(device) for column in zip(*steps, strict=True)
     )
     rewards = rewards.to(decisions[0].value.dtype)
-    earned, *episodes = (torch.as_tensor(a).to(device) for a in (earns, lengths, solved))
+    earned, at_levels, done = (torch.as_tensor(a).to(device) for a in (earns, levels, success))
     return Trajectory(
-        decisions, rows, observations, actions, rewards, earned.to(rewards), *episodes, *masks
+        policy.components,
+        decisions,
+        rows,
+        observations,
+        actions,
+        rewards,
+        earned.to(rewards),
+        at_levels,
+        done if "success" in outcome else None,
+        torch.as_tensor(np.stack(targets)).to(device) if targets else None,
+        answered,
+        lived,
+        went_on,
+        could_stop,
+        last_values.to(rewards),
     )
+
+
+def _values_after(
+    policy: GlimpsePolicy,
+    terminal: dict[str, NDArray],
+    cut: NDArray[np.bool_],
+    state: State,
+    going: Tensor | None,
+) -> Tensor:
+    """The values (m,) of the `terminal` observations, name -> (m, ...), of the rows where `cut`
+    (B,): their time is over though the task goes on."""
+    places = np.flatnonzero(cut)
+    kept = places if going is None else np.searchsorted(going.cpu().numpy(), places)
+    at = torch.as_tensor(kept).to(state[0].device)
+    with torch.no_grad():
+        decision, _ = policy(policy.as_tensors(terminal), tuple(part[at] for part in state))
+    return decision.value.float()
+
+
+def _terminal(
+    observation: dict[str, NDArray], info: dict[str, Any], cut: NDArray[np.bool_]
+) -> dict[str, NDArray]:
+    """The terminal observations, name -> (m, ...), of the rows where `cut` (B,)."""
+    if "final_obs" not in info:
+        return {name: values[cut] for name, values in observation.items()}
+    finals = info["final_obs"][cut]
+    return {name: np.stack([final[name] for final in finals]) for name in finals[0]}
 
 
 def replay_episodes(
@@ -162,20 +200,22 @@ def replay_episodes(
             decision, state = policy(observation, state)
             _check_finite(decision, len(decisions))
             decisions.append(decision)
-    return Trajectory(
-        decisions,
-        [None] * len(decisions),
-        observations,
+    return replace(
+        played,
+        decisions=decisions,
+        rows=[None] * len(decisions),
+        observations=observations,
         actions=[_rows(action, rows) for action in played.actions],
+        success=None if played.success is None else played.success[rows],
+        targets=None if played.targets is None else played.targets[:, rows],
         rewards=played.rewards[:, rows],
         answer_reward=played.answer_reward[rows],
-        lengths=played.lengths[rows],
-        solved=played.solved[rows],
-        targets=played.targets[:, rows],
+        levels=played.levels[rows],
         counted=played.counted[:, rows],
         alive=played.alive[:, rows],
-        looked=played.looked[:, rows],
+        going_on=played.going_on[:, rows],
         stoppable=played.stoppable[:, rows],
+        last_values=played.last_values[rows],
     )
 
 
@@ -192,23 +232,6 @@ def _check_finite(decision: Decision, step: int) -> None:
 def _has_glimpses_left(observation: dict[str, NDArray]) -> NDArray[np.bool_] | bool:
     """Whether each row's budget is not spent, (B,); in the full view, which has none, False."""
     return observation["remaining"][:, 0] > 0 if "remaining" in observation else False
-
-
-def _answered(
-    info: dict[str, Any], terminated: NDArray[np.bool_], answer: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """What was right, whether it counted, and whether `answer` solves it, (B,) each, for all
-    rows."""
-    final = info.get("final_info", {})
-
-    def told(name: str) -> NDArray:
-        if name not in final:
-            return info[name]
-        return np.where(terminated, final[name], info[name]) if name in info else final[name]
-
-    target = told("target")
-    solves = told("solved") if "solved" in info or "solved" in final else answer == target
-    return target, told("target_mask"), solves
 
 
 def _widened(values: Tensor, rows: Tensor, num_envs: int) -> Tensor:

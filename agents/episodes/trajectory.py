@@ -1,5 +1,6 @@
 """Episodes as they were played, with what was decided, and the sums that learners take of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -7,8 +8,12 @@ from torch import Tensor
 
 from agents.policy.distributions import Distribution, OptionalAnswer
 from agents.policy.glimpse_policy import Decision
+from glimpse_envs.task import Component
 
 Observation = dict[str, Tensor]
+
+GIVEN = " given"
+"""Ends the name of the choice whether an optional component says something."""
 
 
 @dataclass(frozen=True)
@@ -16,70 +21,105 @@ class Trajectory:
     """One episode of each of B rows, T steps of the longest; what follows a row's end is not alive.
 
     Args:
+        components: the parts of the action.
         decisions: T decisions, with their gradients where they were kept.
         rows: T times which rows they are of, (b,) int64, where the others have ended; None: all B.
         observations: T observations, name -> (B, ...), of which the decisions were made.
         actions: T actions, name -> (B, ...), as they were sampled.
         rewards: (T, B), 0 where not alive.
         answer_reward: (B,), what a right answer that counts earns.
-        lengths: (B,) int64 of what is hidden, 0 where it has none.
-        solved: (B,) bool, whether the last answer was right, or all that was asked.
-        targets: (T, B) int64, the right answers.
+        levels: (B,) int64, lengths of what is hidden, 0 where it has none.
+        success: (B,) bool, whether all that was asked was done at the end; None where the
+            environment has no such thing.
+        targets: (T, B) int64, the right answers, where something is asked; else None.
         counted: (T, B) bool, where the answer counted.
         alive: (T, B) bool.
-        looked: (T, B) bool, where the look was taken: all alive steps but an episode's last.
+        going_on: (T, B) bool, where the episode went on, so that the look was taken.
         stoppable: (T, B) bool, where stopping was a choice: all alive steps but the budget's last.
+        last_values: (B,), the values of what follows an episode whose time was over; 0 elsewhere.
     """
 
+    components: Mapping[str, Component]
     decisions: list[Decision]
     rows: list[Tensor | None]
     observations: list[Observation]
     actions: list[dict[str, Tensor]]
     rewards: Tensor
     answer_reward: Tensor
-    lengths: Tensor
-    solved: Tensor
-    targets: Tensor
+    levels: Tensor
+    success: Tensor | None
+    targets: Tensor | None
     counted: Tensor
     alive: Tensor
-    looked: Tensor
+    going_on: Tensor
     stoppable: Tensor
+    last_values: Tensor
 
     @property
     def values(self) -> Tensor:
-        """The baseline's values, (T, B), 0 of rows that were not asked for."""
+        """The baseline's values, (T, B), 0 of rows that had ended."""
         return self._padded([decision.value for decision in self.decisions])
 
+    @property
+    def taught(self) -> str | None:
+        """The component whose right choices are known; None where there is none."""
+        if self.targets is None:
+            return None
+        return next((name for name, part in self.components.items() if part.taught), None)
+
+    def rewards_to_the_end(self, rewards: Tensor, discount: float) -> Tensor:
+        """`rewards` (T, B), to whose last, where time was over, the discounted value of what would
+        have followed is added."""
+        if not self.last_values.any():
+            return rewards
+        ends = self.alive & ~self.going_on
+        return rewards + ends * (discount * self.last_values).to(rewards)
+
     def log_likelihood(self) -> Tensor:
-        """The log-probability of the right answer at every step, if one is given, (T, B)."""
+        """The log-probability of the right choice at every step, if one is made, (T, B); 0 where
+        none is known."""
+        if self.taught is None or self.targets is None:
+            return torch.zeros_like(self.rewards)
         steps = zip(self.decisions, self.targets, self.rows, strict=True)
         return self._padded(
-            [d.heads["answer"].log_likelihood(_of(target, rows)) for d, target, rows in steps]
+            [d.heads[self.taught].log_likelihood(_of(t, rows)) for d, t, rows in steps]
         )
 
-    def effective(self, *, looks: bool, answers: bool) -> dict[str, Tensor]:
-        """Where a decision that is learned by reward had an effect: component -> (T, B) bool.
+    def effective(self, *, looks: bool, taught: bool) -> dict[str, Tensor]:
+        """Where a choice that is learned by reward had an effect: name -> (T, B) bool.
 
-        A look that was ignored, what was written with it, an answer that did not count and a stop
-        when the budget was spent had none. Stops, writes, and whether to answer where that is a
-        choice ("answering") are always learned by reward, `looks` and `answers` where it is said.
+        Args:
+            looks: whether looks are learned, not a scanner's.
+            taught: whether what may be taught is learned by reward.
         """
+        masks = {
+            "always": self.alive,
+            "going_on": self.going_on,
+            "counted": self.counted,
+            "stoppable": self.stoppable,
+        }
         heads = self.decisions[0].heads
-        masks = {"stop": self.stoppable, "write": self.looked}
-        if looks:
-            masks["look"] = self.looked
-        if answers:
-            masks["answer"] = self.counted
-        masks = {name: mask for name, mask in masks.items() if name in heads}
-        if isinstance(heads.get("answer"), OptionalAnswer):
-            masks["answering"] = self.alive
-        return masks
+        effective, given = {}, {}
+        for name, part in reversed(list(self.components.items())):
+            if (taught or not part.taught) and (looks or name != "look"):
+                effective[name] = masks[part.effect]
+            if isinstance(heads[name], OptionalAnswer):
+                given[name + GIVEN] = self.alive
+        return effective | given
+
+    def rewarded_for_entropy(self, effective: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Of the choices in `effective` those whose entropy a bonus is paid for."""
+        return {
+            name: mask
+            for name, mask in effective.items()
+            if name not in self.components or self.components[name].entropy
+        }
 
     def stack(self, name: str, quantity: str) -> Tensor:
-        """Stack over time the `quantity` ("log_prob" or "entropy") of component `name`: (T, B)."""
+        """Stack over time the `quantity` ("log_prob" or "entropy") of the choice `name`: (T, B)."""
         columns = []
         for decision, action, rows in zip(self.decisions, self.actions, self.rows, strict=True):
-            head, chosen = _component(name, decision, action)
+            head, chosen = _choice(name, decision, action)
             if quantity == "entropy":
                 columns.append(head.entropy())
             else:
@@ -96,7 +136,7 @@ class Trajectory:
         return torch.stack(whole)
 
     def joint(self, quantity: str, effective: dict[str, Tensor]) -> Tensor:
-        """The `quantity` of each step's whole action: the sum over the components of `effective`,
+        """The `quantity` of each step's whole action: the sum over the choices of `effective`,
         where they had an effect; (T, B)."""
         total = torch.zeros_like(self.rewards)
         for name, mask in effective.items():
@@ -104,29 +144,26 @@ class Trajectory:
         return total
 
     def summary(self) -> dict[str, float]:
-        """Means over the episodes: the share not solved, the return, and the glimpses taken."""
-        return {
-            "error": 1.0 - self.solved.float().mean().item(),
+        """Means over the episodes: the share without success, where the environment has such a
+        thing, the return, and the glimpses taken."""
+        error = {}
+        if self.success is not None:
+            error["error"] = 1.0 - self.success.float().mean().item()
+        return error | {
             "return": self.rewards.sum(dim=0).mean().item(),
             "glimpses": self.alive.float().sum(dim=0).mean().item(),
         }
 
 
-def rewarded_for_entropy(effective: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Of the decisions in `effective` those whose entropy a bonus is paid for: not what is answered
-    or written, which has many choices and earns late, so that a bonus would flatten it first."""
-    return {name: mask for name, mask in effective.items() if name not in ("answer", "write")}
-
-
-def _component(
+def _choice(
     name: str, decision: Decision, action: dict[str, Tensor]
 ) -> tuple[Distribution, Tensor]:
-    """The distribution of what `name` stands for, and what was chosen of it."""
-    head = decision.heads["answer" if name == "answering" else name]
-    chosen = action["answer" if name == "answering" else name]
+    """The distribution of the choice `name`, and what was chosen."""
+    part = name.removesuffix(GIVEN)
+    head, chosen = decision.heads[part], action[part]
     if not isinstance(head, OptionalAnswer):
         return head, chosen
-    if name == "answering":
+    if name.endswith(GIVEN):
         return head.given, (chosen != 0).long()[:, None]
     return head.which, (chosen - 1).clamp(min=0)
 

@@ -1,9 +1,9 @@
 """A recurrent policy over any environment of the suite: glimpse network, core and heads."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -16,6 +16,8 @@ from agents.policy.heads import GaussianHead, Repeater, make_head
 from agents.policy.networks import GlimpseNetwork, NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json
+from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.task import Component
 
 if TYPE_CHECKING:
     from glimpse_envs.evaluation.runs import Run
@@ -41,9 +43,9 @@ class GlimpsePolicy(nn.Module):
     (look, stop) and the baseline read the core's output without sending a gradient back, as in RAM.
 
     Args:
-        observation_space, action_space: of a single row.
+        observation_space: of a single row.
+        components: the parts of the action.
         config: sizes and kinds.
-        may_pass, readable: of the task (see `glimpse_envs.task.Task`).
 
     Raises:
         ValueError: a size or kind in `config` cannot be, or a space has no head or encoder.
@@ -52,29 +54,26 @@ class GlimpsePolicy(nn.Module):
     def __init__(
         self,
         observation_space: spaces.Dict,
-        action_space: spaces.Dict,
+        components: Mapping[str, Component],
         config: NetworkConfig,
-        *,
-        may_pass: bool = False,
-        readable: Mapping[str, tuple[tuple[str, int, int], ...]] | None = None,
     ) -> None:
         super().__init__()
         check_network(config)
-        self.config = config
+        self.config, self.components = config, components
         units = config.core_units + (config.glimpse_units if config.skip else 0)
         self.glimpse_network = GlimpseNetwork(observation_space, config)
         self.core = make_core(config, config.glimpse_units)
         self.heads = nn.ModuleDict(
             {
-                name: make_head(name, space, config, units=units, may_pass=may_pass)
-                for name, space in action_space.spaces.items()
+                name: make_head(name, component, config, units)
+                for name, component in components.items()
             }
         )
         self.repeaters = nn.ModuleDict()
-        for name, parts in (readable or {}).items():
-            if config.direct_access == "all" or (config.direct_access and name != "look"):
-                bits = isinstance(action_space[name], spaces.MultiBinary)
-                self.repeaters[name] = Repeater(units, parts, bits)
+        for name in _repeating(components, config.direct_access):
+            component = components[name]
+            bits = isinstance(component.space, spaces.MultiBinary)
+            self.repeaters[name] = Repeater(units, component.repeats, bits)
         self.baseline = nn.Sequential(
             nn.Linear(units, config.head_units),
             nn.ReLU(),
@@ -99,7 +98,7 @@ class GlimpsePolicy(nn.Module):
         apart = output.detach() if self.config.detach_heads else output
         heads = {}
         for name, head in self.heads.items():
-            known = output if name == "answer" else apart
+            known = output if self.components[name].taught else apart
             repeated = None
             if name in self.repeaters:
                 repeated = self.repeaters[name](known, observation)
@@ -162,19 +161,25 @@ class GlimpsePolicy(nn.Module):
 
         config = run.config["config"]
         network = config_from_json(NetworkConfig, config["network"], run)
-        env = gym.make(config["env_id"], **config["env_kwargs"])
-        assert isinstance(env.observation_space, spaces.Dict)
-        assert isinstance(env.action_space, spaces.Dict)
-        policy = policy_maker(env, network)(env.observation_space, env.action_space)
-        assert isinstance(policy, cls)
+        with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
+            description = describe(env)
+        policy = cls(description.observation_space, description.components, network)
         load_weights(policy, run)
         return policy.to(device).eval()
 
 
-def policy_maker(
-    env: Any, config: NetworkConfig
-) -> Callable[[spaces.Dict, spaces.Dict], GlimpsePolicy]:
-    """What makes a policy from the spaces of a single row of `env`, single or batched, and from
-    what its task says beside them."""
-    task = env.unwrapped.task
-    return partial(GlimpsePolicy, config=config, may_pass=task.may_pass, readable=task.readable)
+def _repeating(components: Mapping[str, Component], access: str | None) -> list[str]:
+    """The components that may repeat what is read, by direct access to "symbols" (in order of their
+    effect on the task: all but looks) or "all"."""
+    if access is None:
+        return []
+    named = [name for name, component in components.items() if component.repeats]
+    # What is answered and written first, so that the order does not depend on whether looks repeat.
+    return [name for name in named if name != "look"] + [
+        name for name in named if name == "look" and access == "all"
+    ]
+
+
+def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy]:
+    """Return what makes a policy of `config` for an environment of some description."""
+    return lambda seen: GlimpsePolicy(seen.observation_space, seen.components, config)

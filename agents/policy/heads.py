@@ -16,6 +16,7 @@ from agents.policy.distributions import (
     OptionalAnswer,
 )
 from agents.policy.networks import NetworkConfig
+from glimpse_envs.task import Component
 
 # How strongly direct access repeats what is read at first: of 30 symbols that one is then chosen in
 # a fifth of the cases, where without it writing and reading a memory would have to agree by chance.
@@ -149,31 +150,26 @@ def _hidden(units: int, outputs: int, hidden: int) -> nn.Sequential:
 
 
 def make_head(
-    name: str,
-    space: spaces.Space,
-    config: NetworkConfig,
-    *,
-    units: int | None = None,
-    may_pass: bool = False,
+    name: str, component: Component, config: NetworkConfig, units: int | None = None
 ) -> Head:
     """Return the head for the component `name` of the action.
 
     Args:
-        name: "look", "answer", "write" or "stop".
-        space: of the component.
+        name: of the component, for errors.
+        component: what is chosen; what is taught is worked out straight from what the head sees,
+            all else through a hidden layer.
         config: sizes.
         units: of what it sees; the core's where None.
-        may_pass: whether the answer 0 says nothing.
 
     Raises:
         ValueError: the component has a space that no head speaks.
     """
     units = config.core_units if units is None else units
-    hidden = 0 if name == "answer" else config.head_units
+    space, hidden = component.space, 0 if component.taught else config.head_units
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
         return GaussianHead(units, space.shape[0], config)
     if isinstance(space, spaces.Discrete):
-        if name == "answer" and may_pass:
+        if component.optional:
             in_view = config.glimpse_units if config.answer_in_view else None
             return OptionalAnswerHead(units, int(space.n), in_view)
         return CategoricalHead(units, int(space.n), hidden)

@@ -28,8 +28,9 @@ from torch import Tensor, nn
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy.networks import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
-from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import Evaluation
+from glimpse_envs.task import PictureView
 
 # Multiply-adds are counted on so many rows, and shared among them.
 ROWS = 4
@@ -80,29 +81,30 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     )
     with closing(env):
         observation, _ = env.reset(seed=evaluation.seed)
-        task: Any = env.unwrapped.task  # type: ignore[attr-defined]
-        pixels = float(np.prod(task.scene_shape[1:]))
+        seen = describe(env)
         if hasattr(policy, "answers"):
             values, multiply_adds, reading = _count_inside(policy, observation)
-            covered = np.full(len(values), pixels)
-        elif "scene" in observation:
-            values = np.array([float(np.prod(task.scene_shape))])
+            touched = np.full(len(values), float(np.prod(observation["scene"].shape[-2:])))
+        elif seen.reading is None:
+            values = np.array([float(np.prod(observation["scene"].shape[1:]))])
             multiply_adds, reading = _count_steps(policy, env, observation, 1), 0.0
-            covered = np.array([pixels])
+            touched = np.array([float(np.prod(observation["scene"].shape[-2:]))])
         else:
             steps = len(evaluation.accuracy_by_glimpse)
             taken = np.arange(steps) < evaluation.glimpses[:, None]  # (scenes, T)
-            cells = float(np.prod(observation["glimpse"].shape[-3:]))
             share = taken.mean(axis=0)  # (T,)
-            values = np.cumsum(share * cells)
-            reading = 4 * values[-1]
+            looks = np.cumsum(share)
+            values, read = looks * seen.reading.values, looks * seen.reading.multiply_adds
+            reading = read[-1]
             network = _count_steps(policy, env, observation, steps)
-            multiply_adds = 4 * values + np.cumsum(np.diff(network, prepend=0.0) * share)
-            assert evaluation.locations is not None
-            covered = covered_on_average(task, evaluation.locations, taken)
+            multiply_adds = read + np.cumsum(np.diff(network, prepend=0.0) * share)
+            touched = looks * seen.reading.cells
+            if seen.picture_view is not None and evaluation.locations is not None:
+                touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
+    of_cells = seen.reading is not None and seen.reading.cells
     curves = {
         "values_delivered": values,
-        "pixels_covered": covered,
+        "cells_read" if of_cells else "pixels_covered": touched,
         "multiply_adds": multiply_adds,
     }
     by_glimpse = {name: [round(float(v), 2) for v in curve] for name, curve in curves.items()}
@@ -111,23 +113,23 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
 
 
 def covered_on_average(
-    task: Any, locations: NDArray[np.floating], taken: NDArray[np.bool_]
+    view: PictureView, locations: NDArray[np.floating], taken: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """The mean number (T,) of distinct pixels under any window after 1, 2, ... glimpses.
 
     The windows of one glimpse have one middle, so that the widest holds the others.
 
     Args:
-        task: of pictures; its `scene_shape`, `window_sides` and `look_margin` are read.
+        view: how the pictures are looked at.
         locations: (scenes, T, 2) in [-1, 1], (x, y).
         taken: (scenes, T), which of them were looked at.
     """
-    _, height, width = task.scene_shape
-    side = max(task.window_sides)
+    _, height, width = view.scene_shape
+    side = max(view.window_sides)
     total = np.zeros(locations.shape[1])
     for start in range(0, len(locations), CHUNK):
         part = slice(start, start + CHUNK)
-        places = LookSpace(height, width, task.look_margin).to_pixels(locations[part])
+        places = view.space.to_pixels(locations[part])
         windows = np.stack([places - side / 2 + EDGE, places + side / 2 - EDGE], axis=2)
         windows = np.stack([np.floor(windows[:, :, 0]), np.ceil(windows[:, :, 1])], axis=2)
         windows = np.clip(windows, 0, [width, height])  # (n, T, 2 ends, 2 axes)

@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.geometry import project_to_disc
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.scanpaths import latest_location
 
 Observation = dict[str, NDArray]
@@ -17,10 +18,7 @@ Observation = dict[str, NDArray]
 class Scanner(ABC):
     """Chooses looks for any task whose looks are places, tiles or moves of one gaze.
 
-    Beyond what all tasks have (`glimpse_envs.task.Task`), such a task, like
-    `glimpse_envs.tasks.pictures.classification.ImageClassification`, says how it is looked at:
-    `tile_locations` (n, 2) the middles of its tiles, `look_kind` "continuous", "tiles" or
-    "relative", and `max_move` the length of its longest move, all in look coordinates.
+    How the picture is looked at is its task's `glimpse_envs.task.PictureView`.
 
     Args:
         env: a single or batched environment of such a task.
@@ -34,25 +32,24 @@ class Scanner(ABC):
     privileged = False
 
     def __init__(self, env: Any, seed: int = 0) -> None:
-        task = env.unwrapped.task
-        if "look" not in task.action_space.spaces:
+        seen = describe(env)
+        if "look" not in seen.components:
             raise ValueError(
                 f"looks={self.name!r}: there is no look to choose, the actions are "
-                f"{', '.join(task.action_space.spaces)}"
+                f"{', '.join(seen.components)}"
             )
-        lacking = [n for n in ("tile_locations", "look_kind", "max_move") if not hasattr(task, n)]
-        if lacking:
+        view = seen.picture_view
+        if view is None or seen.budget is None:
             raise ValueError(
-                f"looks={self.name!r} scans pictures, by places, tiles or moves of a gaze; "
-                f"{type(task).__name__} does not say how such a gaze looks at it (it has no "
-                f"{', '.join(lacking)}): take looks='learned'"
+                f"looks={self.name!r} scans pictures, by places, tiles or moves of a gaze; here "
+                "none is hidden: take looks='learned'"
             )
-        self.action_space: spaces.Dict = task.action_space
-        self.look_space: spaces.Space = task.action_space["look"]
-        self.tiles: NDArray[np.float64] = task.tile_locations  # (n, 2)
-        self.relative: bool = task.look_kind == "relative"
-        self.max_move: float = task.max_move
-        self.budget: int = task.budget
+        self.others = [name for name in seen.components if name != "look"]
+        self.look_space: spaces.Space = seen.components["look"].space
+        self.tiles: NDArray[np.float64] = view.tile_locations  # (n, 2)
+        self.relative: bool = view.look == "relative"
+        self.max_move: float = view.max_move
+        self.budget: int = seen.budget
         self.random = np.random.default_rng(seed)
 
     def state_dict(self) -> dict[str, int]:
@@ -180,8 +177,8 @@ class ScannedPolicy:
         step, model_state = (0, None) if state is None else state
         looks = self.scanner.looks(observation, step, info or {})
         if self.model is None:
-            others = {name: np.zeros(len(looks), np.int64) for name in self.scanner.action_space}
-            return {**others, "look": looks}, (step + 1, None)
+            others = {name: np.zeros(len(looks), np.int64) for name in self.scanner.others}
+            return {"look": looks, **others}, (step + 1, None)
         action, model_state = self.model.predict(
             observation, model_state, episode_start, deterministic
         )

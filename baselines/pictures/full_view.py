@@ -17,8 +17,9 @@ from torch.nn import functional as F
 from agents.training.checks import check_choices, check_counts
 from baselines.model import Answers, BaselineConfig, Observation
 from baselines.pictures.picture_model import PictureModel
-from baselines.setting import PictureScene, Setting
+from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
+from glimpse_envs.task import PictureView
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class FullView(PictureModel):
         check_choices(config)
         check_counts(config, "channels", "stages", "units")
         make = {"strong": _strong, "conv": _conv, "dense": _dense}[config.kind]
-        self.layers = make(self.picture, setting.num_answers, config)
+        self.layers = make(self.picture.view, setting.num_answers, config)
 
     @property
     def model(self) -> Model:
@@ -90,10 +91,10 @@ class GreatestResponse(nn.Module):
         return x.amax(dim=(-2, -1))
 
 
-def _strong(picture: PictureScene, answers: int, config: FullViewConfig) -> nn.Module:
+def _strong(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
     width = config.channels
     layers: list[nn.Module] = [
-        nn.Conv2d(picture.scene_shape[0], width, 5, stride=2, padding=2, bias=False),
+        nn.Conv2d(view.scene_shape[0], width, 5, stride=2, padding=2, bias=False),
         nn.BatchNorm2d(width),
         nn.ReLU(),
     ]
@@ -105,8 +106,8 @@ def _strong(picture: PictureScene, answers: int, config: FullViewConfig) -> nn.M
     return nn.Sequential(*layers)
 
 
-def _conv(picture: PictureScene, answers: int, config: FullViewConfig) -> nn.Module:
-    channels, height, width = picture.scene_shape
+def _conv(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
+    channels, height, width = view.scene_shape
     if min(height, width) < 10:
         raise ValueError(f"kind='conv' has filters of 10x10; the scene has {height}x{width} pixels")
     places = ((height - 10) // 5 + 1) * ((width - 10) // 5 + 1)
@@ -120,10 +121,10 @@ def _conv(picture: PictureScene, answers: int, config: FullViewConfig) -> nn.Mod
     )
 
 
-def _dense(picture: PictureScene, answers: int, config: FullViewConfig) -> nn.Module:
+def _dense(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
     return nn.Sequential(
         nn.Flatten(),
-        nn.Linear(int(np.prod(picture.scene_shape)), config.units),
+        nn.Linear(int(np.prod(view.scene_shape)), config.units),
         nn.ReLU(),
         nn.Linear(config.units, config.units),
         nn.ReLU(),

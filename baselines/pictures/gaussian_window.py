@@ -67,15 +67,15 @@ class GaussianWindow(RecurrentReader):
         check_choices(config)
         if not 0 <= config.place_noise < math.inf:
             raise ValueError(f"place_noise={config.place_noise} must be at least 0 and finite")
-        picture = setting.picture
-        channels, self.height, self.width = picture.scene_shape
-        g = picture.glimpse_size
+        view = setting.picture.view
+        channels, self.height, self.width = view.scene_shape
+        g = view.glimpse_size
         self._place_noise, self._noise_now = config.place_noise, 0.0
         self._whole = (max(self.height, self.width) - 1) / max(g - 1, 1)
         # Before softplus: shortens the widest stride to the one at the start.
         self._narrowing = math.log(max(self._whole / START_STRIDE - 1, 1e-3))
         self.draw = config.window == "draw"
-        scales = 1 if self.draw else len(picture.window_sides)
+        scales = 1 if self.draw else len(view.window_sides)
         self.parameters_of_window = 5 if self.draw else 2
         space: dict[str, spaces.Space] = {
             "glimpse": spaces.Box(0.0, 1.0, (scales * channels, g, g), np.float32),
@@ -89,7 +89,7 @@ class GaussianWindow(RecurrentReader):
             nn.ReLU(),
             nn.Linear(units, self.parameters_of_window),
         )
-        strides = torch.tensor([side / g for side in picture.window_sides])
+        strides = torch.tensor([side / g for side in view.window_sides])
         self.register_buffer("strides", strides, persistent=False)
         grid = torch.arange(g) - (g - 1) / 2
         self.register_buffer("grid", grid, persistent=False)

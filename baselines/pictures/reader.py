@@ -21,6 +21,7 @@ from baselines.model import Answers, BaselineConfig, Observation
 from baselines.pictures.picture_model import PictureModel
 from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
+from glimpse_envs.task import Component
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class RecurrentReader(PictureModel):
         space = spaces.Dict([*glimpse_space.items(), ("remaining", remaining)])
         self.glimpse_network = GlimpseNetwork(space, network)
         self.core = make_core(network, network.glimpse_units)
-        self.answer_head = make_head("answer", spaces.Discrete(setting.num_answers), network)
+        answer = Component(spaces.Discrete(setting.num_answers), taught=True)
+        self.answer_head = make_head("answer", answer, network)
 
     @property
     def model(self) -> Model:

@@ -22,6 +22,7 @@ from baselines.attention import attend
 from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.scores import Score, ScoreName, make_score
 from baselines.setting import Setting
+from glimpse_envs.task import Component
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class SoftTiles(RecurrentReader):
         by_content = config.attention == "content"
         label = "tiles by content" if by_content else "tiles"
         super().__init__(setting, config, space, label)
-        self.tiles = TileReader(picture, picture.scene_shape)
+        self.tiles = TileReader(picture.view)
         if by_content:
             units = config.key_units
             value_size = int(np.prod(shape)) + 2
@@ -77,8 +78,8 @@ class SoftTiles(RecurrentReader):
             self.temperature = config.temperature
         else:
             self.key = None
-            choices = spaces.Discrete(len(picture.tile_locations))
-            head = make_head("look", choices, config.network)
+            look = Component(spaces.Discrete(len(picture.view.tile_locations)))
+            head = make_head("look", look, config.network)
             assert isinstance(head, CategoricalHead)
             self.look = head
 

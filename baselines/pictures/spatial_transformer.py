@@ -60,7 +60,7 @@ class SpatialTransformer(PictureModel):
         check_choices(config)
         check_counts(config, "size", "channels", "units")
         check_positive(config, "first_scale")
-        shape = self.picture.scene_shape
+        shape = self.picture.view.scene_shape
         scale = config.first_scale
         affine = config.transform == "affine"
         start = torch.tensor([scale, 0.0, 0.0, 0.0, scale, 0.0] if affine else [scale, 0.0, 0.0])

@@ -26,7 +26,8 @@ from agents.algorithms.exact import (
 )
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
 from agents.algorithms.tile_learner import TileEpisodes
-from agents.episodes.rollout import make_training_env, play_episodes
+from agents.episodes.environments import make_training_env
+from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import NetworkConfig
 from benchmarks.variance.estimators import Judge, fit_baselines, look_loss

@@ -209,7 +209,7 @@ def measure_offset(scale: Scale) -> Iterator[Point]:
 
 def _offset(episodes: Episodes, offset: float) -> Episodes:
     """`offset` more at the end of each episode."""
-    ends = episodes.played.alive & ~episodes.played.looked
+    ends = episodes.played.alive & ~episodes.played.going_on
     return replace(episodes, signal=episodes.signal + offset * ends)
 
 

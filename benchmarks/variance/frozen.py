@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
-from agents.episodes.rollout import make_training_env, play_episodes
+from agents.episodes.environments import make_training_env
+from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
 from agents.policy.heads import GaussianHead
@@ -138,7 +139,7 @@ def paid_at_once(episodes: Episodes, generator: torch.Generator) -> Episodes:
     they earned. On average that is what they earned, so that the gradient is the same."""
     earned = episodes.signal.sum(dim=0)
     bit = torch.bernoulli(earned, generator=generator)
-    ends = episodes.played.alive & ~episodes.played.looked
+    ends = episodes.played.alive & ~episodes.played.going_on
     return replace(episodes, signal=bit * ends)
 
 

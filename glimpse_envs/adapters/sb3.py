@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.env import GlimpseVectorEnv, load_task
+from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.flat import FlatActions
 
 try:
@@ -87,10 +88,9 @@ class GlimpseVecEnv(VecEnv):
     and the wrappers. Observations are float32, name -> (n, ...); rewards (n,) float32; dones (n,).
 
     A row that ends has in its info the environment's `final_info`, `terminal_observation`,
-    `TimeLimit.truncated` (always False) and `is_success`: `solved`, where the environment says it,
-    else whether its last answer was right. A row that goes on has `target` and `target_mask`; such
-    infos are shared and refuse to be written to, because making hundreds of dicts takes as long as
-    the step itself: take a `copy()`.
+    `TimeLimit.truncated` and, where the task has success, `is_success`. A row that goes on has
+    `target` and `target_mask`; such infos are shared and refuse to be written to, because making
+    hundreds of dicts takes as long as the step itself: take a `copy()`.
 
     Args:
         batch: the rows, under `SameStep`, without `copies`.
@@ -158,11 +158,9 @@ class GlimpseVecEnv(VecEnv):
             return infos
         for name, value in self._dealt.items():
             value[ended] = info[name][ended]
-        final = {name: v[ended] for name, v in info["final_info"].items() if name[0] != "_"}
-        if "solved" in final:
-            final["is_success"] = final["solved"]
-        elif "answer" in self._actions:
-            final["is_success"] = np.asarray(self._actions["answer"])[ended] == final["target"]
+        final = {name: value[ended] for name, value in read_outcome(info, dones).items()}
+        if "success" in final:
+            final["is_success"] = final["success"]
         final["terminal_observation"] = info["final_obs"][ended]
         final["TimeLimit.truncated"] = truncated[ended]
         for row, own in zip(ended.tolist(), _dicts(final, len(ended)), strict=True):
@@ -257,8 +255,8 @@ class _GoingInfos(dict[int, dict]):
         return list(map(self.__getitem__, (2 * targets + counted).tolist()))
 
     def __missing__(self, key: int) -> dict:
-        said = {"target": key // 2, "target_mask": key % 2 == 1, "TimeLimit.truncated": False}
-        return self.setdefault(key, _SharedInfo(said))
+        entries = {"target": key // 2, "target_mask": key % 2 == 1, "TimeLimit.truncated": False}
+        return self.setdefault(key, _SharedInfo(entries))
 
 
 def _dicts(values: Arrays, rows: int) -> list[dict[str, Any]]:

@@ -41,24 +41,47 @@ def merge_where(infos: Info, values: Arrays, mask: NDArray[np.bool_]) -> Info:
     return infos
 
 
-def final_infos(observation: Arrays, said: Arrays, rows: Rows, num_envs: int) -> Info:
+def final_infos(observation: Arrays, values: Arrays, rows: Rows, num_envs: int) -> Info:
     """Return `final_obs` and `final_info` of the ended `rows` (m,), as SyncVectorEnv gives them.
 
     Args:
         observation: their terminal observations, name -> (m, ...).
-        said: what `info` says at their last step, name -> (m, ...).
+        values: their infos at their last step, name -> (m, ...).
         rows: in rising order.
         num_envs: rows of the batch.
     """
     own: list[Arrays] = [{} for _ in range(len(rows))]
-    for name, values in observation.items():
-        for row, value in zip(own, values, strict=True):
+    for name, batch in observation.items():
+        for row, value in zip(own, batch, strict=True):
             row[name] = value
     final_obs = np.empty(num_envs, dtype=object)  # of None
     final_obs[rows] = own
     return {
         "final_obs": final_obs,
         "_final_obs": mask_of(rows, num_envs),
-        "final_info": merge({}, said, rows, num_envs),
+        "final_info": merge({}, values, rows, num_envs),
         "_final_info": mask_of(rows, num_envs),
     }
+
+
+def read_outcome(info: Info, ended: NDArray[np.bool_]) -> Arrays:
+    """Return what `info` says of the action just taken, name -> (n, ...), whatever the autoreset
+    mode: rows that ended under "SameStep" have it in `final_info`.
+
+    Args:
+        info: of the latest step.
+        ended: (n,), which rows it ended.
+    """
+    final = info.get("final_info", {}) if ended.any() else {}
+    outcome: Arrays = {}
+    for name in (info.keys() | final.keys()) - {"final_obs", "final_info"}:
+        if name.startswith("_"):
+            continue
+        if name not in final:
+            outcome[name] = info[name]
+        elif name not in info or ended.all():
+            outcome[name] = final[name]
+        else:
+            rows = ended.reshape(-1, *[1] * (final[name].ndim - 1))
+            outcome[name] = np.where(rows, final[name], info[name])
+    return outcome

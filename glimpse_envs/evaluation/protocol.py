@@ -1,9 +1,8 @@
 """Who is scored on what: every scene of a split is played once, by one trajectory.
 
 The first glimpse, at a random place, counts towards the budget; the score is that of the last
-answer, or, where `info` has `solved`, whether all that was asked was answered rightly. Which scenes
-are played, with what clutter and from where, depends on the seed alone, so
-that policies are compared on the very same episodes.
+answer: whether all that was asked had been done. Which scenes are played, with what clutter and
+from where, depends on the seed alone, so that policies are compared on the very same episodes.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
+from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 from glimpse_envs.evaluation.statistics import normalised_score, wilson_interval
-from glimpse_envs.suite import SUITE
 
 Observation = dict[str, NDArray[np.float32]]
 Action = dict[str, NDArray[Any]]
@@ -67,7 +67,7 @@ class Evaluation:
     """(T,) accuracy of the answer after 1, 2, ... glimpses; a row that stopped keeps its last."""
     mean_return: float
     normalised_score: float
-    """`mean_return` with the suite's chance as 0 and ceiling as 1; NaN outside the suite."""
+    """`mean_return` with the task's chance as 0 and ceiling as 1."""
     mean_glimpses: float
     scanpaths: ScanpathDiagnostics | None
     """Where it looked; None where observations have no place (x, y), as in the full view."""
@@ -163,7 +163,7 @@ def evaluate(
         env_id, num_envs=rows, split=split, autoreset_mode="SameStep", **env_kwargs
     )
     with closing(env):
-        total = _count_scenes(env, split, scenes)
+        total, seen = _count_scenes(env, split, scenes), describe(env)
         played = []
         for start in _with_bar(range(0, total, rows), progress):
             # The last batch is filled up with the last scene; only its first deal counts.
@@ -177,7 +177,6 @@ def evaluate(
     episodes = _Episodes.concatenate(played)
     correct = episodes.correct[:, -1]
     mean_return = float(episodes.returns.mean())
-    row = SUITE.get(env_id)
     return Evaluation(
         env_id=env_id,
         env_kwargs=env_kwargs,
@@ -188,7 +187,7 @@ def evaluate(
         interval=wilson_interval(int(correct.sum()), total),
         accuracy_by_glimpse=tuple(episodes.correct.mean(axis=0).tolist()),
         mean_return=mean_return,
-        normalised_score=normalised_score(mean_return, row.chance, row.ceiling) if row else np.nan,
+        normalised_score=normalised_score(mean_return, seen.chance, seen.ceiling),
         mean_glimpses=float(episodes.glimpses.mean()),
         scanpaths=episodes.diagnose(),
         correct=correct,
@@ -274,13 +273,10 @@ def _play(
         action, state = act(observation, state, episode_start, info)
         observation, reward, terminated, truncated, info = env.step(action)
         ended = terminated | truncated
-        told = _told(info, "target", ended)
-        solved = np.asarray(action["answer"]) == told
-        if "solved" in info or "solved" in info.get("final_info", {}):
-            solved = _told(info, "solved", ended)
-        right = np.where(alive, solved, right)
-        if told.ndim == 1:
-            targets = np.where(alive, told, targets)
+        outcome = read_outcome(info, ended)
+        right = np.where(alive, outcome["success"], right)
+        if outcome["target"].ndim == 1:
+            targets = np.where(alive, outcome["target"], targets)
         correct.append(right)
         returns += np.where(alive, reward, 0)
         glimpses += alive
@@ -319,17 +315,6 @@ def _deal(
 def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.bool_]:
     """(n,) whether each place (n, 2) lies in its box (n, 4): x0, y0, x1, y1."""
     return np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)
-
-
-def _told(info: dict[str, Any], name: str, ended: NDArray[np.bool_]) -> NDArray[Any]:
-    """(n, ...) what `info` says of the action just taken; rows that ended have it in
-    `final_info`."""
-    if not ended.any():
-        return info[name]
-    final = info["final_info"][name]
-    if ended.all():
-        return final
-    return np.where(ended.reshape(-1, *[1] * (final.ndim - 1)), final, info[name])
 
 
 def _as_act(policy: Any, deterministic: bool) -> _Act:

@@ -14,34 +14,36 @@ class Gaze:
     """Where each of n rows looks and has looked in its episode.
 
     Args:
-        num_envs: n.
         budget: T, the most fixations of an episode.
         space: the places that can be looked at.
         max_move: the longest move, in look coordinates, where looks are moves; 0 where they are
             locations.
+        taken: (n,) int64, how many fixations each episode has, which others count.
 
     Attributes:
         locations: (n, 2) float64 in [-1, 1], (x, y).
         centres: (n, 2) float64, the same in pixels.
         path: (n, T, 2) float32, all fixations of the episode in pixels.
-        taken: (n,) int64, how many there were.
     """
 
-    def __init__(self, num_envs: int, budget: int, space: LookSpace, max_move: float) -> None:
+    def __init__(
+        self, budget: int, space: LookSpace, max_move: float, taken: NDArray[np.int64]
+    ) -> None:
+        num_envs = len(taken)
         self.locations = np.zeros((num_envs, 2))
         self.centres = np.zeros((num_envs, 2))
         self.path = np.zeros((num_envs, budget, 2), np.float32)
-        self.taken = np.zeros(num_envs, np.int64)
-        self._space, self._max_move = space, max_move
+        self._space, self._max_move, self._taken = space, max_move, taken
+        self._first = np.ones_like(taken)
 
     def start(self, rows: NDArray[np.int64], locations: NDArray[np.float64], sharing: int) -> None:
         """Begin the episodes of `rows` (m,): row i looks at `locations[i // sharing]`, (x, y)."""
-        self.taken[rows] = 0
-        self._fixate(rows, locations, sharing, 0.0)
+        self._fixate(rows, locations, sharing, 0.0, self._first)
 
     def move(self, rows: NDArray[np.int64], looks: NDArray[np.float64]) -> None:
-        """Take the looks of `rows` (m,) out of those of all rows (n, 2), (x, y) in [-1, 1]."""
-        self._fixate(rows, looks, 1, self._max_move)
+        """Take the looks of `rows` (m,) out of those of all rows (n, 2), (x, y) in [-1, 1];
+        `taken` counts them already."""
+        self._fixate(rows, looks, 1, self._max_move, self._taken)
 
     def _fixate(
         self,
@@ -49,9 +51,10 @@ class Gaze:
         looks: NDArray[np.float64],
         sharing: int,
         max_move: float,
+        taken: NDArray[np.int64],
     ) -> None:
         space = (self._space.height, self._space.width, self._space.margin)
-        state = (self.locations, self.centres, self.path, self.taken)
+        state = (self.locations, self.centres, self.path, taken)
         _fixate(rows, looks, sharing, max_move, space, state)
 
 
@@ -74,5 +77,5 @@ def _fixate(
             y = min(max(locations[row, 1] + y / length * max_move, -1.0), 1.0)
         locations[row, 0], locations[row, 1] = x, y
         centres[row, 0], centres[row, 1] = place_of(x, width, margin), place_of(y, height, margin)
-        path[row, taken[row], 0], path[row, taken[row], 1] = centres[row, 0], centres[row, 1]
-        taken[row] += 1
+        latest = taken[row] - 1
+        path[row, latest, 0], path[row, latest, 1] = centres[row, 0], centres[row, 1]

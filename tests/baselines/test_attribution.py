@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.policy.glimpse_policy import policy_maker
 from agents.policy.networks import Core, State
 from baselines.model import Answers, BaselineConfig, Observation
 from baselines.pictures.full_view import FullView, FullViewConfig, GreatestResponse
@@ -23,6 +23,7 @@ from baselines.saliency.attribution import (
     sequential_jacobian,
 )
 from baselines.setting import Setting
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.record import Model
 from tests.support.baselines import PICTURE_KINDS, model_of
 from tests.support.episodes import CENTRED, make_single
@@ -141,7 +142,7 @@ def test_every_glimpse_of_a_soft_reader_is_weighed(kind: str) -> None:
 def test_an_agents_glimpses_are_weighed_along_its_path() -> None:
     torch.manual_seed(0)
     env = make_single(CENTRED, budget=T)
-    policy = GlimpsePolicy(SETTING.picture.glimpse_space, env.action_space, tiny_network()).eval()  # type: ignore[arg-type]
+    policy = policy_maker(tiny_network())(describe(env)).eval()
     observations: list[dict[str, NDArray[np.float32]]] = [
         {
             "glimpse": noise(B, 1, G, G, seed=step).numpy(),

@@ -12,9 +12,8 @@ def test_a_picture_is_that_of_the_glimpses() -> None:
     kwargs: Changes = {"budget": 3, "glimpse_size": 7, "history": False, "stop": True}
     setting = Setting.of(CENTRED, {**kwargs, "view": "full"})
     picture = setting.picture
-    assert (picture.scene_shape, picture.budget, setting.num_answers) == ((1, 28, 28), 3, 10)
-    assert (picture.glimpse_shape, picture.glimpse_size) == ((1, 7, 7), 7)
-    assert picture.tile_locations.shape == (16, 2)
+    assert (picture.view.scene_shape, picture.budget, setting.num_answers) == ((1, 28, 28), 3, 10)
+    assert picture.glimpse_shape == (1, 7, 7)
     assert not setting.every_answer_counts
     assert not setting.answers_in_sequence
     assert Setting.of(CIRCLE_SQUARE, {}).every_answer_counts, "its reward is dense"

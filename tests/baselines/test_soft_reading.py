@@ -51,7 +51,7 @@ def glimpses_at(locations: NDArray[Any], scene: int, **env_kwargs: Any) -> dict[
 
 
 def all_tiles(setting: Setting, scene: int, **env_kwargs: Any) -> dict[str, Tensor]:
-    tiles = np.arange(len(setting.picture.tile_locations))
+    tiles = np.arange(len(setting.picture.view.tile_locations))
     return glimpses_at(tiles, scene, look="tiles", **env_kwargs)
 
 
@@ -75,7 +75,7 @@ def test_all_weight_on_one_tile_shows_what_a_hard_agent_sees(env_kwargs: dict[st
     model = soft_tiles(setting, attention="location")
     prepared, last = model.prepare(scenes()), model.look.logits[-1]  # type: ignore[index]
     expected = [all_tiles(setting, scene, **env_kwargs) for scene in SCENES]
-    for tile in range(len(setting.picture.tile_locations)):
+    for tile in range(len(setting.picture.view.tile_locations)):
         last.weight.zero_()
         last.bias.copy_(1e4 * F.one_hot(torch.tensor(tile), len(last.bias)))
         seen = model.read(prepared, core_output(len(SCENES)))
@@ -152,7 +152,8 @@ def loop_of_draw(scene: NDArray[Any], where: NDArray[Any], g: int) -> NDArray[np
 @torch.no_grad()
 def test_draws_window_is_a_loop_over_its_equations() -> None:
     setting = setting_of(glimpse_size=5)
-    setting = replace(setting, scene=replace(setting.picture, scene_shape=(2, 14, 21)))
+    view = replace(setting.picture.view, scene_shape=(2, 14, 21))
+    setting = replace(setting, scene=replace(setting.picture, view=view))
     torch.manual_seed(0)
     model = GaussianWindow(setting, GaussianWindowConfig(network=NETWORK))
     last = model.look[-1]

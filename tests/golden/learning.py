@@ -27,7 +27,7 @@ _TAPE = dict(env_id="Glimpse/Reverse-v0", env_kwargs=dict(length=4), batch_size=
 _WRITE = dict(env_id="Glimpse/ForwardReverse-v0", env_kwargs=dict(length=4), batch_size=8)
 _TABLE = dict(env_id="Glimpse/AssociativeRecall-v0", env_kwargs=dict(length=3), batch_size=8)
 _CHASE = dict(env_id="Glimpse/PointerChase-v0", batch_size=8)
-_BITS = dict(address="bits", values=8, cells=64)
+_BITS = dict(look="bits", values=8, cells=64)
 
 # name -> (learner, changes to its config)
 AGENT_CASES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -24,7 +24,7 @@ class AssociativeRecall(Table):
     ## Action Space
 
     `Dict`: `look`, the address of the next glimpse, and, while a pair is shown, of the cell into
-    which it is stored: `Discrete(N)`, or with `address="bits"` `MultiBinary(b)`, its b =
+    which it is stored: `Discrete(N)`, or with `look="bits"` `MultiBinary(b)`, its b =
     ceil(log2 N) bits, least significant first (at an address of N or more the cell is always
     empty, and a pair stored there is lost). `answer`, `Discrete(V + 1)`: 0, nothing yet, or a
     value; with `reward="final"` `Discrete(V)`, the values alone.
@@ -77,7 +77,7 @@ class AssociativeRecall(Table):
         cells: N.
         min_length, length: the fewest and the most pairs dealt, at most `cells`.
         slack: budget / shortest solution, at least 1.
-        address: "discrete" or "bits".
+        look: "discrete" or "bits".
         reward: "first", or "final", which judges the last step's answer alone: there is then no
             answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for all pairs in one step.
@@ -97,7 +97,7 @@ class AssociativeRecall(Table):
         min_length: int = 1,
         length: int = 6,
         slack: float = 2.0,
-        address: str = "discrete",
+        look: str = "discrete",
         reward: str = "first",
         view: str = "glimpse",
         split: str = "train",
@@ -115,7 +115,7 @@ class AssociativeRecall(Table):
         super().__init__(
             cells=cells,
             values=values,
-            address=address,
+            look=look,
             min_length=min_length,
             length=length,
             slack=slack,
@@ -124,9 +124,13 @@ class AssociativeRecall(Table):
             split=split,
             glimpse_cost=glimpse_cost,
         )
-        if view == "glimpse":
-            start = self.keys + 1
-            self.readable = {"answer": self._readable_value(start)}
+
+    @property
+    def _value_at(self) -> int:
+        return self.keys + 1
+
+    def _first_answer(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return lengths + 1
 
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         return lengths + 2
@@ -143,8 +147,8 @@ class AssociativeRecall(Table):
         scene = spaces.Box(0.0, 1.0, (self.levels[1], self._pair_size), np.float32)
         return dict(scene=scene, query=box(self.keys + 1))
 
-    def allocate(self, num_envs: int, copies: int) -> None:
-        super().allocate(num_envs, copies)
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        super().allocate(num_envs, copies, taken)
         self._pairs = np.zeros((num_envs // copies, self.levels[1], 2), np.int64)
         self._memory = np.full((num_envs, self.cells), -1)  # which pair stands there; -1: none
 
@@ -162,9 +166,9 @@ class AssociativeRecall(Table):
         self._targets[groups] = self._pairs[groups, self._right[groups], 1]
         self._memory[self._rows_of(groups)] = -1
 
-    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
-        stored = self._taken[rows] - 1
-        super().look(rows, actions, taken)
+    def look(self, rows: Rows, actions: Arrays) -> None:
+        stored = self._taken[rows] - 2  # the pair that was shown before this look
+        super().look(rows, actions)
         heads = self._heads[rows]
         storing = (stored < self._lengths[rows // self._copies]) & (heads < self.cells)
         self._memory[rows[storing], heads[storing]] = stored[storing]
@@ -217,8 +221,8 @@ class AssociativeRecall(Table):
         # The i-th pair goes into cell i.
         return np.where(asks, found, self._taken - 1), asks & (self._heads == found)
 
-    def _state(self) -> Arrays:
-        return super()._state() | {"memory": self._memory}
+    def state_arrays(self) -> Arrays:
+        return super().state_arrays() | {"memory": self._memory}
 
     def _written(self, row: int) -> frozenset[int]:
         return frozenset(np.flatnonzero(self._memory[row] >= 0).tolist())

@@ -1,7 +1,8 @@
 """Tables: cells with addresses, of which each look reads one."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import check_choice, check_integers, is_number
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task
 from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.table.kernels import KeyArrays, addresses_of, fill_bits
 
@@ -31,7 +32,7 @@ class Table(Task):
     Args:
         cells: N, at least 2.
         values: V, at least 1.
-        address: "discrete", a look is a number below N; "bits", the bits of one, least significant
+        look: "discrete", a look is a number below N; "bits", the bits of one, least significant
             first. An address of N or more shows an empty cell.
         min_length, length: the least and the greatest length that is dealt.
         slack: the budget is the shortest solution times `slack`, rounded up; at least 1.
@@ -52,14 +53,14 @@ class Table(Task):
 
     least_length = 1
     levels: tuple[int, int]
-    answer_reward = 1.0
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack", "reward"}
 
     def __init__(
         self,
         *,
         cells: int,
         values: int,
-        address: str,
+        look: str,
         min_length: int,
         length: int,
         slack: float,
@@ -73,7 +74,7 @@ class Table(Task):
             raise ValueError(f"cells={cells} must be at most 2**31")
         check_integers(1, values=values, length=length)
         check_integers(self.least_length, min_length=min_length)
-        check_choice("address", address, ("discrete", "bits"))
+        check_choice("look", look, ("discrete", "bits"))
         check_choice("reward", reward, ("first", "final"))
         check_choice("view", view, ("glimpse", "full"))
         check_choice("split", split, SPLITS)
@@ -93,12 +94,15 @@ class Table(Task):
         self.levels = (int(min_length), int(length))
         self.glimpse_cost = float(glimpse_cost)
         self._slack, self._full = float(slack), view == "full"
-        self.may_pass = reward == "first"
-        self._bitwise, self._split = address == "bits", split
+        self._answers_once = reward == "first"
+        self._bitwise, self._split = look == "bits", split
         self._fixed_purpose = purpose_of(split)
         (self.budget,) = self._budgets_of(np.array([length])).tolist()
-        self.action_space = self._make_action_space()
+        self.components = self._make_components()
         self.observation_space = self._make_observation_space()
+        if not self._full:
+            shown = spaces.flatdim(self.observation_space["glimpse"])
+            self.reading = Reading(values=shown, cells=1)
 
     @abstractmethod
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -141,10 +145,6 @@ class Table(Task):
 
     # --- spaces ------------------------------------------------------------------------------
 
-    def _readable_value(self, start: int) -> tuple[tuple[str, int, int], ...]:
-        """Where a glimpse shows the value that may be answered; its blank is at index `start`."""
-        return (("glimpse", start + (not self.may_pass), start + self.values + 1),)
-
     @property
     def num_scenes(self) -> int | None:
         return num_scenes_of(self._split)
@@ -156,14 +156,35 @@ class Table(Task):
         # A product such as 1.1 * 10 must not be rounded up for its last bit.
         return np.ceil(self._slack * self._shortest(lengths) - 1e-9).astype(np.int64)
 
-    def _make_action_space(self) -> spaces.Dict:
-        answer = spaces.Discrete(self.values + 1 if self.may_pass else self.values)
+    @property
+    @abstractmethod
+    def _value_at(self) -> int:
+        """Where in a glimpse the one-hot of the value begins, which may be answered."""
+
+    def _make_components(self) -> dict[str, Component]:
+        # The one-hot of a value begins with its blank, which is the answer 0, or none.
+        start = self._value_at + (not self._answers_once)
+        shown = ObservedPart("glimpse", start, self._value_at + self.values + 1)
+        answer = Component(
+            spaces.Discrete(self.values + self._answers_once),
+            effect="counted",
+            taught=True,
+            entropy=False,
+            optional=self._answers_once,
+            repeats=() if self._full else (shown,),
+        )
         if self._full:
-            return spaces.Dict(answer=answer)
-        look: spaces.Space = spaces.Discrete(self.cells)
+            return {"answer": answer}
+        address: spaces.Space = spaces.Discrete(self.cells)
         if self._bitwise:
-            look = spaces.MultiBinary(self.address_bits)
-        return spaces.Dict(look=look, answer=answer)
+            address = spaces.MultiBinary(self.address_bits)
+        look = Component(address, effect="going_on", repeats=self._addresses_shown)
+        return {"look": look, "answer": answer}
+
+    @property
+    def _addresses_shown(self) -> tuple[ObservedPart, ...]:
+        """Where a glimpse shows an address as a look has it."""
+        return ()
 
     def _make_observation_space(self) -> spaces.Dict:
         if self._full:
@@ -173,10 +194,33 @@ class Table(Task):
             parts = self._parts() | shared
         return spaces.Dict(**parts)  # type: ignore[arg-type]  # keywords are leaves, none is seed
 
+    @property
+    def chance(self) -> float:
+        """Any one value, as early as it may be answered."""
+        if self._answers_once:
+            return max(0.0, 1.0 / self.values - self._mean_cost(self._first_answer))
+        return 1.0 / self.values - self._mean_cost(self._budgets_of)
+
+    @property
+    def ceiling(self) -> float:
+        """The right value, in the glimpses of the shortest solution or, where the last answer
+        counts, in all."""
+        return 1.0 - self._mean_cost(self._shortest if self._answers_once else self._budgets_of)
+
+    def _mean_cost(self, steps_of: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> float:
+        """The price of the glimpses of `steps_of(lengths)` steps, over all lengths alike."""
+        least, greatest = self.levels
+        steps = steps_of(np.arange(least, greatest + 1))
+        return 0.0 if self._full else self.glimpse_cost * float(steps.mean() - 1)
+
+    def _first_answer(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first step (m,) at which tables of `lengths` (m,) may be answered."""
+        return np.ones_like(lengths)
+
     # --- the episode -------------------------------------------------------------------------
 
-    def allocate(self, num_envs: int, copies: int) -> None:
-        self._copies = copies
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        self._copies, self._taken = copies, taken
         groups = num_envs // copies
         self.budgets = np.full(num_envs, self.budget)
         self._lengths = np.ones(groups, np.int64)
@@ -185,7 +229,6 @@ class Table(Task):
         self._right = np.zeros(groups, np.int64)  # what holds the answer: a cell, or a pair
         self._targets = np.ones(groups, np.int64)
         self._heads = np.zeros(num_envs, np.int64)
-        self._taken = np.ones(num_envs, np.int64)
         self._answers = np.zeros(num_envs, np.int64)
         self._path = np.zeros((num_envs, self.budget), np.int64)
 
@@ -196,7 +239,6 @@ class Table(Task):
         rows = self._rows_of(groups)
         self.budgets[rows] = np.repeat(self._budgets_of(self._lengths[groups]), self._copies)
         self._heads[rows] = self._path[rows, 0] = np.repeat(self._starts[groups], self._copies)
-        self._taken[rows] = 1
         self._answers[rows] = 0
 
     def _rows_of(self, groups: Rows) -> Rows:
@@ -205,24 +247,23 @@ class Table(Task):
             return groups
         return (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
 
-    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+    def look(self, rows: Rows, actions: Arrays) -> None:
         addresses = actions["look"][rows]
         if self._bitwise:
             addresses = addresses_of(addresses)
-        self._taken[rows] = taken[rows]
-        self._heads[rows] = self._path[rows, taken[rows] - 1] = addresses
+        self._heads[rows] = self._path[rows, self._taken[rows] - 1] = addresses
 
-    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
+    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
         answers = actions["answer"][rows]
         target = self._targets[rows // self._copies]
-        if not self.may_pass:
+        if not self._answers_once:
             self._answers[rows] = answers + 1
             right = (answers + 1 == target) & self._asks(rows) & last
-            return Judgement(right.astype(np.float64), target - 1, last, solved=right)
+            return Outcome(right.astype(np.float64), right, target - 1, last)
         self._answers[rows] = answers
-        said = answers != 0
+        given = answers != 0
         right = (answers == target) & self._asks(rows)
-        return Judgement(right.astype(np.float64), target, said, ended=said, solved=right)
+        return Outcome(right.astype(np.float64), right, target, given, terminated=given)
 
     def _asks(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether `rows` (m,) may answer by now, (m,)."""
@@ -235,30 +276,29 @@ class Table(Task):
         fill_bits(self._heads[rows], location, 0, self.address_bits)
         return self._show(rows) | {"location": location, "remaining": remaining}
 
-    def evidence(self, rows: Rows) -> Arrays:
+    def info(self, rows: Rows) -> Arrays:
         groups = rows // self._copies
-        evidence: Arrays = {
+        entries: Arrays = {
             "length": self._lengths[groups],
             "target_cell": self._target_cells(rows),
         }
         if self.num_scenes is not None:
-            evidence["scene"] = self._indices[groups]
-        return evidence
+            entries["scene"] = self._indices[groups]
+        return entries
 
     def _target_cells(self, rows: Rows) -> NDArray[np.int64]:
         """The addresses (m,) at which `rows` (m,) find the right value; -1: at none."""
         return self._right[rows // self._copies]
 
     def oracle(self) -> Arrays:
-        """Return the next action of every row, name -> (num_envs, ...), of the shortest solution,
-        for rows that have taken the oracle's actions so far."""
+        """Return the next actions of the shortest solution, name -> (num_envs, ...)."""
         answers = np.repeat(self._targets, self._copies)
-        if not self.may_pass:
+        if not self._answers_once:
             answers = answers - 1
         if self._full:
             return {"answer": answers}
         looks, answering = self._oracle()
-        if self.may_pass:
+        if self._answers_once:
             answers = np.where(answering, answers, 0)
         if self._bitwise:
             looks = (looks[:, None] >> np.arange(self.address_bits)) & 1
@@ -266,20 +306,8 @@ class Table(Task):
 
     # --- state and pictures ------------------------------------------------------------------
 
-    def _state(self) -> Arrays:
-        return {
-            "heads": self._heads,
-            "taken": self._taken,
-            "answers": self._answers,
-            "path": self._path,
-        }
-
-    def state_dict(self) -> dict[str, Any]:
-        return {name: value.copy() for name, value in self._state().items()}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        for name, value in self._state().items():
-            value[:] = state[name]
+    def state_arrays(self) -> Arrays:
+        return {"heads": self._heads, "answers": self._answers, "path": self._path}
 
     def _written(self, row: int) -> frozenset[int]:
         """The addresses into which `row` has written."""

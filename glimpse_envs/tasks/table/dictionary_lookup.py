@@ -23,7 +23,7 @@ class DictionaryLookup(Table):
 
     ## Action Space
 
-    `Dict`: `look`, the address of the next glimpse: `Discrete(N)`, or with `address="bits"`
+    `Dict`: `look`, the address of the next glimpse: `Discrete(N)`, or with `look="bits"`
     `MultiBinary(b)`, its b = ceil(log2 N) bits, least significant first. `answer`,
     `Discrete(V + 1)`: 0, nothing yet, or a value; with `reward="final"` `Discrete(V)`, the values
     alone.
@@ -70,7 +70,7 @@ class DictionaryLookup(Table):
         cells: N.
         min_length, length: the fewest and the most entries dealt, at most `cells`.
         slack: budget / shortest solution, at least 1.
-        address: "discrete" or "bits".
+        look: "discrete" or "bits".
         reward: "first", or "final", which judges the last step's answer alone: there is then no
             answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole dictionary in one step.
@@ -91,7 +91,7 @@ class DictionaryLookup(Table):
         min_length: int = 1,
         length: int = 8,
         slack: float = 2.0,
-        address: str = "discrete",
+        look: str = "discrete",
         reward: str = "first",
         view: str = "glimpse",
         split: str = "train",
@@ -109,7 +109,7 @@ class DictionaryLookup(Table):
         super().__init__(
             cells=cells,
             values=values,
-            address=address,
+            look=look,
             min_length=min_length,
             length=length,
             slack=slack,
@@ -118,9 +118,10 @@ class DictionaryLookup(Table):
             split=split,
             glimpse_cost=glimpse_cost,
         )
-        if view == "glimpse":
-            start = self.key_size
-            self.readable = {"answer": self._readable_value(start)}
+
+    @property
+    def _value_at(self) -> int:
+        return self.key_size
 
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         return lengths
@@ -139,8 +140,8 @@ class DictionaryLookup(Table):
     def _query_space(self) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (self.key_size,), np.float32)
 
-    def allocate(self, num_envs: int, copies: int) -> None:
-        super().allocate(num_envs, copies)
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        super().allocate(num_envs, copies, taken)
         groups = num_envs // copies
         self._entries = np.zeros((groups, self.cells, self.key_size), np.float32)
         self._entry_values = np.zeros((groups, self.cells), np.int64)

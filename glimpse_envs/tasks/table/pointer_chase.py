@@ -4,7 +4,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.task import Arrays, ObservedPart, Rows
 from glimpse_envs.tasks.table.base import Table, box, one_hot
 from glimpse_envs.tasks.table.kernels import (
     KeyArrays,
@@ -31,7 +31,7 @@ class PointerChase(Table):
 
     `Dict`: `look`, the address of the next glimpse: `MultiBinary(b)`, its b = ceil(log2 N) bits,
     least significant first (an address of N or more shows an empty cell), or with
-    `address="discrete"` `Discrete(N)`. `answer`, `Discrete(V + 1)`: 0, nothing yet, or a value;
+    `look="discrete"` `Discrete(N)`. `answer`, `Discrete(V + 1)`: 0, nothing yet, or a value;
     with `reward="final"` `Discrete(V)`, the values alone.
 
     ## Observation Space
@@ -75,7 +75,7 @@ class PointerChase(Table):
         min_length, length: the fewest and the most hops dealt; with 0 the cell in view at the start
             holds the answer.
         slack: budget / shortest solution, at least 1.
-        address: "bits" or "discrete".
+        look: "bits" or "discrete".
         reward: "first", or "final", which judges the last step's answer alone: there is then no
             answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole table in one step.
@@ -96,7 +96,7 @@ class PointerChase(Table):
         min_length: int = 1,
         length: int = 5,
         slack: float = 2.0,
-        address: str = "bits",
+        look: str = "bits",
         reward: str = "first",
         view: str = "glimpse",
         split: str = "train",
@@ -105,7 +105,7 @@ class PointerChase(Table):
         super().__init__(
             cells=cells,
             values=values,
-            address=address,
+            look=look,
             min_length=min_length,
             length=length,
             slack=slack,
@@ -114,11 +114,14 @@ class PointerChase(Table):
             split=split,
             glimpse_cost=glimpse_cost,
         )
-        if view == "glimpse":
-            b = self.address_bits
-            self.readable = {"answer": self._readable_value(b)}
-            if self._bitwise:
-                self.readable |= {"look": (("glimpse", 0, b),)}
+
+    @property
+    def _value_at(self) -> int:
+        return self.address_bits
+
+    @property
+    def _addresses_shown(self) -> tuple[ObservedPart, ...]:
+        return (ObservedPart("glimpse", 0, self.address_bits),) if self._bitwise else ()
 
     def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         return lengths + 1
@@ -131,8 +134,8 @@ class PointerChase(Table):
         scene = spaces.Box(0.0, 1.0, shape, np.float32)
         return dict(scene=scene, query=box(self.levels[1] + 1 + self.address_bits))
 
-    def allocate(self, num_envs: int, copies: int) -> None:
-        super().allocate(num_envs, copies)
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        super().allocate(num_envs, copies, taken)
         groups = num_envs // copies
         # Cells are drawn from these long after the deal: the dealer's own keys move on.
         self._keys: KeyArrays = (

@@ -17,7 +17,7 @@ def check_tape_arguments(
     repeats: int,
     duplicates: int,
     memory: bool | None,
-    addressing: str,
+    look: str,
     slack: float,
     view: str,
 ) -> None:
@@ -28,7 +28,7 @@ def check_tape_arguments(
     """
     check_choice("program", program, PROGRAMS)
     check_choice("split", split, SPLITS)
-    check_choice("addressing", addressing, ("moves", "absolute"))
+    check_choice("look", look, ("moves", "absolute"))
     check_choice("view", view, ("glimpse", "full"))
     check_integers(1, min_length=min_length, length=length, symbols=symbols)
     check_integers(1, repeats=repeats, duplicates=duplicates)
@@ -43,15 +43,13 @@ def check_tape_arguments(
     if program == "addition" and symbols < 2:
         raise ValueError(f"symbols={symbols} must be at least 2: it is the base of addition")
     if program == "forward_reverse":
-        _check_forward(memory, addressing)
+        _check_forward(memory, look)
     if not is_number(slack) or not 1.0 <= slack < np.inf:
         raise ValueError(f"slack={slack!r} must be a number of at least 1")
 
 
-def _check_forward(memory: bool | None, addressing: str) -> None:
+def _check_forward(memory: bool | None, look: str) -> None:
     if memory is False:
         raise ValueError("memory=False: forward_reverse cannot be solved without a memory tape")
-    if addressing == "absolute":
-        raise ValueError(
-            "addressing='absolute': the input head of forward_reverse can only go forward"
-        )
+    if look == "absolute":
+        raise ValueError("look='absolute': the input head of forward_reverse can only go forward")

@@ -1,11 +1,12 @@
 """What agents of the tape machine see and do: its spaces, and what stands where in them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from gymnasium import spaces
+
+from glimpse_envs.task import Component, ObservedPart
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class TapeLayout:
     full: bool
 
     @cached_property
-    def said(self) -> int:
-        """How many symbols there are with the blank, or with saying nothing."""
+    def num_symbols(self) -> int:
+        """S + 1: the symbols and the blank, which as an answer says nothing."""
         return self.symbols + 1
 
     @cached_property
@@ -66,34 +67,38 @@ class TapeLayout:
     @cached_property
     def last_action(self) -> int:
         """The size of `last_action`: the moves, what was put out, what was written."""
-        return sum(self.shown_moves) + self.tapes * self.said
+        return sum(self.shown_moves) + self.tapes * self.num_symbols
 
-    @cached_property
-    def readable(self) -> Mapping[str, tuple[tuple[str, int, int], ...]]:
-        """What an action may repeat; see `glimpse_envs.task.Task`."""
+    def components(self) -> dict[str, Component]:
+        """Return the parts of one row's actions."""
         if self.full:
-            return {}
+            space = spaces.MultiDiscrete([self.num_symbols] * self.outputs)
+            return {"answer": Component(space, effect="counted", taught=True, entropy=False)}
+        symbol = spaces.Discrete(self.num_symbols)
         under_heads = tuple(
-            ("glimpse", tape * self.said, (tape + 1) * self.said) for tape in range(self.tapes)
+            ObservedPart("glimpse", tape * self.num_symbols, (tape + 1) * self.num_symbols)
+            for tape in range(self.tapes)
         )
-        components = ("answer", "write") if self.memory_cells else ("answer",)
-        return dict.fromkeys(components, under_heads)
-
-    def action_space(self) -> spaces.Dict:
-        """Return the space of one row's actions."""
-        answer = spaces.Discrete(self.said)
-        if self.full:
-            return spaces.Dict(answer=spaces.MultiDiscrete([self.said] * self.outputs))
+        answer = Component(
+            symbol,
+            effect="counted",
+            taught=True,
+            entropy=False,
+            optional=True,
+            repeats=under_heads,
+        )
         if not self.memory_cells:
-            return spaces.Dict(look=spaces.Discrete(self.choices[0]), answer=answer)
-        look = spaces.MultiDiscrete(self.choices)
-        return spaces.Dict(look=look, answer=answer, write=spaces.Discrete(self.said))
+            look = Component(spaces.Discrete(self.choices[0]), effect="going_on")
+            return {"look": look, "answer": answer}
+        look = Component(spaces.MultiDiscrete(self.choices), effect="going_on")
+        write = Component(symbol, effect="going_on", entropy=False, repeats=under_heads)
+        return {"look": look, "answer": answer, "write": write}
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one row's observations, all numbers in [0, 1]."""
         if self.full:
-            return spaces.Dict(scene=_box(self.cells, self.said + self.sorting))
-        glimpse = _box(2, self.said) if self.memory_cells else _box(self.said)
+            return spaces.Dict(scene=_box(self.cells, self.num_symbols + self.sorting))
+        glimpse = _box(2, self.num_symbols) if self.memory_cells else _box(self.num_symbols)
         leaves = [("glimpse", glimpse)]
         if self.sorting:
             leaves.append(("priority", _box(1)))

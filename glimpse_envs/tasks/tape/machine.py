@@ -1,14 +1,15 @@
 """Programs on tapes: a head reads one cell at a time, and what is put out must be right."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.task import Arrays, Judgement, Rows, Task
+from glimpse_envs.task import Arrays, Outcome, Reading, Rows, Task
 from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.tape.arguments import check_tape_arguments
+from glimpse_envs.tasks.tape.chance import blind_return
 from glimpse_envs.tasks.tape.kernels import (
     MACHINE,
     Rules,
@@ -58,7 +59,7 @@ class TapeMachine(Task):
 
     `Dict`: `look`: the input head goes left (0), stays (1) or goes right (2); with a memory tape
     the moves of both heads; in forward_reverse the input head stays (0) or goes right (1). With
-    `addressing="absolute"` the cells to which the heads jump. `answer`: the symbol to put out, 0
+    `look="absolute"` the cells to which the heads jump. `answer`: the symbol to put out, 0
     for none. With a memory tape `write`: the symbol written under the memory head before it moves,
     0 keeps what is there.
 
@@ -66,7 +67,7 @@ class TapeMachine(Task):
 
     `Dict` of float32: `glimpse` (S + 1,): the one-hot symbol under the input head, 0 the blank;
     with a memory tape (2, S + 1): under the input and under the memory head. In priority_sort
-    `priority` (1,) of that cell, in [0, 1], 0 on a blank. With `addressing="absolute"`
+    `priority` (1,) of that cell, in [0, 1], 0 on a blank. With `look="absolute"`
     `location`: the bits of the cells under the heads, lowest first. `last_action`: the last moves,
     symbol put out and symbol written, one-hot each, zeros at first. `remaining` (1,): steps left /
     budget. With `view="full"` `scene` (cells, S + 1) alone, each row a cell's one-hot symbol (in
@@ -89,7 +90,7 @@ class TapeMachine(Task):
 
     ## Information
 
-    After a step `target`, the right symbol, `target_mask`, whether one was put out, and `solved`,
+    After a step `target`, the right symbol, `target_mask`, whether one was put out, and `success`,
     whether all were by now; always `length`, and `target_cell`, the input cell of the next right
     symbol (-1 where it is computed, or there is none); in a fixed split `scene`, the tape's number.
 
@@ -118,7 +119,7 @@ class TapeMachine(Task):
         repeats: the greatest count of repeat_copy; 1 makes all counts 1.
         duplicates: how often each symbol stands in duplicated_input.
         memory: whether there is a memory tape; None: in forward_reverse alone.
-        addressing: "moves" or "absolute".
+        look: "moves" or "absolute".
         slack: the budget over the steps of a shortest solution, at least 1.
         view: "glimpse", or "full" for the whole tape in one step.
 
@@ -127,6 +128,9 @@ class TapeMachine(Task):
     """
 
     answer_reward: NDArray[np.float64]
+    levels: tuple[int, int]
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack"}
+    glimpse_arguments: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(
         self,
@@ -139,7 +143,7 @@ class TapeMachine(Task):
         repeats: int = 3,
         duplicates: int = 3,
         memory: bool | None = None,
-        addressing: str = "moves",
+        look: str = "moves",
         slack: float = 2.0,
         view: str = "glimpse",
     ) -> None:
@@ -152,14 +156,13 @@ class TapeMachine(Task):
             repeats=repeats,
             duplicates=duplicates,
             memory=memory,
-            addressing=addressing,
+            look=look,
             slack=slack,
             view=view,
         )
-        forward, absolute = program == "forward_reverse", addressing == "absolute"
+        forward, absolute = program == "forward_reverse", look == "absolute"
         self.levels = (int(min_length), int(length))
-        self.glimpse_cost, self._full = 0.0, view == "full"
-        self.may_pass = not self._full
+        self._full = view == "full"
         self._split, self._program = split, program
         times = repeats if program == "repeat_copy" else duplicates
         code = PROGRAMS.index(program)
@@ -187,15 +190,29 @@ class TapeMachine(Task):
             sorting=program == "priority_sort",
             full=self._full,
         )
-        self.action_space = self._layout.action_space()
+        self.components = self._layout.components()
         self.observation_space = self._layout.observation_space()
-        self.readable = self._layout.readable
+        if not self._full:
+            tapes = self._layout.tapes
+            self.reading = Reading(values=tapes * self._layout.num_symbols, cells=tapes)
+
+    @property
+    def chance(self) -> float:
+        """A symbol at every step, whatever stands on the tape."""
+        rules = self._rules
+        return blind_return(rules.program, self.levels, rules.symbols, rules.times)
+
+    @property
+    def ceiling(self) -> float:
+        """All symbols."""
+        return 1.0
 
     @property
     def num_scenes(self) -> int | None:
         return num_scenes_of(self._split)
 
-    def allocate(self, num_envs: int, copies: int) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        self._taken = taken
         sizes, groups = self._sizes, num_envs // copies
         self._tapes = Tapes.empty(groups, copies, sizes.cells, sizes.visits, sizes.outputs)
         self._machines = np.zeros(num_envs, MACHINE)
@@ -221,9 +238,9 @@ class TapeMachine(Task):
             self.budgets[:], self.answer_reward[:] = 1, 1.0
             self._put_out.reshape(len(self._tapes.facts), -1)[groups] = 0
 
-    def judge(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Judgement:
+    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
         if self._full:
-            return self._judge_whole(rows, actions["answer"])
+            return self._answer_all(rows, actions["answer"])
         looks = actions["look"].reshape(len(self.budgets), -1)
         tapes, machines = self._tapes, self._machines
         rewards, targets = np.empty(len(rows)), np.empty(len(rows), np.int64)
@@ -241,19 +258,19 @@ class TapeMachine(Task):
             targets,
             flags,
         )
-        return Judgement(rewards, targets, flags[0], ended=flags[1], solved=flags[2])
+        return Outcome(rewards, flags[2], targets, flags[0], terminated=flags[1])
 
-    def _judge_whole(self, rows: Rows, answers: NDArray[np.int64]) -> Judgement:
-        """Judge answers (num_envs, outputs), each of all that is to be put out."""
+    def _answer_all(self, rows: Rows, answers: NDArray[np.int64]) -> Outcome:
+        """Put out answers (num_envs, outputs), each all that is to be put out."""
         groups = self._tapes.group_of[rows]
         target, counts = self._tapes.outputs[groups, :-1], self._tapes.facts["count"][groups]
         judged = judge_whole(answers[rows], target, counts)
         self._put_out[rows] = answers[rows]
         self._machines["done"][rows] = judged.done
         counted = np.ones(len(rows), np.bool_)
-        return Judgement(judged.share, target, counted, solved=judged.solved)
+        return Outcome(judged.share, judged.success, target, counted)
 
-    def look(self, rows: Rows, actions: Arrays, taken: NDArray[np.int64]) -> None:
+    def look(self, rows: Rows, actions: Arrays) -> None:
         rules, tapes = self._rules, self._tapes
         move_heads(
             rows,
@@ -270,7 +287,7 @@ class TapeMachine(Task):
         if self._full:
             groups = tapes.group_of[rows]
             return {"scene": whole_tapes(tapes, groups, layout.symbols, layout.sorting)}
-        glimpses = np.zeros((len(rows), layout.tapes, layout.said), np.float32)
+        glimpses = np.zeros((len(rows), layout.tapes, layout.num_symbols), np.float32)
         last = np.zeros((len(rows), layout.last_action), np.float32)
         show_cells(
             rows,
@@ -293,15 +310,15 @@ class TapeMachine(Task):
             observation["location"] = addresses_in_bits(places, layout.address_bits)
         return observation | {"last_action": last, "remaining": remaining}
 
-    def evidence(self, rows: Rows) -> Arrays:
+    def info(self, rows: Rows) -> Arrays:
         groups = self._tapes.group_of[rows]
-        evidence: Arrays = {
+        entries: Arrays = {
             "length": self._tapes.facts["length"][groups],
             "target_cell": self._tapes.sources[groups, self._machines["done"][rows]],
         }
         if self.num_scenes is not None:
-            evidence["scene"] = self._tapes.facts["index"][groups]
-        return evidence
+            entries["scene"] = self._tapes.facts["index"][groups]
+        return entries
 
     def oracle(self) -> Arrays:
         """Return the next actions (num_envs, ...) of a shortest solution, for rows which have taken
@@ -319,6 +336,7 @@ class TapeMachine(Task):
             tapes.facts,
             tapes.routes,
             self._machines,
+            self._taken,
             looks,
             answers,
             writes,
@@ -327,17 +345,9 @@ class TapeMachine(Task):
             return {"look": looks[:, 0].copy(), "answer": answers}
         return {"look": looks, "answer": answers, "write": writes}
 
-    def _state(self) -> Arrays:
-        """What `deal` does not bring back, as views: name -> (num_envs, ...) int64."""
+    def state_arrays(self) -> Arrays:
         machines = {name: self._machines[name] for name in MACHINE.names or ()}
         return machines | {"memory": self._memory, "put_out": self._put_out}
-
-    def state_dict(self) -> dict[str, Any]:
-        return {name: value.copy() for name, value in self._state().items()}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        for name, value in self._state().items():
-            value[:] = state[name]
 
     def picture(self, row: int, caption: str) -> "TapePicture":
         from glimpse_envs.tasks.tape.drawing import picture_tapes

@@ -1,4 +1,4 @@
-"""What is seen of tapes beside the symbols under the heads, and answers to a whole tape."""
+"""Priorities, addresses and whole tapes as they are observed, and answers to a whole tape."""
 
 from typing import NamedTuple
 
@@ -37,20 +37,20 @@ def whole_tapes(
 
 
 class WholeAnswers(NamedTuple):
-    """How right m answers are that put out all at once."""
+    """How much of m answers, each of a whole output, is right."""
 
     share: NDArray[np.float64]  # (m,), of what is to be put out, before the first wrong one
     done: NDArray[np.int64]  # (m,), symbols before the first wrong one
-    solved: NDArray[np.bool_]  # (m,)
+    success: NDArray[np.bool_]  # (m,)
 
 
 def judge_whole(
     answers: NDArray[np.int64], target: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> WholeAnswers:
-    """Judge `answers` (m, outputs) beside `target` (m, outputs), of which the first `counts` (m,)
+    """Compare `answers` (m, outputs) with `target` (m, outputs), of which the first `counts` (m,)
     are symbols and the others 0."""
     right = answers == target
-    solved = right.all(axis=1)
+    success = right.all(axis=1)
     before_wrong = np.logical_and.accumulate(right, axis=1).sum(axis=1)
-    share = np.where(solved, counts, np.minimum(before_wrong, counts - 1)) / counts
-    return WholeAnswers(share, np.minimum(before_wrong, counts), solved)
+    share = np.where(success, counts, np.minimum(before_wrong, counts - 1)) / counts
+    return WholeAnswers(share, np.minimum(before_wrong, counts), success)

@@ -53,6 +53,11 @@ class Retina(Sensor):
         """(K * C, g, g), scale by scale, each with its channels."""
         return (self.scales * self.channels, self.glimpse_size, self.glimpse_size)
 
+    @property
+    def multiply_adds(self) -> int:
+        """Four sums of pixels are mixed for each cell."""
+        return 4 * int(np.prod(self.glimpse_shape))
+
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
         """Return zeroed room for `scenes` scenes: the scenes themselves, and their coarser sums.
 

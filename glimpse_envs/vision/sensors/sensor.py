@@ -19,6 +19,11 @@ class Sensor(ABC):
     def glimpse_shape(self) -> tuple[int, int, int]:
         """(K * C, g, g): K windows, one after the other, each with its channels."""
 
+    @property
+    @abstractmethod
+    def multiply_adds(self) -> int:
+        """Spent on reading one glimpse, all its windows together."""
+
     @abstractmethod
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
         """Return zeroed room for `scenes` scenes, and for what is worked out of each once.

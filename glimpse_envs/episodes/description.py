@@ -1,0 +1,100 @@
+"""What agents know of an environment beside its observations: one typed description."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+
+from glimpse_envs.task import Component, PictureView, Reading, Task
+
+OBSERVATION, ACT = "observation", "act"
+"""What a plain observation and a plain action are called as parts of Dicts."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """One environment, as its task describes it, or as its spaces do where it has no task of ours.
+
+    Args:
+        observation_space: of a single row.
+        components: the parts of the action.
+        budget: glimpses in the longest episode; None where nobody knows.
+        fixed_steps: whether every episode takes exactly `budget` steps.
+        glimpse_cost: paid for every glimpse after the first.
+        answer_reward: earned by a right answer that counts; None where episodes differ, or nothing
+            is asked.
+        levels: the least and the greatest length; None where nothing has a length.
+        picture_view: how a picture is looked at; None where none is, or all is seen.
+        reading: what a look touches; None where all is seen at once, or nobody knows.
+        chance, ceiling: mean returns of the best blind policy and of the best one; NaN where nobody
+            knows.
+        resumable: whether the environment's state can be saved and restored.
+    """
+
+    observation_space: spaces.Dict
+    components: Mapping[str, Component]
+    budget: int | None = None
+    fixed_steps: bool = False
+    glimpse_cost: float = 0.0
+    answer_reward: float | None = None
+    levels: tuple[int, int] | None = None
+    picture_view: PictureView | None = None
+    reading: Reading | None = None
+    chance: float = float("nan")
+    ceiling: float = float("nan")
+    resumable: bool = False
+
+    @property
+    def taught(self) -> str | None:
+        """The component that may be learned from `info["target"]`; None where there is none."""
+        return next((name for name, part in self.components.items() if part.taught), None)
+
+
+def task_of(env: gym.Env | VectorEnv) -> Task | None:
+    """Return the task of an environment of ours, single or batched, wrapped or not; else None."""
+    task: Any = getattr(env.unwrapped, "task", None)
+    return task if isinstance(task, Task) else None
+
+
+def describe(env: gym.Env | VectorEnv) -> Description:
+    """Describe an environment, single or batched; a plain observation is called `OBSERVATION`, a
+    plain action `ACT`."""
+    task = task_of(env)
+    if task is not None:
+        return Description(
+            observation_space=task.observation_space,
+            components=task.components,
+            budget=task.budget,
+            fixed_steps=task.fixed_steps,
+            glimpse_cost=task.glimpse_cost,
+            answer_reward=task.answer_reward if isinstance(task.answer_reward, float) else None,
+            levels=task.levels,
+            picture_view=task.picture_view,
+            reading=task.reading,
+            chance=task.chance,
+            ceiling=task.ceiling,
+            resumable=True,
+        )
+    if isinstance(env, VectorEnv):
+        seen, action = env.single_observation_space, env.single_action_space
+    else:
+        seen, action = env.observation_space, env.action_space
+    seen, action = named_parts(seen, OBSERVATION), named_parts(action, ACT)
+    return Description(seen, {name: Component(space) for name, space in action.spaces.items()})
+
+
+def named_parts(space: spaces.Space, name: str) -> spaces.Dict:
+    """Return a Dict space as it is, and any other as a Dict with one part of that name."""
+    return space if isinstance(space, spaces.Dict) else spaces.Dict([(name, space)])
+
+
+def answer_rewards(env: VectorEnv) -> NDArray[np.float64]:
+    """Return what a right answer that counts earns in each row's present episode, (n,)."""
+    task = task_of(env)
+    earned = 0.0 if task is None else task.answer_reward
+    return np.broadcast_to(earned, env.num_envs).astype(np.float64)

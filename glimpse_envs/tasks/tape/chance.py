@@ -1,0 +1,37 @@
+"""What the best blind agent earns on tapes: it knows the program and the length, and reads nothing.
+
+Its best is to put out a symbol at every step. Until the first mistake each is right with
+probability 1 / S, and each pays 1 / (symbols to put out).
+"""
+
+from glimpse_envs.tasks.tape.programs import PROGRAMS
+
+_REPEAT_COPY, _ADDITION = PROGRAMS.index("repeat_copy"), PROGRAMS.index("addition")
+
+
+def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int) -> float:
+    """Return the mean return over lengths that are all alike likely.
+
+    Args:
+        program: index into `PROGRAMS`.
+        levels: the least and the greatest length.
+        symbols: S; in addition the base.
+        times: the greatest count of repeat copy.
+    """
+    least, greatest = levels
+    lengths = range(least, greatest + 1)
+    return sum(_at_length(program, length, symbols, times) for length in lengths) / len(lengths)
+
+
+def _at_length(program: int, length: int, symbols: int, times: int) -> float:
+    run = sum(symbols**-k for k in range(1, length + 1))  # right guesses before a mistake, a mean
+    whole = symbols**-length
+    if program == _ADDITION:
+        # The greatest digit is only ever a sum without a carry, so that the last digit is then 0.
+        return (run + whole) / (length + 1)
+    if program == _REPEAT_COPY:
+        # Who has put out the first repetition rightly knows the others.
+        counts = range(2, times + 1) if times > 1 else (1,)
+        returns = ((run + whole * (count - 1) * length) / (count * length) for count in counts)
+        return sum(returns) / len(counts)
+    return run / length

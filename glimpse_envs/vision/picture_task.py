@@ -1,0 +1,258 @@
+"""The base of all picture tasks: scenes, looks, glimpses and their history."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_choice, check_flags, check_integers, is_number
+from glimpse_envs.core.geometry import LookSpace, project_to_disc
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.randomness import draw_starts
+from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task
+from glimpse_envs.vision.gaze import Gaze
+from glimpse_envs.vision.scenes.scene import Scene
+from glimpse_envs.vision.scenes.stage import Stage
+from glimpse_envs.vision.sensors import make_sensor
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
+
+
+class PictureTask(Task):
+    """A picture that is seen through glimpses, or whole.
+
+    Subclasses set `components`, from `look_components` and their own, and say in `act` what the
+    answers to it earn.
+
+    Args:
+        scene: what is drawn.
+        sensor: the name of what it is seen through.
+        glimpse_size, scales: of the sensor.
+        inside: keep the whole glimpse inside the scene.
+        look: "continuous", "tiles" or "relative".
+        max_move: the longest relative move, in look coordinates.
+        budget: T, glimpses in an episode, the first included; 1 in the full view.
+        view: "glimpse", or "full" for the whole scene in one step.
+        history: observe all glimpses so far.
+        stop: let the agent end the episode.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+    """
+
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {
+        *("budget", "sensor", "glimpse_size", "scales", "inside", "max_move"),
+        *("history", "stop"),
+    }
+    glimpse_arguments: ClassVar[frozenset[str]] = frozenset({"history", "stop", "glimpse_cost"})
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        sensor: str,
+        glimpse_size: int,
+        scales: int,
+        inside: bool,
+        look: str,
+        max_move: float,
+        budget: int,
+        view: str,
+        history: bool,
+        stop: bool,
+        glimpse_cost: float,
+        class_names: tuple[str, ...] = (),
+    ) -> None:
+        check_choice("look", look, ("continuous", "tiles", "relative"))
+        check_choice("view", view, ("glimpse", "full"))
+        check_integers(1, budget=budget, glimpse_size=glimpse_size, scales=scales)
+        check_flags(inside=inside, history=history, stop=stop)
+        if scales > 12:
+            raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
+        if not is_number(max_move) or not 0.0 < max_move <= 2.0:
+            raise ValueError(
+                f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
+            )
+        if not is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
+            raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
+        if view == "full" and (history or stop or glimpse_cost):
+            raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
+
+        self._scene = scene
+        self._full, self._with_history, self._stop = view == "full", history, stop
+        self.budget = 1 if self._full else int(budget)
+        self.fixed_steps = not stop
+        self.glimpse_cost = float(glimpse_cost)
+        seeing = make_sensor(sensor, scene.shape, glimpse_size, scales)
+        # The full view reads no glimpses: the coarser scales need not be summed for it.
+        self._sensor = make_sensor(sensor, scene.shape, glimpse_size, 1) if self._full else seeing
+        space = LookSpace(*scene.shape[1:], max(seeing.sides) / 2 if inside else 0.0)
+        self._view = PictureView(
+            scene_shape=scene.shape,
+            look=look,
+            space=space,
+            tile_locations=space.tile_centres(glimpse_size),
+            max_move=max_move,
+            window_sides=seeing.sides,
+            glimpse_size=int(glimpse_size),
+            class_names=class_names,
+        )
+        if not self._full:
+            self.picture_view = self._view
+            values = int(np.prod(seeing.glimpse_shape))
+            self.reading = Reading(values, multiply_adds=seeing.multiply_adds)
+        self.observation_space = self._make_observation_space()
+
+    @property
+    def look_components(self) -> dict[str, Component]:
+        """The components of looking and of stopping; neither in the full view."""
+        if self._full:
+            return {}
+        look: spaces.Space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+        if self._view.look == "tiles":
+            look = spaces.Discrete(len(self._view.tile_locations))
+        parts = {"look": Component(look, effect="going_on")}
+        if self._stop:
+            parts["stop"] = Component(spaces.Discrete(2), effect="stoppable")
+        return parts
+
+    @property
+    def num_scenes(self) -> int | None:
+        return self._scene.num_scenes
+
+    def _make_observation_space(self) -> spaces.Dict:
+        def box(low: float, *shape: int) -> spaces.Box:
+            return spaces.Box(low, 1.0, shape, np.float32)
+
+        if self._full:
+            return spaces.Dict(scene=box(0.0, *self._scene.shape))
+        steps = (self.budget,) if self._with_history else ()
+        return spaces.Dict(
+            glimpse=box(0.0, *steps, *self._sensor.glimpse_shape),
+            location=box(-1.0, *steps, 2),
+            remaining=box(0.0, 1),
+        )
+
+    # --- the episode -------------------------------------------------------------------------
+
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        self._copies, self._taken = copies, taken
+        self._stage = Stage(self._scene, self._sensor, num_envs, copies)
+        self.budgets = np.full(num_envs, self.budget)
+        groups = num_envs // copies
+        self._target_boxes = np.zeros((groups, 4), np.float32)  # in look coordinates
+        self._starts = np.zeros((groups, 2))
+        self._indices = np.full(groups, -1, np.int64)
+        max_move = self._view.max_move if self._view.look == "relative" else 0.0
+        self._gaze = Gaze(self.budget, self._view.space, max_move, taken)
+        self._answers = np.full(num_envs, -1, np.int64)
+        if self._with_history:
+            shape = (num_envs, self.budget, *self._sensor.glimpse_shape)
+            self._glimpses = np.zeros(shape, np.float32)
+            self._seen_from = np.zeros((num_envs, self.budget, 2), np.float32)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        self._stage.draw(groups, keys)
+        streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
+        draw_starts(groups, streams, self._starts)
+        self._indices[groups] = keys.indices[groups]
+        corners = self._view.space.to_locations(self._stage.boxes[groups].reshape(-1, 2, 2))
+        self._target_boxes[groups] = corners.reshape(-1, 4)
+        rows = groups
+        if self._copies > 1:
+            rows = (groups[:, None] * self._copies + np.arange(self._copies)).ravel()
+        starts = self._starts
+        if self._view.look == "tiles":
+            tiles = (starts[:, 0] + 1) / 2 * len(self._view.tile_locations)
+            starts = self._view.tile_locations[tiles.astype(np.int64)]
+        self._gaze.start(rows, starts, self._copies)
+        self._answers[rows] = -1
+        if self._with_history:
+            self._glimpses[rows] = 0.0
+            self._seen_from[rows] = 0.0
+            self._remember(rows, np.zeros_like(rows))
+
+    def look(self, rows: Rows, actions: Arrays) -> None:
+        looks = actions["look"]
+        if self._view.look == "tiles":
+            looks = self._view.tile_locations[looks]
+        self._gaze.move(rows, looks)
+        if self._with_history:
+            self._remember(rows, self._taken[rows] - 1)
+
+    def _remember(self, rows: Rows, steps: NDArray[np.int64]) -> None:
+        self._glimpses[rows, steps] = self._stage.read(rows, self._gaze.centres)
+        self._seen_from[rows, steps] = self._gaze.locations[rows]
+
+    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        if self._full:
+            return {"scene": self._stage.whole(self._stage.group_of[rows])}
+        if self._with_history:
+            return {
+                "glimpse": self._glimpses[rows],
+                "location": self._seen_from[rows],
+                "remaining": remaining,
+            }
+        return {
+            "glimpse": self._stage.read(rows, self._gaze.centres),
+            "location": self._gaze.locations[rows].astype(np.float32),
+            "remaining": remaining,
+        }
+
+    def info(self, rows: Rows) -> Arrays:
+        groups = self._stage.group_of[rows]
+        entries: Arrays = {"target_box": self._target_boxes[groups]}
+        if self.num_scenes is not None:
+            entries["scene"] = self._indices[groups]
+        return entries
+
+    def _looks_at_target(self) -> Arrays:
+        """The parts of an oracle's action that `look_components` has: it looks at the middle of the
+        target's box, and stops only when its budget is spent."""
+        if self._full:
+            return {}
+        boxes = self._target_boxes[self._stage.group_of].astype(np.float64)
+        middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
+        view, looks = self._view, middles
+        if view.look == "tiles":
+            distances = ((middles[:, None] - view.tile_locations[None]) ** 2).sum(axis=-1)
+            looks = distances.argmin(axis=1)
+        elif view.look == "relative":
+            looks = project_to_disc((middles - self._gaze.locations) / view.max_move)
+        parts = {"look": looks}
+        if self._stop:
+            parts["stop"] = np.zeros(len(looks), np.int64)
+        return parts
+
+    # --- state and pictures ------------------------------------------------------------------
+
+    def state_arrays(self) -> Arrays:
+        arrays: Arrays = {
+            "locations": self._gaze.locations,
+            "centres": self._gaze.centres,
+            "path": self._gaze.path,
+            "answers": self._answers,
+        }
+        if self._with_history:
+            arrays |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
+        return arrays
+
+    def picture_of(self, row: int, caption: str, **answers: Any) -> "Picture":
+        """What a frame shows of `row`; `answers` are `answer` and `target` of `Picture`."""
+        from glimpse_envs.rendering import Picture
+
+        glimpse = np.zeros((0, 1, 1), np.float32)
+        if not self._full:
+            (glimpse,) = self._stage.read(np.array([row]), self._gaze.centres)
+        group = int(self._stage.group_of[row])
+        return Picture(
+            scene=self._stage.whole(np.array([group]))[0],
+            path=self._gaze.path[row, : self._taken[row]],
+            sides=() if self._full else self._sensor.sides,
+            glimpse=glimpse,
+            caption=caption,
+            **answers,
+        )
