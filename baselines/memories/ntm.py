@@ -185,7 +185,8 @@ class NTM(MemoryModel):
 
     @property
     def model(self) -> Model:
-        return Model(f"Soft NTM {self.core_name}", sees="everything", attention="soft")
+        name = f"Soft NTM {self.core_name}"
+        return Model(name, sees="everything", attention="soft", reference_kind="NTM")
 
     def cells_read(self, cells: int) -> float:
         heads = self.memory.reads + self.memory.writes

@@ -72,8 +72,8 @@ class SpatialTransformer(PictureModel):
     @property
     def model(self) -> Model:
         kind = "" if self.config.transform == "affine" else ", attention"
-        name = f"Full view spatial transformer{kind}"
-        return Model(name, sees="everything", attention="none")
+        name, reference = f"Full view spatial transformer{kind}", "spatial transformer"
+        return Model(name, sees="everything", attention="none", reference_kind=reference)
 
     def forward(self, observation: Observation) -> Answers:
         scene = observation["scene"]
