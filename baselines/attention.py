@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from agents.policy.distributions import Categorical
 from baselines.scores import Score, check_alike, dot_score, scaled_dot_score, shape_of, wide
 
-# What lies further below the best score weighs exp(-1000), which is 0 exactly in float64 too.
+# A score further below the best one weighs exp(-1000), which is 0 exactly in float64 too.
 NEGLIGIBLE = 1000.0
 # Torch's kernel multiplies by 1 / temperature before it takes the best score off, so that at a
 # lower temperature than this it could overflow.
@@ -63,11 +63,11 @@ def attend(
         query: (..., q) real; q = d but for the bilinear and the additive score.
         keys: (..., N, d) real.
         values: (..., N, D) real.
-        mask: (..., N) bool, True where a key may be read. What may not be read weighs 0 exactly
-            and gets a gradient of 0, even where its key or value is infinite or NaN.
+        mask: (..., N) bool, True where a key may be read. A masked key weighs 0 exactly and gets a
+            gradient of 0, even where its key or value is infinite or NaN.
         score: as from `make_score`.
-        temperature: above 0: towards 0 the best key alone is read, towards infinity all are
-            alike. A tensor is () or (..., 1).
+        temperature: above 0; towards 0 only the best key is read, towards infinity all equally.
+            A tensor is () or (..., 1).
         need_weights: also return the weights.
 
     Returns:
@@ -124,7 +124,7 @@ def _fused(
     if mask is not None:
         keys, mask = keys.masked_fill(~mask[..., None], 0.0), mask[..., None, :]
     query = query[..., None, :]
-    if query.ndim == 3:  # torch fuses only what has heads: (B, heads, 1, d)
+    if query.ndim == 3:  # torch fuses only tensors with heads: (B, heads, 1, d)
         query, keys, values = query[:, None], keys[:, None], values[:, None]
         mask = None if mask is None else mask[:, None]
         return F.scaled_dot_product_attention(query, keys, values, mask, scale=scale)[:, 0, 0]
@@ -134,8 +134,10 @@ def _fused(
 def _logits(
     query: Tensor, keys: Tensor, mask: Tensor | None, score: Score, temperature: float | Tensor
 ) -> Tensor:
-    """(..., N), at most 0 and finite but where `mask` is False, at least float32: the scores over
-    the temperature, less the best of each row, which changes no weight."""
+    """Logits (..., N): scores over the temperature, less each row's best, which changes no weight.
+
+    They are at least float32, at most 0, and finite but where `mask` is False.
+    """
     if mask is not None:
         keys = keys.masked_fill(~mask[..., None], 0.0)
     scores = wide(score(query, keys))
@@ -155,7 +157,7 @@ def _logits(
 def _fused_scale(
     query: Tensor, keys: Tensor, values: Tensor, score: Score, temperature: float | Tensor
 ) -> float | None:
-    """What torch's kernel is to multiply dot products by; None where it would not serve."""
+    """The factor on dot products in torch's kernel; None where the kernel does not fit."""
     if isinstance(temperature, Tensor) or temperature < LEAST_FUSED_TEMPERATURE:
         return None
     if score not in (dot_score, scaled_dot_score) or not query.dtype == keys.dtype == values.dtype:

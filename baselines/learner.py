@@ -1,23 +1,40 @@
-"""Supervised learning of baselines: cross-entropy on the label, in the runs that agents have."""
+"""Supervised learning of baselines: cross-entropy on answers, REINFORCE on sampled reads."""
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import gymnasium as gym
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from agents.algorithms.learner import GradientLearner
-from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
-from baselines.model import Baseline, BaselineConfig, Setting, full_view
+from baselines.model import Answers, Baseline, BaselineConfig, Observation
+from baselines.setting import Setting, full_view
 from glimpse_envs.evaluation.record import Model
 
 
+class Batch(NamedTuple):
+    """B fresh episodes in the full view."""
+
+    observation: Observation
+    targets: Tensor  # (T, B) int64, the right answers; T = 1 where one answer ends the episode
+    lengths: NDArray[np.int64]  # (B,), 0 where nothing has a length
+
+
 class SupervisedLearner(GradientLearner):
-    """One `update` sees a batch of fresh scenes whole and takes one step of Adam down the
-    cross-entropy of the answers that count: the last, or every one where the environment pays all.
+    """Each `update` takes one step of Adam down the mean cross-entropy of one batch's answers.
+
+    On pictures the last answer counts, or every one where the environment pays all; on tapes every
+    symbol and the nothing after the last one.
+
+    A sampled read is learned by REINFORCE, as in D-NTM (Gulcehre et al. 2016, section 4.2): the
+    reward is the log-likelihood of the right answers, less a baseline that is learned from the
+    controller's state, over the batch's standard deviation. In contrast to D-NTM, a read is
+    credited only with the answers that come after it.
 
     Args:
         config: of the training.
@@ -30,43 +47,100 @@ class SupervisedLearner(GradientLearner):
     policy: Baseline
 
     def __init__(self, config: BaselineConfig, model: type[Baseline]) -> None:
-        setting = Setting.of(config.env_id, config.env_kwargs)
-        self.policy_class = f"{model.__module__}:{model.__name__}"
-        self.config = config
         check_choices(config)
+        self.config = config
+        self.policy_class = f"{model.__module__}:{model.__name__}"
+        setting = Setting.of(config.env_id, config.env_kwargs)
         every = config.supervise == "all" or setting.every_answer_counts
         self.first_counted = 0 if every else -1
-        env = make_training_env(replace(config, env_kwargs=full_view(config.env_kwargs)))
+        self.first_final = 0 if setting.answers_in_sequence else -1
+        env = gym.make_vec(
+            config.env_id,
+            num_envs=config.batch_size,
+            split="train",
+            copies=config.copies,
+            autoreset_mode="Disabled",
+            **full_view(config.env_kwargs),
+        )
         super().__init__(config, env, lambda *_: model(setting, config))
 
     @property
     def model(self) -> Model:
+        """Description of the model for records."""
         return self.policy.model
 
     def learn(self, progress: float) -> dict[str, float]:
-        scene, target = self.deal()
+        batch = self.deal()
         self.policy.train()
         self.policy.set_progress(progress, self.generator)
         with autocast(self.device, self.config.torch_precision):
-            logits = self.policy(scene)  # (T, B, n)
-        counted = logits[self.first_counted :].float()
-        targets = target.expand(len(counted), -1).flatten()
-        loss = F.cross_entropy(counted.flatten(0, 1), targets)
-        norm = self.descend(loss, answer=loss)
-        error = (logits[-1].argmax(dim=-1) != target).float().mean().item()
+            answers = self.policy(batch.observation)
+        missed = cross_entropies(answers.logits[self.first_counted :], batch.targets)
+        parts = {"answer": missed.mean()}
+        if answers.log_probs is not None:
+            parts |= read_losses(answers, -missed.detach())
+        norm = self.descend(torch.stack(list(parts.values())).sum(), **parts)
+        final = answers.logits[self.first_final :].argmax(dim=-1)  # (T, B) or (1, B)
+        success = (final == batch.targets).all(dim=0)
+        self.record_success(batch.lengths, success)
+        error = 1.0 - success.float().mean().item()
         return {
-            "loss/answer": loss.item(),
+            **{f"loss/{name}": part.item() for name, part in parts.items()},
             "error": error,
             "return": 1.0 - error,
-            "glimpses": float(len(logits)),
+            "glimpses": float(len(answers.logits)),
             "gradient_norm": norm,
         }
 
-    def deal(self) -> tuple[Tensor, Tensor]:
-        """Fresh scenes (B, C, H, W) and their labels (B,)."""
-        observation, _ = self.env.reset()
-        rows = len(observation["scene"])
-        action: dict[str, Any] = {"answer": torch.zeros(rows, dtype=torch.int64).numpy()}
-        *_, info = self.env.step(action)
-        scene = torch.as_tensor(observation["scene"]).to(self.device)
-        return scene, torch.as_tensor(info["target"]).to(self.device)
+    def deal(self) -> Batch:
+        """Deal fresh episodes to all rows."""
+        observation, info = self.env.reset()
+        lengths = info.get("length", np.zeros(self.env.num_envs, np.int64)).copy()
+        space: Any = self.env.action_space
+        *_, info = self.env.step({"answer": np.zeros(space["answer"].shape, np.int64)})
+        target = torch.as_tensor(info["target"]).to(self.device)
+        tensors = {name: torch.as_tensor(a).to(self.device) for name, a in observation.items()}
+        return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
+
+    def record_success(self, lengths: NDArray[np.int64], success: Tensor) -> None:
+        """Record the success (B,) of episodes of `lengths` (B,) in the curriculum, if any."""
+        levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
+        if levels is not None:
+            levels.record(lengths, success.cpu().numpy())
+
+
+def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy (T, B) in nats of `logits` (T, B, n).
+
+    The right answers `targets` are (T, B), or (1, B) where all T answer the same.
+    """
+    targets = targets.expand(len(logits), -1)
+    losses = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none")
+    return losses.view(targets.shape)
+
+
+def read_losses(answers: Answers, rewards: Tensor) -> dict[str, Tensor]:
+    """Losses of R sampled reads and of their baseline.
+
+    The reads come before the last R of the T answers, or all of them before the only one.
+
+    Args:
+        answers: with `log_probs` and `values`, both (R, B).
+        rewards: (T, B), the log-likelihood of each right answer, without a gradient.
+
+    Returns:
+        "read", whose gradient is REINFORCE's, and "baseline", the squared error of `values`.
+    """
+    log_probs, values = answers.log_probs, answers.values
+    assert log_probs is not None
+    assert values is not None
+    # At each step the sum of rewards to come; all reads of a table have the same.
+    returns = rewards.flip(0).cumsum(dim=0).flip(0)[-len(log_probs) :].expand_as(log_probs)
+    returns = (1.0 / len(rewards)) * returns
+    advantages = returns - values.detach()
+    deviation = advantages.std() if advantages.numel() > 1 else advantages.new_ones(())
+    credit = advantages / (deviation + 1e-3)
+    return {
+        "read": -(credit * log_probs).sum(dim=0).mean(),
+        "baseline": (values - returns).square().mean(),
+    }

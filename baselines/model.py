@@ -1,147 +1,89 @@
-"""What baselines are: they see the whole scene in one step, and take what glimpses they take inside
-themselves, where gradients flow."""
+"""The base of all baselines: each sees everything that is hidden, and answers from that."""
 
 from abc import ABC, abstractmethod
-from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-import gymnasium as gym
 import numpy as np
 import torch
-from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.training.checkpoints import load_weights
 from agents.training.config import TrainingConfig
 from agents.training.resuming import read_config
-from glimpse_envs.episodes.description import describe
+from baselines.setting import Setting, full_view
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
-from glimpse_envs.task import PictureView
 
-# What the full view, of one step, does not take.
-GLIMPSE_ONLY = frozenset({"history", "stop", "glimpse_cost"})
+Observation = dict[str, Tensor]
+"""Name -> (B, ...): `scene`, and the question where one is asked."""
 
 
 @dataclass(frozen=True)
 class BaselineConfig(TrainingConfig):
-    """What all baselines have in common."""
+    """Options of every baseline."""
 
     supervise: Literal["counted", "all"] = "counted"
-    """Which answers learn from the label: those that the environment counts, as the agents', or
-    those after every glimpse."""
+    """Answers that learn from the label. counted: those that the environment pays, as for agents;
+    all: those after every inner glimpse. On tapes and tables the two are the same."""
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What one environment hides, and how an agent is shown it.
+class Answers(NamedTuple):
+    """Answers to B rows, and the sampled reads on the way to them."""
 
-    Args:
-        scene_shape: (C, H, W).
-        glimpse_space: an agent's observations.
-        answers: how many there are to choose from.
-        budget: T, an agent's glimpses.
-        tile_locations: (n, 2) in [-1, 1], the middles of the tiles.
-        window_sides: in pixels, of each of a glimpse's K windows, finest first.
-        look_margin: pixels along the scene's edges that looks in [-1, 1] leave out.
-        every_answer_counts: the environment pays every answer, not the last alone.
-        view: how the picture is looked at.
-    """
-
-    scene_shape: tuple[int, int, int]
-    glimpse_space: spaces.Dict
-    answers: int
-    budget: int
-    tile_locations: NDArray[np.float64]
-    window_sides: tuple[float, ...]
-    look_margin: float
-    every_answer_counts: bool
-    view: PictureView
-
-    @property
-    def glimpse_size(self) -> int:
-        """g, the side of a glimpse in cells."""
-        shape = self.glimpse_space["glimpse"].shape
-        assert shape is not None
-        return shape[-1]
-
-    @classmethod
-    def of(cls, env_id: str, env_kwargs: dict[str, Any]) -> Self:
-        """The setting of an environment of pictures.
-
-        Raises:
-            ValueError: what is hidden there is no picture.
-        """
-        kwargs = full_view(env_kwargs)
-        with (
-            closing(gym.make(env_id, **{**kwargs, "view": "glimpse"})) as seen,
-            closing(gym.make(env_id, **kwargs)) as whole,
-        ):
-            glimpsed, full_space = describe(seen), whole.observation_space
-        assert isinstance(full_space, spaces.Dict)
-        shape = full_space["scene"].shape
-        view, budget, answer_reward = (
-            glimpsed.picture_view,
-            glimpsed.budget,
-            glimpsed.answer_reward,
-        )
-        if view is None or shape is None or len(shape) != 3:
-            raise ValueError(f"{env_id} hides no picture (C, H, W): its scene has shape {shape}")
-        return cls(
-            scene_shape=shape,
-            glimpse_space=glimpsed.observation_space,
-            answers=spaces.flatdim(glimpsed.components["answer"].space),
-            budget=budget or 1,
-            tile_locations=view.tile_locations,
-            window_sides=view.window_sides,
-            look_margin=view.space.margin,
-            view=view,
-            every_answer_counts=answer_reward is not None and answer_reward < 1.0,
-        )
-
-
-def full_view(env_kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of the same environment where all is seen in one step."""
-    kept = {name: value for name, value in env_kwargs.items() if name not in GLIMPSE_ONLY}
-    return {**kept, "view": "full"}
+    logits: Tensor  # (T, B, n), after 1 ... T inner glimpses or steps
+    log_probs: Tensor | None = None  # (R, B) of R sampled reads, in nats; None where there are none
+    values: Tensor | None = None  # (R, B), the baseline that REINFORCE subtracts
 
 
 class Baseline(nn.Module, ABC):
-    """Answers from the whole scene, after each of the glimpses that it takes inside itself.
+    """Answers from everything that one environment hides.
+
+    Args:
+        setting: of the environment.
+        config: of the training.
 
     Attributes:
-        config_class: of its training; a run of it is read back by that.
-        model: what it is, as records describe it.
+        config_class: the class of `config`, by which a run is read back.
+
+    Raises:
+        ValueError: a size or kind in `config` cannot be, or the setting is of another family.
     """
 
     config_class: ClassVar[type[BaselineConfig]]
 
+    def __init__(self, setting: Setting, config: BaselineConfig) -> None:
+        super().__init__()
+        self.setting, self.config = setting, config
+
     @property
     @abstractmethod
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """Description of the model for records."""
 
     @abstractmethod
-    def forward(self, scene: Tensor) -> Tensor:
-        """Logits (T, B, n) of the answers after 1 ... T glimpses at `scene` (B, C, H, W)."""
+    def forward(self, observation: Observation) -> Answers:
+        """Answers to the whole `observation`."""
 
     def set_progress(self, progress: float, generator: torch.Generator) -> None:
-        """Called before each batch of training, for what changes with `progress` in [0, 1] and for
-        noise, which is to be drawn from `generator` alone."""
+        """Follow the training's `progress` in [0, 1]; called before each of its batches.
 
-    # --- Stable-Baselines3's way of asking, in the environment's full view ------------------------
+        All noise of the training is drawn from `generator`, a CPU generator.
+        """
+
+    def likeliest(self, observation: dict[str, NDArray]) -> NDArray[np.int64]:
+        """The likeliest answers (T, B) after each inner glimpse or step."""
+        like = next(self.parameters())
+        tensors = {name: torch.as_tensor(leaf).to(like) for name, leaf in observation.items()}
+        with torch.no_grad():
+            return self(tensors).logits.argmax(dim=-1).cpu().numpy()
+
+    # --- Stable-Baselines3's interface, in the environment's full view ----------------------------
 
     def env_kwargs(self, env_kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of the environment that it is scored in, of those it was trained with."""
+        """Arguments of the environment that the model is scored in, from those of its training."""
         return full_view(env_kwargs)
-
-    def answers(self, observation: dict[str, NDArray]) -> NDArray[np.int64]:
-        """The likeliest answers (B, T) after each glimpse, for `observation["scene"]`."""
-        scene = torch.as_tensor(observation["scene"]).to(next(self.parameters()))
-        with torch.no_grad():
-            return self(scene).argmax(dim=-1).T.cpu().numpy()
 
     def predict(
         self,
@@ -150,17 +92,18 @@ class Baseline(nn.Module, ABC):
         episode_start: NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[dict[str, NDArray], None]:
-        """The likeliest last answer of each row, name -> (B,); there is nothing to remember."""
-        return {"answer": self.answers(observation)[:, -1]}, None
+        """The likeliest answers, (B, T) on tapes and (B,) elsewhere, and no state."""
+        answers = self.likeliest(observation)
+        return {"answer": answers.T if self.setting.answers_in_sequence else answers[-1]}, None
 
     @classmethod
     def from_run(cls, run: Run, device: str = "cpu") -> Self:
-        """Load the model of a run from its last checkpoint.
+        """Load the model of a run from its last checkpoint, in eval mode.
 
         Raises:
             glimpse_envs.evaluation.runs.RunError: the run or its checkpoint is missing or damaged.
         """
-        config: Any = read_config(run, cls.config_class)
-        model: Self = cls(Setting.of(config.env_id, config.env_kwargs), config)
+        config = read_config(run, cls.config_class)
+        model = cls(Setting.of(config.env_id, config.env_kwargs), config)
         load_weights(model, run)
         return model.to(device).eval()

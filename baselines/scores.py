@@ -1,4 +1,4 @@
-"""How well keys answer a query: the scores that attention weighs by.
+"""Relevance of keys to a query: the scores from which attention computes its weights.
 
 Axes throughout: `...` is one leading axis or more, the same in every argument: B rows, or B rows
 and heads; N keys; q a query's size; d a key's.
@@ -17,7 +17,7 @@ LEAST_BANDWIDTH = 1e-18
 
 
 class Score(Protocol):
-    """How well each key answers the query; a function or a module."""
+    """Relevance of each key to the query; a function or a module."""
 
     def __call__(self, query: Tensor, keys: Tensor, /) -> Tensor:
         """Score keys (..., N, d) against a query (..., q): (..., N), finite, greater is better."""
@@ -76,12 +76,12 @@ class GaussianScore(nn.Module):
     """-||q - k||^2 / (2 bandwidth^2): the read-out is then the kernel regression of Nadaraya
     (1964) and Watson (1964), attention without parameters.
 
-    The bandwidth goes to 0: the nearest key's value; to infinity: the mean of all. One so small
-    that the scores would leave float32 counts as the least that keeps them in it.
+    As the bandwidth goes to 0, the read-out is the nearest key's value; to infinity, the mean of
+    all. A bandwidth too small for scores in float32 counts as the smallest that is not.
 
     Args:
         bandwidth: the kernel's standard deviation, in the keys' own units; above 0.
-        learn_bandwidth: whether its logarithm is a parameter.
+        learn_bandwidth: make its logarithm a parameter.
     """
 
     def __init__(self, bandwidth: float = 1.0, learn_bandwidth: bool = False) -> None:

@@ -10,8 +10,6 @@ from agents.train import Algorithm, run_main
 from baselines.learner import SupervisedLearner
 from baselines.memories.key_value_memory import KeyValueMemory
 from baselines.memories.lstm_memory import LSTMMemory
-from baselines.memories.memory_learner import MemoryLearner
-from baselines.memories.memory_model import MemoryBaseline
 from baselines.memories.ntm import NTM
 from baselines.model import Baseline
 from baselines.pictures.full_view import FullView
@@ -20,14 +18,12 @@ from baselines.pictures.soft_tiles import SoftTiles
 from baselines.pictures.spatial_transformer import SpatialTransformer
 from baselines.presets import PRESETS
 
-# The lists of baselines, of pictures and of tapes and tables; a new one is a file and a row.
+# The one list of baselines; a new one is a file and a row.
 MODELS: dict[str, type[Baseline]] = {
     "soft_tiles": SoftTiles,
     "gaussian_window": GaussianWindow,
     "spatial_transformer": SpatialTransformer,
     "full_view": FullView,
-}
-MEMORY_MODELS: dict[str, type[MemoryBaseline]] = {
     "ntm": NTM,
     "key_value_memory": KeyValueMemory,
     "lstm_memory": LSTMMemory,
@@ -36,9 +32,6 @@ MEMORY_MODELS: dict[str, type[MemoryBaseline]] = {
 ALGORITHMS: dict[str, Algorithm] = {
     name: Algorithm(model.config_class, partial(SupervisedLearner, model=model))
     for name, model in MODELS.items()
-} | {
-    name: Algorithm(model.config_class, partial(MemoryLearner, model=model))
-    for name, model in MEMORY_MODELS.items()
 }
 
 

@@ -1,7 +1,7 @@
-"""An NTM that learns to copy: what the command `baselines.memories.ntm_copy` trains.
+"""An NTM that learns to copy, and its training by the command `baselines.memories.ntm_copy`.
 
-Where this is not the paper's (Graves et al. 2014, section 4.1): an update sees a batch of sequences
-of one length (the paper: one sequence) at a higher learning rate, which falls at the end, and the
+Departures from the paper (Graves et al. 2014, section 4.1): an update sees a batch of sequences of
+one length (the paper: one sequence) at a higher learning rate, which falls at the end, and the
 memory is constant at first.
 """
 
@@ -27,41 +27,41 @@ class CopyConfig:
     algorithm: ClassVar[str] = "ntm_copy"
 
     seed: int = 0
-    """Random seed of initial weights and sequences."""
+    """Random seed of the initial weights and the sequences."""
     minutes: float = 20.0
-    """Length of the training in minutes of the core's clock, which the learning rate follows."""
+    """Length of the training in core-minutes; the learning rate follows this clock."""
     batch_size: int = 16
-    """Number of sequences in an update, all of one length; the paper: 1."""
+    """Sequences in each update, all of one length; the paper: 1."""
     bits: int = 8
-    """Number of bits in a vector."""
+    """Bits of each vector."""
     min_length: int = 1
-    """Least number of vectors in a sequence of the training."""
+    """Least number of vectors in a training sequence."""
     length: int = 20
-    """Greatest number of vectors in a sequence of the training."""
+    """Greatest number of vectors in a training sequence."""
     cells: int = 128
-    """Number of cells of the memory (N)."""
+    """Number of cells of the memory, N."""
     width: int = 20
-    """Number of values in a cell (W)."""
+    """Numbers in each cell, W."""
     units: int = 100
-    """Number of units of the controller, an LSTM."""
+    """Units of the controller, an LSTM."""
     learning_rate: float = 3e-4
-    """Learning rate of RMSProp until the last third of the training, over which it falls to 0 in a
-    straight line; the paper: 1e-4 throughout."""
+    """Learning rate of RMSProp; over the last third of the training it falls to 0 in a straight
+    line. The paper: 1e-4 throughout."""
     momentum: float = 0.9
     """Momentum of RMSProp."""
     clip: float = 10.0
-    """Greatest absolute value of an entry of the gradient."""
+    """Greatest absolute value of each entry of the gradient; larger ones are cut to it."""
     test_sequences: int = 200
-    """Number of sequences scored at each length, after training."""
+    """Sequences scored at each length after the training."""
     compile: bool = False
-    """Compile the step, which takes a C++ compiler and half a minute, and is then over twice as
-    fast."""
+    """Compile the step, which needs a C++ compiler and half a minute, and more than doubles the
+    speed."""
     log_every: int = 500
-    """Number of updates between two lines of metrics, each with a checkpoint."""
+    """Updates between two lines of metrics, each with a checkpoint."""
 
 
 class Step(nn.Module):
-    """One step of an NTM: the controller sees an input beside what was read last, then steers."""
+    """One step of an NTM: the controller takes an input and the last read, and steers the heads."""
 
     def __init__(self, config: CopyConfig) -> None:
         super().__init__()
@@ -69,14 +69,16 @@ class Step(nn.Module):
         inputs = config.bits + 1 + self.memory.read_size
         self.core = make_core(NetworkConfig(core="lstm", core_units=config.units), inputs)
 
-    def forward(self, seen: Tensor, core: State, memory: MemoryState) -> tuple[State, MemoryState]:
-        """The states after `seen` (B, bits + 1)."""
-        core = self.core(torch.cat([seen, memory.read], dim=1), core)
+    def forward(
+        self, vector: Tensor, core: State, memory: MemoryState
+    ) -> tuple[State, MemoryState]:
+        """The states after the input `vector` (B, bits + 1)."""
+        core = self.core(torch.cat([vector, memory.read], dim=1), core)
         return core, self.memory(core[0], memory)
 
 
 class CopyMachine(nn.Module):
-    """An NTM that is shown a sequence and then puts it out, vector by vector."""
+    """An NTM that reads a sequence and then repeats it, vector by vector."""
 
     def __init__(self, config: CopyConfig) -> None:
         super().__init__()
@@ -85,20 +87,20 @@ class CopyMachine(nn.Module):
         self.output = nn.Linear(config.units + self.step.memory.read_size, config.bits)
 
     def forward(self, sequences: Tensor) -> Tensor:
-        """Logits (B, L, bits) of what is put out for `sequences` (B, L, bits) of zeros and ones."""
+        """Logits (B, L, bits) of the copies of `sequences` (B, L, bits) of zeros and ones."""
         rows, length = sequences.shape[:2]
-        shown = F.pad(sequences, (0, 1, 0, 1))  # a channel and a step for the delimiter
-        shown[:, length, self.bits] = 1.0
-        nothing = torch.zeros_like(shown[:, 0])
+        inputs = F.pad(sequences, (0, 1, 0, 1))  # a channel and a step for the delimiter
+        inputs[:, length, self.bits] = 1.0
+        nothing = torch.zeros_like(inputs[:, 0])
         core = self.step.core.initial_state(rows)
         memory = self.step.memory.initial_state(rows)
-        said = []
+        outputs = []
         for step in range(2 * length + 1):
-            seen = shown[:, step].contiguous() if step <= length else nothing
-            core, memory = self.step(seen, core, memory)
+            vector = inputs[:, step].contiguous() if step <= length else nothing
+            core, memory = self.step(vector, core, memory)
             if step > length:
-                said.append(torch.cat([core[0], memory.read], dim=1))
-        return self.output(torch.stack(said, dim=1))
+                outputs.append(torch.cat([core[0], memory.read], dim=1))
+        return self.output(torch.stack(outputs, dim=1))
 
     @classmethod
     def from_run(cls, run: Run) -> Self:
@@ -137,7 +139,7 @@ class CopyTraining:
         self.model = CopyMachine(config)
         if config.compile:
             self.model.step.compile(dynamic=False)
-        # alpha is that of Graves (2013, "Generating Sequences", equation 38).
+        # alpha as in Graves (2013, "Generating Sequences", equation 38).
         self.optimizer = torch.optim.RMSprop(
             self.model.parameters(),
             lr=config.learning_rate,
@@ -148,7 +150,7 @@ class CopyTraining:
         self.generator = torch.Generator().manual_seed(config.seed)
 
     def update(self, progress: float) -> dict[str, float]:
-        """Learn from one batch; the metrics are bits wrong a sequence and the loss in nats a bit.
+        """Learn from one batch; return the wrong bits of a sequence and the loss in nats a bit.
 
         Raises:
             FloatingPointError: the loss is not finite; the model is unchanged.
@@ -176,7 +178,7 @@ class CopyTraining:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next update depends on, nested dicts of tensors and numbers."""
+        """Everything that the next update depends on, nested dicts of tensors and numbers."""
         return {
             "policy": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
@@ -184,7 +186,7 @@ class CopyTraining:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+        """Restore a state that `state_dict` returned."""
         self.model.load_state_dict(state["policy"])
         groups = self.optimizer.state_dict()["param_groups"]
         moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
@@ -193,5 +195,5 @@ class CopyTraining:
 
 
 def wrong_bits(logits: Tensor, bits: Tensor) -> Tensor:
-    """How many bits of each sequence (B, L, bits) are put out wrong: (B,)."""
+    """The number of wrong bits (B,) in the copy of each sequence (B, L, bits)."""
     return ((logits > 0) != (bits > 0.5)).sum(dim=(1, 2)).float()

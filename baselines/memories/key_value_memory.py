@@ -2,8 +2,8 @@
 
 Soft and hard have the same controller and the same keys, values and queries, as in D-NTM (Gulcehre
 et al. 2016): the hard read is a sample of the soft weights. There the memory is also written, and
-its keys learn addresses; here a cell's key and value are worked out of what it shows and of the
-bits of its address.
+its keys learn addresses; here a cell's key and value are functions of its content and of the bits
+of its address.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ from torch import Tensor, nn
 
 from agents.training.checks import check_choices, check_counts, check_positive
 from baselines.attention import attend, attend_hard
-from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
+from baselines.memories.memory_model import MemoryConfig, MemoryModel
 from baselines.scores import Score, ScoreName, make_score
+from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 
-# Share of a training after which soft_to_hard only samples.
+# Share of a training after which soft_to_hard samples every read.
 ALL_HARD_AT = 0.75
 
 
@@ -29,52 +30,52 @@ class KeyValueConfig(MemoryConfig):
     algorithm: ClassVar[str] = "key_value_memory"
 
     addressing: Literal["soft", "hard", "soft_to_hard"] = "soft"
-    """soft: the weighted sum of all values; hard: a sampled one, learned by REINFORCE;
-    soft_to_hard: a row's read is hard more and more often, and always in the last quarter of the
-    training. When scored the last two read the likeliest cell."""
+    """Read of one step. soft: the weighted sum of all values; hard: a sampled value, learned by
+    REINFORCE; soft_to_hard: hard in a share of the rows that grows to 1 over the first three
+    quarters of the training. When scored the last two read the likeliest cell."""
     score: ScoreName = "scaled_dot"
-    """How well a cell's key answers the query."""
+    """Score of a cell's key for the query."""
     key_units: int = 64
     """Size of keys and queries."""
     value_units: int = 64
     """Size of values."""
     temperature: float = 1.0
-    """What the scores are divided by; a cosine needs about 0.1."""
+    """Divisor of the scores; a cosine needs about 0.1."""
     address_bits: int = 10
-    """Bits that show a cell's address, lowest first: there are at most 2**address_bits cells."""
+    """Bits of a cell's address, lowest first: there are at most 2**address_bits cells."""
     feed: bool = True
-    """Also feed the cells to the controller one by one before it answers. On tables that costs a
-    step a cell, and memory alone is enough."""
+    """Also feed the cells to the controller one by one before it answers. On tables that costs one
+    step for each cell, and the memory alone is enough."""
 
 
 class KeyValueState(NamedTuple):
-    """The memory of B rows, and what was sampled so far."""
+    """The memory of B rows, and the samples so far."""
 
     keys: Tensor  # (B, N, key_units)
     values: Tensor  # (B, N, value_units)
-    log_probs: tuple[Tensor, ...] = ()  # a (B,) a read
-    baselines: tuple[Tensor, ...] = ()  # a (B,) a read
+    log_probs: tuple[Tensor, ...] = ()  # one (B,) for each sampled read
+    baselines: tuple[Tensor, ...] = ()  # one (B,) for each sampled read
 
 
-class KeyValueMemory(MemoryBaseline):
-    """Keys and values of all cells, read once a step while answers are given.
+class KeyValueMemory(MemoryModel):
+    """Keys and values of all cells, read once at each step that answers.
 
     Raises:
         ValueError: a size or kind in `config` cannot be, or there are too many cells.
     """
 
     config_class = KeyValueConfig
+    config: KeyValueConfig
 
-    def __init__(self, setting: MemorySetting, config: KeyValueConfig) -> None:
+    def __init__(self, setting: Setting, config: KeyValueConfig) -> None:
         check_choices(config)
         check_counts(config, "key_units", "value_units", "address_bits")
         check_positive(config, "temperature")
         super().__init__(setting, config, config.value_units)
-        self.config = config
-        self._check_cells(setting.cells)
-        shown = setting.features + config.address_bits
-        self.key = nn.Linear(shown, config.key_units)
-        self.value = nn.Linear(shown, config.value_units)
+        self._check_cells(self.sequence.cells)
+        inputs = self.sequence.features + config.address_bits
+        self.key = nn.Linear(inputs, config.key_units)
+        self.value = nn.Linear(inputs, config.value_units)
         units = self.core.units
         self.query = nn.Linear(units, config.key_units)
         self.score: Score = make_score(
@@ -86,15 +87,14 @@ class KeyValueMemory(MemoryBaseline):
 
     @property
     def model(self) -> Model:
-        way = self.config.addressing
-        name = f"{way.replace('_', '-').capitalize()} key-value {self.core_name}"
-        return Model(name, "everything", attention=way)
+        kind = self.config.addressing
+        name = f"{kind.replace('_', '-').capitalize()} key-value {self.core_name}"
+        return Model(name, sees="everything", attention=kind)
 
     def cells_read(self, cells: int) -> float:
-        steps = self.setting.steps(cells)
-        # To encode all cells and to score them all is no less than to read them.
-        read = steps * (cells if self.config.addressing == "soft" else 1)
-        return float(cells + read)
+        steps = self.sequence.steps(cells)
+        # Encoding all cells touches each of them once.
+        return float(cells + steps * (cells if self.config.addressing == "soft" else 1))
 
     def feeds(self) -> bool:
         return self.config.feed
@@ -110,8 +110,8 @@ class KeyValueMemory(MemoryBaseline):
         addresses = torch.arange(cells, device=scene.device)[:, None]
         places = torch.arange(self.config.address_bits, device=scene.device)
         bits = (2 * (addresses >> places & 1) - 1).to(scene)  # (N, address_bits), -1 or 1
-        shown = torch.cat([scene, bits.expand(rows, -1, -1)], dim=2)
-        return KeyValueState(self.key(shown), self.value(shown))
+        inputs = torch.cat([scene, bits.expand(rows, -1, -1)], dim=2)
+        return KeyValueState(self.key(inputs), self.value(inputs))
 
     def visit(
         self, core: Tensor, memory: KeyValueState, answering: bool
@@ -136,7 +136,7 @@ class KeyValueMemory(MemoryBaseline):
             hard = drawn < self.hard_share
             read = torch.where(hard[:, None], read, self._soft(query, memory))
             log_prob = torch.where(hard, log_prob, 0.0)
-        # The baseline must not shape what it is learned from.
+        # The baseline's gradient must not reach the controller.
         baseline = self.baseline(core.detach())[:, 0].float()
         return read, memory._replace(
             log_probs=(*memory.log_probs, log_prob), baselines=(*memory.baselines, baseline)

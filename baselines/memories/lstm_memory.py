@@ -1,9 +1,9 @@
-"""The controller alone: what is not in its state is forgotten."""
+"""The controller alone, which remembers only its state."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
+from baselines.memories.memory_model import MemoryConfig, MemoryModel
 from glimpse_envs.evaluation.record import Model
 
 
@@ -14,15 +14,12 @@ class LSTMMemoryConfig(MemoryConfig):
     algorithm: ClassVar[str] = "lstm_memory"
 
 
-class LSTMMemory(MemoryBaseline):
+class LSTMMemory(MemoryModel):
     """A recurrent encoder and decoder in one (Sutskever et al. 2014), an LSTM by default."""
 
     config_class = LSTMMemoryConfig
 
-    def __init__(self, setting: MemorySetting, config: LSTMMemoryConfig) -> None:
-        super().__init__(setting, config, read_size=0)
-
     @property
     def model(self) -> Model:
         name = f"Full view {self.core_name} without memory"
-        return Model(name, "everything", attention="none")
+        return Model(name, sees="everything", attention="none")

@@ -1,7 +1,7 @@
 """The Neural Turing Machine and its memory (Graves, Wayne & Danihelka 2014, section 3).
 
-Every head weighs all cells, by what they hold and by where it was before; reading and writing are
-weighted sums, so that gradients flow through where it looks. N cells, W their width, H heads.
+Every head weighs all cells, by their content and by its last place; reading and writing are
+weighted sums, so that gradients flow through the weights. N cells, W their width, H heads.
 """
 
 from dataclasses import dataclass
@@ -12,26 +12,27 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_counts
-from baselines.memories.memory_model import MemoryBaseline, MemoryConfig, MemorySetting
+from baselines.memories.memory_model import MemoryConfig, MemoryModel
+from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 
-# Memory is the same in every cell at first, which learns about twice as fast as noise (Collier &
-# Beel 2018); so small that whatever is written outweighs it.
+# Every cell's first content. A constant learns about twice as fast as noise (Collier & Beel 2018);
+# so small that whatever is written outweighs it.
 FIRST_CONTENT = 1e-6
-# Weights are kept above it within logarithms, norms within quotients.
+# Lower bound of weights within logarithms and of norms within quotients.
 LEAST = 1e-12
 
 
 class MemoryState(NamedTuple):
-    """What is remembered of B rows between two steps."""
+    """The memory of B rows between two steps."""
 
     memory: Tensor  # (B, N, W)
     weights: Tensor  # (B, H, N), each head's, adding up to 1; the first `reads` heads read
-    read: Tensor  # (B, reads * W), what was read last
+    read: Tensor  # (B, reads * W), the last read
 
 
 def content_weights(keys: Tensor, memory: Tensor, strength: Tensor) -> Tensor:
-    """Weigh cells by how alike they are to each head's key: equations 5 and 6.
+    """Weigh cells by their similarity to each head's key: equations 5 and 6.
 
     Args:
         keys: (B, H, W), k.
@@ -53,11 +54,11 @@ def shifted(weights: Tensor, shifts: Tensor) -> Tensor:
 
     Args:
         weights: (B, H, N).
-        shifts: (B, H, 2 r + 1), s: how much of the weight moves by -r, ..., r cells.
+        shifts: (B, H, 2 r + 1), s: the share of the weight that moves by -r, ..., r cells.
     """
     reach = shifts.shape[-1] // 2
     ring = torch.cat([weights[..., -reach:], weights, weights[..., :reach]], dim=-1)
-    # Cell i receives shifts[k] of what stood at i + r - k, which is entry i + 2 r - k of the ring.
+    # Cell i receives shifts[k] of the weight at i + r - k, which is entry i + 2 r - k of the ring.
     windows = ring.unfold(-1, 2 * reach + 1, 1)  # (B, H, N, 2 r + 1)
     return (windows * shifts.flip(-1)[..., None, :]).sum(dim=-1)
 
@@ -84,8 +85,8 @@ def written(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tens
 class NTMMemory(nn.Module):
     """Cells with heads that a controller steers.
 
-    All heads find their weights in the memory as it was; the writing heads write, one after
-    another; then the reading heads read (equation 2) what now stands there. At first every head
+    All heads find their weights in the memory of the step before; the writing heads write, one
+    after another; then the reading heads read the new memory (equation 2). At first every head
     rests on cell 0, where the paper learns a bias.
 
     Args:
@@ -94,7 +95,7 @@ class NTMMemory(nn.Module):
         width: W.
         reads: reading heads.
         writes: writing heads.
-        reach: r, the cells that a head may move in one step, to either side.
+        reach: r, the most cells that a head moves in one step, to either side.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class NTMMemory(nn.Module):
                 f"cells={cells} must be more than {2 * reach}, those within {reach} of a head's own"
             )
         self.cells, self.width, self.reads, self.writes = cells, width, reads, writes
-        # Of each head: key, strength, gate, power, shifts.
+        # Outputs of each head: key, strength, gate, power, shifts.
         self.sizes = (width, 1, 1, 1, 2 * reach + 1)
         self.steer = nn.Linear(units, (reads + writes) * sum(self.sizes))
         self.write = nn.Linear(units, writes * 2 * width)
@@ -132,7 +133,7 @@ class NTMMemory(nn.Module):
         return MemoryState(memory, weights, like.new_zeros(rows, self.read_size))
 
     def forward(self, core: Tensor, state: MemoryState) -> MemoryState:
-        """Move, write and read as the controller's output (B, units) says."""
+        """Move, write and read by the controller's output (B, units)."""
         weights = self.address(core, state)
         memory = state.memory
         changes = self.write(core).unflatten(1, (self.writes, 2, self.width))
@@ -144,8 +145,8 @@ class NTMMemory(nn.Module):
 
     def address(self, core: Tensor, state: MemoryState) -> Tensor:
         """Every head's next weights (B, H, N): by content, by place, or between the two."""
-        said = self.steer(core).unflatten(1, (self.reads + self.writes, -1))
-        key, strength, gate, power, shifts = said.split(self.sizes, dim=-1)
+        outputs = self.steer(core).unflatten(1, (self.reads + self.writes, -1))
+        key, strength, gate, power, shifts = outputs.split(self.sizes, dim=-1)
         by_content = content_weights(key.tanh(), state.memory, F.softplus(strength))
         gated = torch.lerp(state.weights, by_content, gate.sigmoid())  # equation 7
         moved = shifted(gated, shifts.softmax(dim=-1))
@@ -159,17 +160,17 @@ class NTMConfig(MemoryConfig):
     algorithm: ClassVar[str] = "ntm"
 
     cells: int = 128
-    """N, of the memory."""
+    """Number of cells of the memory, N."""
     width: int = 20
-    """W, of each cell."""
+    """Numbers in each cell, W."""
     reads: int = 1
-    """Reading heads."""
+    """Number of reading heads."""
     writes: int = 1
-    """Writing heads."""
+    """Number of writing heads."""
 
 
-class NTM(MemoryBaseline):
-    """Writes what it is fed into its memory, as it has learned to, and reads it back.
+class NTM(MemoryModel):
+    """A controller that writes into a memory while it is fed, and reads it while it answers.
 
     Raises:
         ValueError: a size in `config` cannot be.
@@ -177,7 +178,7 @@ class NTM(MemoryBaseline):
 
     config_class = NTMConfig
 
-    def __init__(self, setting: MemorySetting, config: NTMConfig) -> None:
+    def __init__(self, setting: Setting, config: NTMConfig) -> None:
         check_counts(config, "cells", "width", "reads", "writes")
         super().__init__(setting, config, config.reads * config.width)
         self.memory = NTMMemory(
@@ -187,11 +188,11 @@ class NTM(MemoryBaseline):
     @property
     def model(self) -> Model:
         name = f"Soft NTM {self.core_name}"
-        return Model(name, "everything", attention="soft", reference_kind="NTM")
+        return Model(name, sees="everything", attention="soft", reference_kind="NTM")
 
     def cells_read(self, cells: int) -> float:
         heads = self.memory.reads + self.memory.writes
-        return float(cells + (cells + self.setting.steps(cells)) * heads * self.memory.cells)
+        return float(cells + (cells + self.sequence.steps(cells)) * heads * self.memory.cells)
 
     def begin(self, scene: Tensor) -> MemoryState:
         return self.memory.initial_state(len(scene))

@@ -1,9 +1,9 @@
-"""Networks that read every pixel at once: the ceiling, and what the RAM paper compared itself with.
+"""Networks that read every pixel at once: the ceiling, and the RAM paper's own baselines.
 
 RAM (Mnih et al. 2014, tables 1 to 3): fully connected networks of two layers, and a convolutional
 one (8 filters of 10 x 10 with stride 5, then a layer of 256). "strong" is today's answer: residual
 convolutions (He et al. 2016) with batch normalisation, and the greatest response over all places,
-so that where the digit lies does not matter.
+so that the digit's place does not matter.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts
-from baselines.model import Baseline, BaselineConfig, Setting
+from baselines.model import Answers, BaselineConfig, Observation
+from baselines.pictures.picture_model import PictureModel
+from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
+from glimpse_envs.task import PictureView
 
 
 @dataclass(frozen=True)
@@ -26,16 +29,17 @@ class FullViewConfig(BaselineConfig):
     algorithm: ClassVar[str] = "full_view"
 
     kind: Literal["strong", "conv", "dense"] = "strong"
-    """strong: residual convolutions; conv and dense: those of the RAM paper."""
+    """Network. strong: residual convolutions; conv and dense: those of the RAM paper."""
     channels: int = 32
-    """Of the strong network's first stage; each next stage, at half the size, has twice as many."""
+    """Channels of the strong network's first stage; each next stage, at half the size, has twice
+    as many."""
     stages: int = 3
-    """Of the strong network."""
+    """Stages of the strong network, each at half the size of the one before."""
     units: int = 256
-    """Of each fully connected layer."""
+    """Units of each fully connected layer."""
 
 
-class FullView(Baseline):
+class FullView(PictureModel):
     """A feed-forward classifier of scenes (B, C, H, W).
 
     Raises:
@@ -43,23 +47,24 @@ class FullView(Baseline):
     """
 
     config_class = FullViewConfig
+    config: FullViewConfig
 
     def __init__(self, setting: Setting, config: FullViewConfig) -> None:
-        super().__init__()
+        super().__init__(setting, config)
         check_choices(config)
         check_counts(config, "channels", "stages", "units")
-        self.config = config
         make = {"strong": _strong, "conv": _conv, "dense": _dense}[config.kind]
-        self.layers = make(setting, config)
+        self.layers = make(self.picture.view, setting.num_answers, config)
 
     @property
     def model(self) -> Model:
         kind = self.config.kind
-        return Model(f"Full view {kind}", "everything", attention="none", reference_kind=kind)
+        return Model(f"Full view {kind}", sees="everything", attention="none", reference_kind=kind)
 
-    def forward(self, scene: Tensor) -> Tensor:
+    def forward(self, observation: Observation) -> Answers:
         # Convolutions are faster where a pixel's channels lie side by side.
-        return self.layers(scene.contiguous(memory_format=torch.channels_last))[None]
+        scene = observation["scene"].contiguous(memory_format=torch.channels_last)
+        return Answers(self.layers(scene)[None])
 
 
 class Residual(nn.Module):
@@ -88,10 +93,10 @@ class GreatestResponse(nn.Module):
         return x.amax(dim=(-2, -1))
 
 
-def _strong(setting: Setting, config: FullViewConfig) -> nn.Module:
+def _strong(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
     width = config.channels
     layers: list[nn.Module] = [
-        nn.Conv2d(setting.scene_shape[0], width, 5, stride=2, padding=2, bias=False),
+        nn.Conv2d(view.scene_shape[0], width, 5, stride=2, padding=2, bias=False),
         nn.BatchNorm2d(width),
         nn.ReLU(),
     ]
@@ -99,12 +104,12 @@ def _strong(setting: Setting, config: FullViewConfig) -> nn.Module:
         layers.append(Residual(width, 2 * width))
         width *= 2
     layers += [GreatestResponse(), nn.Linear(width, config.units), nn.ReLU()]
-    layers.append(nn.Linear(config.units, setting.answers))
+    layers.append(nn.Linear(config.units, answers))
     return nn.Sequential(*layers)
 
 
-def _conv(setting: Setting, config: FullViewConfig) -> nn.Module:
-    channels, height, width = setting.scene_shape
+def _conv(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
+    channels, height, width = view.scene_shape
     if min(height, width) < 10:
         raise ValueError(f"kind='conv' has filters of 10x10; the scene has {height}x{width} pixels")
     places = ((height - 10) // 5 + 1) * ((width - 10) // 5 + 1)
@@ -114,16 +119,16 @@ def _conv(setting: Setting, config: FullViewConfig) -> nn.Module:
         nn.Flatten(),
         nn.Linear(8 * places, config.units),
         nn.ReLU(),
-        nn.Linear(config.units, setting.answers),
+        nn.Linear(config.units, answers),
     )
 
 
-def _dense(setting: Setting, config: FullViewConfig) -> nn.Module:
+def _dense(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
     return nn.Sequential(
         nn.Flatten(),
-        nn.Linear(int(np.prod(setting.scene_shape)), config.units),
+        nn.Linear(int(np.prod(view.scene_shape)), config.units),
         nn.ReLU(),
         nn.Linear(config.units, config.units),
         nn.ReLU(),
-        nn.Linear(config.units, setting.answers),
+        nn.Linear(config.units, answers),
     )

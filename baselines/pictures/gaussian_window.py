@@ -1,19 +1,19 @@
-"""A window of Gaussian filters: where it looks is learned by back-propagation.
+"""A window of Gaussian filters, whose place is learned by back-propagation.
 
 "draw": DRAW's window (Gregor et al. 2015, section 3.2): centre, stride, variance and intensity of a
-g x g grid of filters are worked out from the core. "retina": RAM made differentiable: K windows of
-fixed strides 1, 2, 4... around a centre that alone is chosen, as the agents' retina, with Gaussians
+g x g grid of filters are functions of the core's output. "retina": RAM made differentiable: K
+windows of fixed strides 1, 2, 4... around a chosen centre, like the agents' retina, with Gaussians
 in place of its squares.
 
-Where this departs from DRAW: a hidden layer works the window out; the centre is kept in the scene
-by tanh, the stride between 0 and the scene's, the filters' width within a factor e of half the
-stride (and above half a pixel), the intensity within a factor e of 1; the window starts in the
-middle with strides of a few pixels, not as wide as the scene; and gradients on it are bounded.
-Every pixel is read at every glimpse.
+Departures from DRAW: the window's head has a hidden layer; tanh keeps the centre in the scene, the
+stride lies between 0 and the scene's, the filters' width within a factor e of half the stride (and
+above half a pixel), the intensity within a factor e of 1; the window starts in the middle with
+strides of a few pixels, not as wide as the scene; and gradients on it are bounded. Every pixel is
+read at every glimpse.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -22,41 +22,38 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.networks import NetworkConfig
 from agents.training.checks import check_choices
-from baselines.model import BaselineConfig, Setting
-from baselines.pictures.reader import RecurrentReader
+from baselines.pictures.reader import ReaderConfig, RecurrentReader
+from baselines.setting import Setting
 
-# How much of what its head says the window follows. Adam moves all weights at one pace; at its full
-# pace the window leaves the scene before the controller has learned to read what it shows.
+# Factor on the outputs of the window's head. Adam moves all weights at one pace; at its full pace
+# the window leaves the scene before the controller has learned to read it.
 WINDOW_PACE = 0.1
 # In pixels, at the start: narrow enough to read a digit that happens to lie in the middle.
 START_STRIDE = 2.5
-
-
-# What one scene's loss may ask of one window. Gradients grow from window to window on their way
-# back; without a bound a few scenes speak for all.
+# Bound on the norm of one scene's gradient on one window. Gradients grow from window to window on
+# their way back; without a bound a few scenes outweigh all others.
 LONGEST_GRADIENT = 0.3
 
 
 @dataclass(frozen=True)
-class GaussianWindowConfig(BaselineConfig):
+class GaussianWindowConfig(ReaderConfig):
     """Train soft attention through a window of Gaussian filters."""
 
     algorithm: ClassVar[str] = "gaussian_window"
 
     window: Literal["draw", "retina"] = "draw"
-    """draw: its centre, stride, variance and intensity are learned; retina: its centre alone."""
+    """Window. draw: its centre, stride, variance and intensity are learned; retina: only its
+    centre."""
     place_noise: float = 0.0
-    """Standard deviation of noise on the window's place while training, which falls linearly to 0;
-    meant for scenes so large that the window at the start rarely holds the digit."""
+    """Standard deviation of the noise on the window's place in training, where the scene's side is
+    2; it falls linearly to 0. Meant for scenes so large that the first window rarely holds the
+    digit."""
     supervise: Literal["counted", "all"] = "all"
-    """Which answers learn from the label: those that the environment counts, as the agents', or
-    those after every glimpse, without which some runs lose the digit for good."""
+    """Answers that learn from the label. counted: those that the environment pays, as for agents;
+    all: those after every glimpse, without which some runs lose the digit for good."""
     max_gradient_norm: float = 1.0
-    """Gradients are shortened to this norm."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """Sizes and kinds of the networks, as the agents'."""
+    """Greatest norm of a gradient; longer ones are shortened to it."""
 
 
 class GaussianWindow(RecurrentReader):
@@ -72,28 +69,29 @@ class GaussianWindow(RecurrentReader):
         check_choices(config)
         if not 0 <= config.place_noise < math.inf:
             raise ValueError(f"place_noise={config.place_noise} must be at least 0 and finite")
-        channels, self.height, self.width = setting.scene_shape
-        g = setting.glimpse_size
+        view = setting.picture.view
+        channels, self.height, self.width = view.scene_shape
+        g = view.glimpse_size
         self._place_noise, self._noise_now = config.place_noise, 0.0
         self._whole = (max(self.height, self.width) - 1) / max(g - 1, 1)
-        # As softplus takes it: what shortens the widest stride to the one at the start.
+        # Before softplus: shortens the widest stride to the one at the start.
         self._narrowing = math.log(max(self._whole / START_STRIDE - 1, 1e-3))
         self.draw = config.window == "draw"
-        scales = 1 if self.draw else len(setting.window_sides)
+        scales = 1 if self.draw else len(view.window_sides)
         self.parameters_of_window = 5 if self.draw else 2
         space: dict[str, spaces.Space] = {
             "glimpse": spaces.Box(0.0, 1.0, (scales * channels, g, g), np.float32),
             "location": spaces.Box(-np.inf, np.inf, (self.parameters_of_window,), np.float32),
         }
-        names = ("DRAW window", "DRAW") if self.draw else ("retina", "")
-        super().__init__(setting, config.network, space, *names)
+        label, kind = ("DRAW window", "DRAW") if self.draw else ("retina", "")
+        super().__init__(setting, config, space, label, kind)
         units = config.network.head_units
         self.look = nn.Sequential(
             nn.Linear(config.network.core_units, units),
             nn.ReLU(),
             nn.Linear(units, self.parameters_of_window),
         )
-        strides = torch.tensor([side / g for side in setting.window_sides])
+        strides = torch.tensor([side / g for side in view.window_sides])
         self.register_buffer("strides", strides, persistent=False)
         grid = torch.arange(g) - (g - 1) / 2
         self.register_buffer("grid", grid, persistent=False)
@@ -104,18 +102,18 @@ class GaussianWindow(RecurrentReader):
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
         if self.network.detach_heads:
             core = core.detach()
-        said = self.look(core).float()  # (B, 5) or (B, 2)
-        if said.requires_grad:
-            said.register_hook(_shorten_rows)
-        said = WINDOW_PACE * said
+        outputs = self.look(core).float()  # (B, 5) or (B, 2)
+        if outputs.requires_grad:
+            outputs.register_hook(_shorten_rows)
+        outputs = WINDOW_PACE * outputs
         if not self.draw:
-            place = self._jittered(said.tanh())
-            stride = self.strides.expand(len(said), -1)  # (B, K)
+            place = self._jittered(outputs.tanh())
+            stride = self.strides.expand(len(outputs), -1)  # (B, K)
             glimpse = self._window(prepared, place, stride, stride / 2, unit=False)
             return {"glimpse": glimpse, "location": place}
         # DRAW, equations 21 to 24, each kept within bounds: a window that has drifted off the scene
         # or has shrunk to nothing would never learn to come back.
-        place, stride, width, intensity = said.split([2, 1, 1, 1], dim=1)
+        place, stride, width, intensity = outputs.split([2, 1, 1, 1], dim=1)
         place = self._jittered(place.tanh())
         stride = self._whole * (-F.softplus(stride + self._narrowing)).exp()
         width = 0.5 + 0.5 * stride * width.tanh().exp()
@@ -135,8 +133,10 @@ class GaussianWindow(RecurrentReader):
     def _window(
         self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor, *, unit: bool
     ) -> Tensor:
-        """Read (B, K C, g, g) around `place` (B, 2), (x, y) in [-1, 1], with filters `stride`
-        (B, K) pixels apart and `width` (B, K) pixels wide."""
+        """Read (B, K C, g, g) around `place` (B, 2), which is (x, y) in [-1, 1].
+
+        Filters are `stride` (B, K) pixels apart and `width` (B, K) pixels wide.
+        """
         x, y = (0.5 * (place + 1)).unbind(dim=1)
         across = self._filters(x * self.width, stride, width, self.width, unit)
         down = self._filters(y * self.height, stride, width, self.height, unit)
@@ -149,7 +149,7 @@ class GaussianWindow(RecurrentReader):
         """DRAW, equations 19, 20, 25 and 26: the filters (B, K, g, pixels) of one axis.
 
         With `unit` each sums to 1 within the scene, as in DRAW; else over the whole axis, so that
-        what lies outside the scene is black.
+        everything outside the scene is black.
         """
         centres = middle[:, None, None] + self.grid * stride[..., None]  # (B, K, g)
         places = torch.arange(pixels, device=middle.device) + 0.5

@@ -1,14 +1,13 @@
-"""The expectation over the tiles that a hard agent would choose from: it reads them all.
+"""Soft attention over all tiles: the expectation over those that a hard agent chooses from.
 
 "content": deterministic soft attention (Xu et al. 2015, Show, Attend and Tell, section 4.2): each
-tile has a key, the code of what it shows and where it lies, which the core's query is scored with.
-"location": the weights are those of the agents' own head of looks, which knows the memory and not
-the scene, so that the read-out is exactly the mean of what a hard agent with look="tiles" would see
-and of where it would see it. In both, a weighted glimpse and its weighted location are read by the
-agents' own glimpse network.
+tile has a key, the code of its glimpse and location, which the core's query is scored with.
+"location": the weights are those of the agents' own look head, which knows the memory and not the
+scene, so that the read-out is exactly the mean glimpse and the mean location of a hard agent with
+look="tiles". In both, the agents' own glimpse network reads the weighted glimpse and location.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,35 +17,33 @@ from torch import Tensor, nn
 
 from agents.algorithms.tiles import TileReader
 from agents.policy.heads import CategoricalHead, make_head
-from agents.policy.networks import NetworkConfig
 from agents.training.checks import check_choices, check_counts, check_positive
 from baselines.attention import attend
-from baselines.model import BaselineConfig, Setting
-from baselines.pictures.reader import RecurrentReader
+from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.scores import Score, ScoreName, make_score
+from baselines.setting import Setting
 from glimpse_envs.task import Component
 
 
 @dataclass(frozen=True)
-class SoftTilesConfig(BaselineConfig):
+class SoftTilesConfig(ReaderConfig):
     """Train soft attention over all tiles."""
 
     algorithm: ClassVar[str] = "soft_tiles"
 
     attention: Literal["content", "location"] = "content"
-    """content: by what the tiles show; location: by a head over tiles, as the agents'."""
+    """Source of the tiles' weights. content: each tile's glimpse and place; location: a head over
+    tiles, the agents' own."""
     score: ScoreName = "additive"
-    """How well a tile's key answers the core's query, of attention by content."""
+    """Score of a tile's key for the core's query, in attention by content."""
     key_units: int = 64
-    """Size of keys and queries, of attention by content."""
+    """Size of keys and queries, in attention by content."""
     temperature: float = 1.0
-    """What the scores are divided by, of attention by content; a cosine needs about 0.1."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """Sizes and kinds of the networks, as the agents'."""
+    """Divisor of the scores, in attention by content; a cosine needs about 0.1."""
 
 
 Tiles = tuple[Tensor, Tensor | None]
-"""Values (B, n, D), each tile's glimpse and location; keys (B, n, key_units) where there are."""
+"""Values (B, n, D), each tile's glimpse and location; keys (B, n, key_units), by content only."""
 
 
 class SoftTiles(RecurrentReader):
@@ -62,17 +59,16 @@ class SoftTiles(RecurrentReader):
         check_choices(config)
         check_counts(config, "key_units")
         check_positive(config, "temperature")
-        shape = setting.glimpse_space["glimpse"].shape
-        assert shape is not None
-        self.glimpse_shape = shape
+        picture = setting.picture
+        shape = picture.glimpse_shape
         space: dict[str, spaces.Space] = {
             "glimpse": spaces.Box(0.0, 1.0, shape, np.float32),
             "location": spaces.Box(-1.0, 1.0, (2,), np.float32),
         }
         by_content = config.attention == "content"
         label = "tiles by content" if by_content else "tiles"
-        super().__init__(setting, config.network, space, label)
-        self.tiles = TileReader(setting.view)
+        super().__init__(setting, config, space, label)
+        self.tiles = TileReader(picture.view)
         if by_content:
             units = config.key_units
             value_size = int(np.prod(shape)) + 2
@@ -84,8 +80,8 @@ class SoftTiles(RecurrentReader):
             self.temperature = config.temperature
         else:
             self.key = None
-            choices = spaces.Discrete(len(setting.tile_locations))
-            head = make_head("look", Component(choices), config.network)
+            look = Component(spaces.Discrete(len(picture.view.tile_locations)))
+            head = make_head("look", look, config.network)
             assert isinstance(head, CategoricalHead)
             self.look = head
 
@@ -107,4 +103,4 @@ class SoftTiles(RecurrentReader):
                 self.query(core), keys, values, score=self.score, temperature=self.temperature
             )
         glimpse, location = seen.split([seen.shape[1] - 2, 2], dim=1)
-        return {"glimpse": glimpse.unflatten(1, self.glimpse_shape), "location": location}
+        return {"glimpse": glimpse.unflatten(1, self.picture.glimpse_shape), "location": location}

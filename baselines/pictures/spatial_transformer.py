@@ -1,8 +1,8 @@
 """One glimpse that the network cuts out of the scene itself (Jaderberg et al. 2015).
 
-A localisation network reads the whole scene and says where to look; a grid of places is laid there,
-the scene is read at them by bilinear interpolation (equation 5), zeros outside, and a classifier
-sees only that. Gradients flow through the reading into the localisation network.
+A localisation network reads the whole scene and places a window; the scene is read on the window's
+grid by bilinear interpolation (equation 5), zeros outside, and a classifier sees only the result.
+Gradients flow through the reading into the localisation network.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts, check_positive
-from baselines.model import Baseline, BaselineConfig, Setting
+from baselines.model import Answers, BaselineConfig, Observation
+from baselines.pictures.picture_model import PictureModel
+from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 
-# How much of what the localisation network says the window follows. Adam moves all weights at one
-# pace; at its full pace the window leaves the digit before the classifier can read it.
+# Factor on the localisation network's outputs. Adam moves all weights at one pace; at its full pace
+# the window leaves the digit before the classifier can read it.
 WINDOW_PACE = 0.1
 
 
@@ -28,73 +30,73 @@ class SpatialTransformerConfig(BaselineConfig):
     algorithm: ClassVar[str] = "spatial_transformer"
 
     transform: Literal["affine", "attention"] = "affine"
-    """affine: any of six parameters (equation 1 of the paper); attention: one scale for both axes
-    and a place (equation 2)."""
+    """Window's transform. affine: all six parameters (equation 1 of the paper); attention: one
+    scale for both axes and a place (equation 2)."""
     first_scale: float = 0.6
-    """Side of the window at first, as a share of the scene's; from 1, the identity, it learns far
-    more slowly to move and to close in."""
+    """Side of the first window as a share of the scene's; from 1, the identity, it learns far more
+    slowly to move and to close in."""
     size: int = 28
-    """Side in cells of what is cut out."""
+    """Side of the glimpse in cells."""
     channels: int = 16
-    """Of the localisation network's first convolution; its later ones have twice as many, as the
-    classifier's first, and that one's later ones four times."""
+    """Channels of the localisation network's first convolution. Its later ones and the classifier's
+    first have twice as many, the classifier's later ones four times."""
     units: int = 128
-    """Of each fully connected layer."""
+    """Units of each fully connected layer."""
     learning_rate: float = 3e-3
-    """Adam's, at its highest; it decays along a cosine to 0."""
+    """Highest learning rate of Adam; it decays along a cosine to 0."""
 
 
-class SpatialTransformer(Baseline):
-    """Localises, cuts out and classifies; at first its window is in the middle of every scene.
+class SpatialTransformer(PictureModel):
+    """Localises, cuts out and classifies; its first window is in the middle of every scene.
 
     Raises:
         ValueError: a size or kind in `config` cannot be.
     """
 
     config_class = SpatialTransformerConfig
+    config: SpatialTransformerConfig
+    start: Tensor  # (6,) or (3,), the window's parameters before anything is learned
 
     def __init__(self, setting: Setting, config: SpatialTransformerConfig) -> None:
-        super().__init__()
+        super().__init__(setting, config)
         check_choices(config)
         check_counts(config, "size", "channels", "units")
         check_positive(config, "first_scale")
-        self.config = config
-        channels = setting.scene_shape[0]
+        shape = self.picture.view.scene_shape
         scale = config.first_scale
         affine = config.transform == "affine"
         start = torch.tensor([scale, 0.0, 0.0, 0.0, scale, 0.0] if affine else [scale, 0.0, 0.0])
         self.register_buffer("start", start, persistent=False)
-        self.localise = _localisation_network(setting.scene_shape, len(start), config)
-        self.classify = _classifier((channels, config.size, config.size), setting.answers, config)
-
-    start: Tensor  # (6,) or (3,), what is said of the window before anything is learned
+        self.localise = _localisation_network(shape, len(start), config)
+        glimpse = (shape[0], config.size, config.size)
+        self.classify = _classifier(glimpse, setting.num_answers, config)
 
     @property
     def model(self) -> Model:
         kind = "" if self.config.transform == "affine" else ", attention"
-        return Model(
-            f"Full view spatial transformer{kind}",
-            "everything",
-            attention="none",
-            reference_kind="spatial transformer",
-        )
+        name, reference = f"Full view spatial transformer{kind}", "spatial transformer"
+        return Model(name, sees="everything", attention="none", reference_kind=reference)
 
-    def forward(self, scene: Tensor) -> Tensor:
-        return self.classify(self.cut_out(scene, self.locate(scene)))[None]
+    def forward(self, observation: Observation) -> Answers:
+        scene = observation["scene"]
+        return Answers(self.classify(self.cut_out(scene, self.locate(scene)))[None])
 
     def locate(self, scene: Tensor) -> Tensor:
-        """Where to look in `scene` (B, C, H, W): theta (B, 2, 3), which maps (x, y, 1) of what is
-        cut out to (x, y) of the scene, both in [-1, 1] from edge to edge."""
-        said = self.localise(scene.contiguous(memory_format=torch.channels_last)).float()
-        said = self.start + WINDOW_PACE * said  # (B, 6) or (B, 3)
+        """The windows theta (B, 2, 3) in `scene` (B, C, H, W).
+
+        Theta maps (x, y, 1) of the glimpse to (x, y) of the scene, both in [-1, 1] from edge to
+        edge.
+        """
+        outputs = self.localise(scene.contiguous(memory_format=torch.channels_last)).float()
+        theta = self.start + WINDOW_PACE * outputs  # (B, 6) or (B, 3)
         if self.config.transform == "affine":
-            return said.view(-1, 2, 3)
-        scale, x, y = said.unbind(dim=1)
+            return theta.view(-1, 2, 3)
+        scale, x, y = theta.unbind(dim=1)
         zero = torch.zeros_like(scale)
         return torch.stack([scale, zero, x, zero, scale, y], dim=1).view(-1, 2, 3)
 
     def cut_out(self, scene: Tensor, theta: Tensor) -> Tensor:
-        """What `scene` (B, C, H, W) shows under `theta` (B, 2, 3): (B, C, size, size)."""
+        """The glimpses (B, C, size, size) of `scene` (B, C, H, W) in the windows `theta`."""
         shape = [*scene.shape[:2], self.config.size, self.config.size]
         grid = F.affine_grid(theta, shape, align_corners=False)
         return F.grid_sample(
@@ -105,8 +107,10 @@ class SpatialTransformer(Baseline):
 def _localisation_network(
     shape: tuple[int, int, int], outputs: int, config: SpatialTransformerConfig
 ) -> nn.Sequential:
-    """Convolutions over pictures (C, H, W), halved in size by each, and dense layers, the last of
-    which gives zeros at first."""
+    """Convolutions over pictures (C, H, W), each halving the size, and dense layers.
+
+    The last layer's outputs are zeros at first.
+    """
     channels, height, width = shape
     layers: list[nn.Module] = []
     for index in range(3):
@@ -125,7 +129,7 @@ def _classifier(
 ) -> nn.Sequential:
     """Convolutions over pictures (C, h, w), each pooled to half the size, and dense layers.
 
-    They keep where things lie: a classifier to which all places are alike would leave the
+    They keep the places of things: a classifier to which all places are alike would leave the
     localisation network nothing to gain.
     """
     channels, height, width = shape

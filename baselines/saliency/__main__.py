@@ -1,8 +1,7 @@
-"""Implicit attention beside learned: `python -m baselines.saliency RUN --out saliency.png`.
+"""Implicit and learned attention, side by side: `python -m baselines.saliency RUN --out map.png`.
 
-For scenes of a fixed split, what a baseline's answers hang on (`baselines.saliency.attribution`)
-and, with
-`--beside AGENT_RUN`, where an agent learned to look on the very same scenes.
+On scenes of a fixed split: what a baseline's answers depend on (`baselines.saliency.attribution`)
+and, with `--agent AGENT_RUN`, the scanpaths that an agent learned, on the same scenes.
 """
 
 from collections.abc import Iterable
@@ -22,6 +21,7 @@ from torch import Tensor
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.training.command_line import run_command
 from baselines.model import Baseline
+from baselines.pictures.picture_model import PictureModel
 from baselines.pictures.reader import RecurrentReader
 from baselines.saliency.attribution import (
     Observation,
@@ -38,29 +38,29 @@ from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_
 
 @dataclass(frozen=True)
 class SaliencyConfig:
-    """Draw what a baseline's answers hang on, scene by scene."""
+    """Draw what the answers of a baseline of pictures depend on, scene by scene."""
 
     run: Annotated[Path, tyro.conf.Positional]
-    """The baseline's run."""
+    """Folder of the baseline's run."""
     out: Path
-    """The picture, a .png."""
-    beside: Path | None = None
-    """An agent's run in the same environment, whose scanpaths are drawn beneath."""
+    """File of the picture, a .png."""
+    agent: Path | None = None
+    """Folder of an agent's run in the same environment, whose scanpaths are drawn below."""
     scenes: int = 8
-    """The first so many scenes of the split."""
+    """Number of scenes, the first of the split."""
     split: str = "test"
-    """test or validation."""
+    """Split of the scenes: test or validation."""
     seed: int = 0
-    """Of clutter, places and first glimpses, as of agents.evaluate."""
+    """Random seed of clutter, places and first glimpses, as in agents.evaluate."""
 
 
 @dataclass(frozen=True)
 class Episode:
-    """One scene as a policy met it.
+    """One scene played by a policy.
 
     Args:
         observations: T, name -> (1, ...).
-        answer: the last.
+        answer: the last answer.
         end: the picture after it.
     """
 
@@ -70,41 +70,41 @@ class Episode:
 
 
 Row = tuple[tuple[str, ...], list[Cell]]
-"""What a row of the sheet is called, and its cells, one a scene."""
+"""The label of a row of the sheet, and its cells, one for each scene."""
 
 
 def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
-    """The contact sheet: a column a scene, and rows of what mattered in it.
+    """The contact sheet: one column for each scene, one row for each kind of map.
 
     Returns:
         (height, width, 3) uint8 RGB.
 
     Raises:
         RunError: a run is missing, damaged, or its policy cannot be read.
-        ValueError: there is no scene to draw, a run is not of the kind that is asked for, or the
-            two see other scenes.
+        ValueError: there is no scene to draw, a run is of the wrong kind, or the two runs see
+            different scenes.
     """
     if config.scenes < 1:
         raise ValueError(f"scenes={config.scenes} must be at least 1")
     run = open_run(config.run)
     model = load_policy(run.folder)
-    if not isinstance(model, Baseline):
+    if not isinstance(model, PictureModel):
         raise ValueError(
-            f"{run.folder} is a run of {_name(run)}, which is no baseline: give a run of "
-            "baselines.train, and an agent's with --beside"
+            f"{run.folder} is a run of {_name(run)}, which is no baseline of pictures: give a run "
+            "of baselines.train, and an agent's with --agent"
         )
     seen = _play(run, model, config, **model.env_kwargs(run.config["config"]["env_kwargs"]))
     rows = _rows_of_model(model, seen)
     title = f"{run.config['config']['env_id']}, {config.split}: {model.model.name}"
-    if config.beside is not None:
-        agent = open_run(config.beside)
+    if config.agent is not None:
+        agent = open_run(config.agent)
         rows += _rows_of_agent(agent, seen, config)
-        title += f" beside {_name(agent)}"
+        title += f" and {_name(agent)}"
     cells = [cell for label, row in rows for cell in (draw_label(label), *row)]
     return contact_sheet(cells, config.scenes + 1, title)
 
 
-def _rows_of_model(model: Baseline, seen: list[Episode]) -> list[Row]:
+def _rows_of_model(model: PictureModel, seen: list[Episode]) -> list[Row]:
     scene = torch.cat([torch.as_tensor(e.observations[0]["scene"]) for e in seen])
     classes = torch.tensor([episode.answer for episode in seen])
     rows: list[Row] = [((model.model.name, "its answers"), [draw_scanpath(e.end) for e in seen])]
@@ -113,11 +113,11 @@ def _rows_of_model(model: Baseline, seen: list[Episode]) -> list[Row]:
         maps["Grad-CAM"] = grad_cam
     for name, method in maps.items():
         pairs = zip(seen, method(model, scene, classes).numpy(), strict=True)
-        cells = [draw_map(episode.end.scene, mattered) for episode, mattered in pairs]
+        cells = [draw_map(episode.end.scene, saliency) for episode, saliency in pairs]
         rows.append(((name, "of its answer"), cells))
     if isinstance(model, RecurrentReader):
-        mattered = sequential_jacobian(model, scene, classes)
-        rows.append((("sequential Jacobian", "of its answer"), _bars(mattered)))
+        lengths = sequential_jacobian(model, scene, classes)
+        rows.append((("sequential Jacobian", "of its answer"), _bars(lengths)))
     return rows
 
 
@@ -128,31 +128,31 @@ def _rows_of_agent(run: Run, seen: list[Episode], config: SaliencyConfig) -> lis
     if not isinstance(policy, Baseline) and trained.get("looks", "learned") == "learned":
         played = _play(run, policy, config, **trained["env_kwargs"])
     if not played or not played[0].end.sides:
-        raise ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw beside")
+        raise ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw")
     for mine, theirs in zip(seen, played, strict=True):
         if not np.array_equal(mine.end.scene, theirs.end.scene):
             raise ValueError(
-                f"{run.folder} sees other scenes than {config.run}: their env_id, and what "
-                "env_kwargs say of the scene, must be the same"
+                f"{run.folder} sees other scenes than {config.run}: their env_id, and the "
+                "env_kwargs of the scene, must be the same"
             )
     rows: list[Row] = [((name, "where it looked"), [draw_scanpath(e.end) for e in played])]
     if isinstance(policy, GlimpsePolicy) and not trained["env_kwargs"].get("history"):
-        mattered = [
+        slopes = [
             scanpath_jacobian(policy, episode.observations, torch.tensor([episode.answer]))[0]
             for episode in played
         ]
-        rows.append((("sequential Jacobian", "along its path"), _bars(mattered)))
+        rows.append((("sequential Jacobian", "along its path"), _bars(slopes)))
     return rows
 
 
 def _name(run: Run) -> str:
-    """What the run's model is called; early runs do not say."""
+    """The name of the run's model; the folder's where an early run has none."""
     return run.config.get("model", run.folder.name)
 
 
 def _bars(lengths: Iterable[Tensor]) -> list[Cell]:
-    """One cell a scene, of its sequential Jacobian (T,)."""
-    return [draw_bars(of_scene.numpy()) for of_scene in lengths]
+    """One cell for each scene's sequential Jacobian (T,)."""
+    return [draw_bars(bars.numpy()) for bars in lengths]
 
 
 def _play(run: Run, policy: Any, config: SaliencyConfig, **env_kwargs: Any) -> list[Episode]:

@@ -1,10 +1,10 @@
-"""What an answer hangs on, by its gradients: implicit attention, which nobody chose.
+"""Implicit attention: what an answer depends on, by its gradients.
 
-Captum computes what it has: the input Jacobian and Grad-CAM. The sequential Jacobian, by which each
-glimpse is weighed (Graves 2012, section 3.3), it has not, for it sees a layer's last call alone.
+The input Jacobian and Grad-CAM are Captum's. Captum lacks the sequential Jacobian, which weighs
+each glimpse (Graves 2012, section 3.3), because it keeps only a layer's last call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,40 +16,40 @@ from torch import Tensor, nn
 
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.glimpse_policy import GlimpsePolicy
-from baselines.model import Baseline
 from baselines.pictures.full_view import FullView
+from baselines.pictures.picture_model import PictureModel
 from baselines.pictures.reader import RecurrentReader
 
 Observation = dict[str, NDArray[np.float32]]
 
 
-def input_jacobian(model: Baseline, scene: Tensor, classes: Tensor) -> Tensor:
-    """How much each pixel would move the last answer (Simonyan et al. 2014, section 3.1).
+def input_jacobian(model: PictureModel, scene: Tensor, classes: Tensor) -> Tensor:
+    """Effect of each pixel on the last answer (Simonyan et al. 2014, section 3.1).
 
     Args:
-        model: any baseline, in eval mode.
+        model: any baseline of pictures, in eval mode.
         scene: (B, C, H, W) in [0, 1].
-        classes: (B,) int64, the answer of each row that is asked about.
+        classes: (B,) int64, the answer in question of each row.
 
     Returns:
         (B, H, W), the absolute slope of that answer's logit, the greatest over the channels.
 
     Raises:
-        ValueError: the model is in training mode, or there is not one class a scene.
+        ValueError: the model is in training mode, or scenes and classes differ in number.
     """
     _check(model, scene, classes)
     pixels = scene.detach().clone().requires_grad_()
-    slopes = Saliency(lambda seen: model(seen)[-1]).attribute(pixels, target=classes)
+    slopes = Saliency(_last_logits(model)).attribute(pixels, target=classes)
     return slopes.detach().amax(dim=1)
 
 
-def grad_cam(model: Baseline, scene: Tensor, classes: Tensor) -> Tensor:
-    """Where the last convolutions speak for an answer (Grad-CAM, Selvaraju et al. 2017, eq. 2).
+def grad_cam(model: PictureModel, scene: Tensor, classes: Tensor) -> Tensor:
+    """Places where the last convolutions favour an answer (Grad-CAM, Selvaraju et al. 2017, eq. 2).
 
     Arguments as of `input_jacobian`; the model is a convolutional `FullView`.
 
     Returns:
-        (B, H, W), at least 0, of few cells, drawn out to the scene's size.
+        (B, H, W), at least 0, a coarse map scaled up to the scene's size.
 
     Raises:
         ValueError: the model has no convolutions over the whole scene, or see `input_jacobian`.
@@ -58,22 +58,22 @@ def grad_cam(model: Baseline, scene: Tensor, classes: Tensor) -> Tensor:
     layer = _last_with_places(model, scene)
     if layer is None:
         raise ValueError(
-            f"{model.model.name!r} has no convolutions over the whole scene, which Grad-CAM "
-            "weighs: ask for the input Jacobian, or take a 'strong' or 'conv' full view"
+            f"{model.model.name!r} has no convolutions over the whole scene for Grad-CAM: ask "
+            "for the input Jacobian, or take a 'strong' or 'conv' full view"
         )
-    method = LayerGradCam(lambda seen: model(seen)[-1], layer)
+    method = LayerGradCam(_last_logits(model), layer)
     cells = method.attribute(scene, target=classes, relu_attributions=True)
     size = (scene.shape[2], scene.shape[3])
     return LayerAttribution.interpolate(cells, size, "bilinear")[:, 0].detach()
 
 
-def has_places(model: Baseline, scene: Tensor) -> bool:
-    """Whether `grad_cam` can be asked of `model` about `scene` (B, C, H, W)."""
+def has_places(model: PictureModel, scene: Tensor) -> bool:
+    """Whether `grad_cam` takes `model` on `scene` (B, C, H, W)."""
     return _last_with_places(model, scene) is not None
 
 
 def sequential_jacobian(model: RecurrentReader, scene: Tensor, classes: Tensor) -> Tensor:
-    """How much each glimpse moved the last answer, what was read later because of it included.
+    """Effect of each glimpse on the last answer, also through the later reads that it changed.
 
     Arguments as of `input_jacobian`.
 
@@ -85,7 +85,7 @@ def sequential_jacobian(model: RecurrentReader, scene: Tensor, classes: Tensor) 
     """
     _check(model, scene, classes)
     with _watched(model.glimpse_network) as glimpses:
-        logits = model(scene)[-1]
+        logits = _last_logits(model)(scene)
     return _lengths(logits, classes, glimpses)
 
 
@@ -100,7 +100,7 @@ def scanpath_jacobian(
         classes: (B,) int64.
 
     Returns:
-        (B, T), for looks as they were: through a hard look no gradient flows.
+        (B, T), with all looks held fixed: no gradient flows through a hard look.
 
     Raises:
         ValueError: see `input_jacobian`.
@@ -114,7 +114,12 @@ def scanpath_jacobian(
     return _lengths(answer.logits, classes, glimpses)
 
 
-def _last_with_places(model: Baseline, scene: Tensor) -> nn.Module | None:
+def _last_logits(model: PictureModel) -> Callable[[Tensor], Tensor]:
+    """Map scenes (B, C, H, W) to the last answer's logits (B, n)."""
+    return lambda scene: model({"scene": scene}).logits[-1]
+
+
+def _last_with_places(model: PictureModel, scene: Tensor) -> nn.Module | None:
     """The last layer of a full view that tells one place from another, (B, C, h, w)."""
     last = None
     if isinstance(model, FullView):
@@ -127,7 +132,7 @@ def _last_with_places(model: Baseline, scene: Tensor) -> nn.Module | None:
 
 @contextmanager
 def _watched(network: GlimpseNetwork) -> Iterator[list[Tensor]]:
-    """The list of all glimpses that `network` is shown meanwhile, each open to gradients."""
+    """All glimpses that `network` is given within the context, each open to gradients."""
     glimpses: list[Tensor] = []
 
     def note(_: nn.Module, arguments: tuple[dict[str, Tensor]]) -> tuple[dict[str, Tensor]]:
@@ -154,7 +159,7 @@ def _lengths(logits: Tensor, classes: Tensor, glimpses: list[Tensor]) -> Tensor:
 
 def _check(model: nn.Module, shown: Tensor | NDArray[Any], classes: Tensor) -> None:
     if model.training:
-        raise ValueError("the model is in training mode: call its eval() before asking it why")
+        raise ValueError("the model is in training mode: call its eval() first")
     if classes.shape != (len(shown),) or shown.ndim != 4:
         raise ValueError(
             f"{tuple(shown.shape)} pixels and {tuple(classes.shape)} classes do not fit: they are "

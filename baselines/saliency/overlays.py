@@ -1,4 +1,4 @@
-"""Cells of a contact sheet that say what mattered: maps over scenes, bars over glimpses, labels.
+"""Cells of a contact sheet: saliency maps over scenes, bars over glimpses, labels.
 
 Every cell is as large as `glimpse_envs.rendering.draw_scanpath`'s of the same `size`.
 """
@@ -16,20 +16,20 @@ Cell = NDArray[np.uint8]
 
 SIZE = 160
 LIGHT = 0.45
-"""How much of the scene's own light is left under a map."""
+"""Share of the scene's own light that is left under a map."""
 LEAST = 1e-30
-"""What is below this everywhere is drawn as nothing."""
+"""A map whose values all lie below this is drawn as nothing."""
 
 
 def draw_map(scene: NDArray[np.floating], saliency: NDArray[np.floating], size: int = SIZE) -> Cell:
-    """The scene, dimmed and grey, and over it how much each pixel matters.
+    """The scene, dimmed and grey, under a map of its saliency.
 
     Args:
         scene: (C, H, W) in [0, 1].
-        saliency: (H, W), at least 0, in any unit: what matters most is drawn brightest.
+        saliency: (H, W), at least 0, in any unit; the greatest is drawn brightest.
         size: the cell's width in pixels.
     """
-    # The greatest is left to its few pixels, so that one of them does not darken the others.
+    # A quantile, so that one very salient pixel does not darken all others.
     greatest = max(float(np.quantile(saliency, 0.995)), LEAST)
     strength = np.clip(saliency / greatest, 0.0, 1.0).astype(np.float32)
     hot = np.array(PRESENT, np.float32)[:, None, None] / 255  # (3, 1, 1)
@@ -38,7 +38,7 @@ def draw_map(scene: NDArray[np.floating], saliency: NDArray[np.floating], size: 
 
 
 def draw_bars(values: NDArray[np.floating], size: int = SIZE) -> Cell:
-    """One bar a glimpse, first to last, the greatest as high as the cell.
+    """One bar for each glimpse, first to last, the greatest as high as the cell.
 
     Args:
         values: (T,), at least 0, in any unit.
@@ -75,6 +75,6 @@ def _blank(size: int) -> Cell:
 
 
 def _plain(scene: NDArray[np.float32], size: int) -> Cell:
-    """A scene (C, H, W) as the scanpaths' cells show it, with nothing to judge."""
+    """The cell of a scene (C, H, W) without scanpath and answer."""
     path, glimpse = np.zeros((1, 2), np.float32), np.zeros((0, 1, 1), np.float32)
     return draw_scanpath(Picture(scene, path, (), glimpse, answer=None, target=None), size)

@@ -25,7 +25,7 @@ from agents.training.config import TrainingConfig, check_config
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
 from agents.training.schedules import share_done
-from baselines.model import GLIMPSE_ONLY
+from baselines.setting import GLIMPSE_ONLY
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically

@@ -8,11 +8,14 @@ from typing import Any
 from agents.train import ALGORITHMS as AGENTS
 from agents.train import Algorithm
 from agents.training.config import TrainingConfig
+from baselines.pictures.picture_model import PictureModel
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import MODELS
 
 # What can be trained on pictures.
-ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **{name: BASELINES[name] for name in MODELS}}
+ALGORITHMS: dict[str, Algorithm] = AGENTS | {
+    name: BASELINES[name] for name, model in MODELS.items() if issubclass(model, PictureModel)
+}
 
 
 @dataclass(frozen=True)

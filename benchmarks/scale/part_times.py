@@ -20,8 +20,8 @@ from agents.algorithms.learner import GradientLearner
 from agents.episodes.rollout import autocast
 from agents.training.config import TrainingConfig
 from baselines.learner import SupervisedLearner
-from baselines.model import Setting
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.setting import Setting
 from benchmarks.comparison.contenders import ALGORITHMS
 from report.scaling import Milliseconds
 

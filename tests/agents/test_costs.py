@@ -15,9 +15,10 @@ from agents.policy.networks import NetworkConfig, make_core
 from agents.scoring.costs import area_of_union, covered_on_average, measure_costs
 from agents.scoring.multiply_adds import MultiplyAdds
 from baselines.attention import attend
-from baselines.model import Setting, full_view
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.pictures.picture_model import PictureModel
+from baselines.setting import Setting, full_view
 from baselines.train import MODELS
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.episodes.description import describe
@@ -324,9 +325,10 @@ def test_a_soft_window_by_hand() -> None:
     assert costs.by_glimpse["pixels_covered"] == (784.0,) * 3
 
 
-CONTROLLED = [n for n, m in MODELS.items() if "network" in m.config_class.__dataclass_fields__]
+PICTURES = {name: model for name, model in MODELS.items() if issubclass(model, PictureModel)}
+CONTROLLED = [n for n, m in PICTURES.items() if "network" in m.config_class.__dataclass_fields__]
 MODELS_AND_CORES = [
-    *[(name, {}) for name in MODELS],
+    *[(name, {}) for name in PICTURES],
     *[(name, {"network": tiny_network(core=core)}) for name in CONTROLLED for core in CORES],
 ]
 
@@ -335,9 +337,9 @@ MODELS_AND_CORES = [
 def test_nothing_that_a_baseline_runs_is_taken_for_nothing(
     name: str, changes: dict[str, Any]
 ) -> None:
-    config = MODELS[name].config_class(env_id=CLUTTERED, **changes)
+    config = PICTURES[name].config_class(env_id=CLUTTERED, **changes)
     env_kwargs = {"budget": 2, "scene_size": 40, "clutter": 0}
-    model: Any = MODELS[name](Setting.of(CLUTTERED, env_kwargs), config)
+    model = PICTURES[name](Setting.of(CLUTTERED, env_kwargs), config)
     missed = []
 
     def note(layer: nn.Module, seen: Any, given: Any) -> None:

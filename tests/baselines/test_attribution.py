@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from agents.policy.glimpse_policy import policy_maker
 from agents.policy.networks import Core, State
-from baselines.model import Baseline, BaselineConfig, Setting
+from baselines.model import Answers, BaselineConfig, Observation
 from baselines.pictures.full_view import FullView, FullViewConfig, GreatestResponse
-from baselines.pictures.reader import RecurrentReader
+from baselines.pictures.picture_model import PictureModel
+from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.saliency.attribution import (
     grad_cam,
     has_places,
@@ -21,10 +22,10 @@ from baselines.saliency.attribution import (
     scanpath_jacobian,
     sequential_jacobian,
 )
-from baselines.train import MODELS
+from baselines.setting import Setting
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.record import Model
-from tests.baselines.test_baselines import KINDS, tiny_config
+from tests.support.baselines import PICTURE_KINDS, model_of
 from tests.support.episodes import CENTRED, make_single
 from tests.support.tiny import tiny_network
 
@@ -40,29 +41,27 @@ def noise(*shape: int, seed: int = 0) -> Tensor:
 SCENE = noise(B, 1, 28, 28)
 
 
-class Linear(Baseline):
+class Linear(PictureModel):
     """Each logit is a weighted sum of the pixels; earlier answers have other weights."""
 
-    config_class = BaselineConfig
-    model = Model("Full view linear", "everything", attention="none")
+    model = Model("Full view linear")
 
     def __init__(self, channels: int) -> None:
-        super().__init__()
+        super().__init__(SETTING, BaselineConfig())
         self.weights = noise(T, 10, channels, 5, 7) - 0.5
 
-    def forward(self, scene: Tensor) -> Tensor:
-        return torch.einsum("tnchw,bchw->tbn", self.weights, scene)
+    def forward(self, observation: Observation) -> Answers:
+        return Answers(torch.einsum("tnchw,bchw->tbn", self.weights, observation["scene"]))
 
 
 class Strips(RecurrentReader):
     """Reads a part of its own of the scene at each step: one below the other."""
 
-    config_class = BaselineConfig
-
     def __init__(self, core: str = "lstm") -> None:
         torch.manual_seed(0)
-        glimpse = SETTING.glimpse_space["glimpse"]
-        super().__init__(SETTING, tiny_network(core=core), {"glimpse": glimpse}, "strips")
+        config = ReaderConfig(network=tiny_network(core=core))
+        glimpse = SETTING.picture.glimpse_space["glimpse"]
+        super().__init__(SETTING, config, {"glimpse": glimpse}, "strips")
         self.eval()
 
     def prepare(self, scene: Tensor) -> list[Tensor]:
@@ -84,12 +83,6 @@ class Forgetful(Core):
         return (seen,)
 
 
-def model_of(kind: str) -> Any:
-    torch.manual_seed(0)
-    config = tiny_config(kind)
-    return MODELS[KINDS[kind][0]](Setting.of(config.env_id, config.env_kwargs), config).eval()
-
-
 # The input Jacobian
 
 
@@ -100,7 +93,7 @@ def test_a_linear_models_input_jacobian_is_its_weights(channels: int) -> None:
     torch.testing.assert_close(found, model.weights[-1, CLASSES].abs().amax(dim=1))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PICTURE_KINDS)
 def test_asking_leaves_the_model_and_the_scene_as_they_were(kind: str) -> None:
     model, scene = model_of(kind), SCENE.clone()
     before = {name: value.clone() for name, value in model.state_dict().items()}

@@ -9,27 +9,27 @@ import pytest
 import torch
 from torch import Tensor
 
+from baselines.learner import cross_entropies, read_losses
 from baselines.memories.key_value_memory import ALL_HARD_AT, KeyValueConfig, KeyValueMemory
-from baselines.memories.memory_learner import cross_entropies, read_losses
-from baselines.memories.memory_model import Answers, MemorySetting
+from baselines.setting import SequenceScene, Setting
 from tests.support.tiny import tiny_network
 
-TAPE = MemorySetting(cells=4, features=3, query=0, answers=3, outputs=2, outputs_per_cell=1.0)
-TABLE = MemorySetting(cells=4, features=3, query=2, answers=3, hops=3)
+TAPE = SequenceScene(cells=4, features=3, query=0, outputs=2, outputs_per_cell=1.0)
+TABLE = SequenceScene(cells=4, features=3, query=2, hops=3)
 TINY = KeyValueConfig(network=tiny_network(), key_units=4, value_units=4, address_bits=3)
 
 
-def make(setting: MemorySetting = TAPE, **changes: Any) -> KeyValueMemory:
+def make(shape: SequenceScene = TAPE, **changes: Any) -> KeyValueMemory:
     torch.manual_seed(0)
-    return KeyValueMemory(setting, replace(TINY, **changes))
+    return KeyValueMemory(Setting("Made-up", shape, num_answers=3), replace(TINY, **changes))
 
 
 def scene(rows: int = 2, cells: int = 4) -> Tensor:
     return torch.rand(rows, cells, 3, generator=torch.Generator().manual_seed(1))
 
 
-def observation(setting: MemorySetting, rows: int = 2) -> dict[str, Tensor]:
-    return {"scene": scene(rows), "query": torch.ones(rows, setting.query)}
+def observation(shape: SequenceScene, rows: int = 2) -> dict[str, Tensor]:
+    return {"scene": scene(rows), "query": torch.ones(rows, shape.query)}
 
 
 def test_cells_that_show_the_same_are_told_apart_by_the_bits_of_their_addresses() -> None:
@@ -49,23 +49,6 @@ def test_more_cells_than_addresses_are_refused() -> None:
         make().begin(scene(cells=9))
 
 
-def test_a_sampled_read_is_on_average_the_soft_one() -> None:
-    soft, hard = make(), make(addressing="hard")
-    hard.load_state_dict(soft.state_dict())
-    memory, core = soft.begin(scene(1)), torch.randn(1, 8)
-    expected, after = soft.visit(core, memory, answering=True)
-    assert after.log_probs == ()
-    many = 20_000
-    repeated = memory._replace(
-        keys=memory.keys.expand(many, -1, -1), values=memory.values.expand(many, -1, -1)
-    )
-    hard.set_progress(0.0, torch.Generator().manual_seed(0))
-    read, after = hard.visit(core.expand(many, -1), repeated, answering=True)
-    torch.testing.assert_close(read.mean(dim=0), expected[0], atol=0.02, rtol=0.0)
-    assert len({tuple(row.tolist()) for row in read}) == 4, "each is one of the four values"
-    assert len(after.log_probs) == len(after.baselines) == 1
-
-
 def test_the_likeliest_cell_is_read_when_it_is_scored() -> None:
     hard = make(addressing="hard").eval()
     memory, core = hard.begin(scene()), torch.randn(2, 8)
@@ -75,16 +58,15 @@ def test_the_likeliest_cell_is_read_when_it_is_scored() -> None:
     assert after.log_probs == ()
 
 
-@pytest.mark.parametrize("setting", [TAPE, TABLE])
-def test_what_is_said_and_sampled_has_a_row_each(setting: MemorySetting) -> None:
-    hard = make(setting, addressing="hard")
-    said = hard(observation(setting))
-    steps = setting.outputs or setting.hops
-    assert said.logits.shape == (setting.outputs or 1, 2, 3)
-    assert said.log_probs is not None
-    assert said.values is not None
-    assert said.log_probs.shape == said.values.shape == (steps, 2)
-    soft = make(setting)(observation(setting))
+@pytest.mark.parametrize("shape", [TAPE, TABLE])
+def test_answers_and_samples_have_a_row_each(shape: SequenceScene) -> None:
+    answers = make(shape, addressing="hard")(observation(shape))
+    steps = shape.outputs or shape.hops
+    assert answers.logits.shape == (shape.outputs or 1, 2, 3)
+    assert answers.log_probs is not None
+    assert answers.values is not None
+    assert answers.log_probs.shape == answers.values.shape == (steps, 2)
+    soft = make(shape)(observation(shape))
     assert soft.log_probs is None
     assert soft.values is None
 
@@ -109,32 +91,6 @@ def test_cells_that_are_not_fed_are_seen_through_the_memory_alone() -> None:
         model({"scene": scene()})
         hook.remove()
         assert torch.equal(queries[0][0], queries[0][1]) is not feed
-
-
-def test_a_read_is_credited_with_what_is_answered_after_it() -> None:
-    """Of a tape, reads 1 and 2 before answers 1 and 2, by hand."""
-    log_probs = torch.tensor([[-1.0, -2.0], [-3.0, -1.0]], requires_grad=True)
-    values = torch.tensor([[0.5, 0.0], [0.0, -0.5]], requires_grad=True)
-    rewards = torch.tensor([[-1.0, -2.0], [-3.0, 0.0]])
-    losses = read_losses(Answers(torch.zeros(2, 2, 3), log_probs, values), rewards)
-    returns = torch.tensor([[-2.0, -1.0], [-1.5, 0.0]])  # sums to come, over two answers
-    advantages = returns - values.detach()
-    credit = advantages / (advantages.std() + 1e-3)
-    torch.testing.assert_close(losses["read"], -(credit * log_probs).sum() / 2)
-    torch.testing.assert_close(losses["baseline"], (returns - values).square().mean())
-    (slope,) = torch.autograd.grad(losses["read"], log_probs)
-    torch.testing.assert_close(slope, -credit / 2)
-    (away,) = torch.autograd.grad(losses["read"], values, allow_unused=True, materialize_grads=True)
-    assert (away == 0).all(), "the baseline does not learn from the reads' loss"
-
-
-def test_every_read_of_a_table_is_credited_with_its_only_answer() -> None:
-    log_probs, values = torch.zeros(3, 2, requires_grad=True), torch.zeros(3, 2)
-    rewards = torch.tensor([[-1.0, -3.0]])
-    losses = read_losses(Answers(torch.zeros(1, 2, 3), log_probs, values), rewards)
-    (slope,) = torch.autograd.grad(losses["read"], log_probs)
-    assert (slope == slope[0]).all()
-    torch.testing.assert_close(losses["baseline"], torch.tensor(5.0))
 
 
 def test_reinforce_is_on_average_the_exact_gradient() -> None:
@@ -164,28 +120,14 @@ def test_reinforce_is_on_average_the_exact_gradient() -> None:
     (exact,) = torch.autograd.grad(expected_by_enumeration(), weight)
     rows = 40_000
     model.set_progress(0.0, torch.Generator().manual_seed(0))
-    said = model({"scene": shown.expand(rows, -1, -1)})
-    missed = cross_entropies(said, targets.expand(-1, rows))
-    assert said.log_probs is not None
-    assert said.values is not None
+    answers = model({"scene": shown.expand(rows, -1, -1)})
+    missed = cross_entropies(answers.logits, targets.expand(-1, rows))
+    assert answers.log_probs is not None
+    assert answers.values is not None
     # Back-propagation through the state carries the rest of the gradient: of what was read before.
-    advantages = (-missed.detach().flip(0).cumsum(dim=0).flip(0) / 2) - said.values.detach()
-    losses = read_losses(said, -missed.detach())
+    advantages = (-missed.detach().flip(0).cumsum(dim=0).flip(0) / 2) - answers.values.detach()
+    losses = read_losses(answers, -missed.detach())
     total = losses["read"] * (advantages.std() + 1e-3) + missed.mean()
     (sampled,) = torch.autograd.grad(-total, weight)
     scale = exact.abs().max().item()
     torch.testing.assert_close(sampled, exact, atol=0.1 * scale, rtol=0.0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
-        ({"addressing": "random"}, "addressing='random' must be one of 'soft', 'hard'"),
-        ({"key_units": 0}, "key_units=0"),
-        ({"temperature": 0.0}, "temperature=0.0"),
-        ({"score": "sum"}, "score='sum'"),
-    ],
-)
-def test_what_cannot_be_is_refused_by_name(changes: dict[str, Any], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        make(**changes)

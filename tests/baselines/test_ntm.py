@@ -78,23 +78,23 @@ def test_writing_erases_then_adds() -> None:
     np.testing.assert_allclose(after[0], [[2.0, 9.0], [3.5, 7.5], [5.0, 6.0]])
 
 
-def steered(**said: float | list[float]) -> NTMMemory:
-    """A memory of 5 cells of 2 whose heads are told the same, whatever the controller says."""
+def steered(**outputs: float | list[float]) -> NTMMemory:
+    """A memory of 5 cells of 2 whose heads all have the same constant outputs."""
     memory = NTMMemory(3, 5, 2)
     with torch.no_grad():
         for layer in (memory.steer, memory.write):
             layer.weight.zero_()
             layer.bias.zero_()
         heads = memory.steer.bias.view(2, -1)
-        for name, value in said.items():
+        for name, value in outputs.items():
             start = {"key": 0, "strength": 2, "gate": 3, "power": 4, "shifts": 5}[name]
-            told = torch.tensor(value).flatten()
-            heads[:, start : start + len(told)] = told
+            constant = torch.tensor(value).flatten()
+            heads[:, start : start + len(constant)] = constant
         memory.write.bias[:] = torch.tensor([30.0, 30.0, 1.0, -2.0])  # erase all, add (1, -2)
     return memory
 
 
-def test_a_head_that_is_told_to_walks_from_cell_to_cell() -> None:
+def test_a_head_steered_by_place_walks_from_cell_to_cell() -> None:
     """By place alone (gate 0), one cell on at each step; what it writes there it reads."""
     memory = steered(gate=-40.0, shifts=[-40.0, -40.0, 40.0], power=-40.0)
     state = memory.initial_state(2)
@@ -107,7 +107,7 @@ def test_a_head_that_is_told_to_walks_from_cell_to_cell() -> None:
     np.testing.assert_allclose(state.memory[0, [0, 4]].detach(), 0.0, atol=1e-4)
 
 
-def test_a_head_that_is_told_to_jumps_to_what_it_seeks() -> None:
+def test_a_head_steered_by_content_jumps_to_its_key() -> None:
     """By content alone (gate 1), staying there; equation 7."""
     memory = steered(
         key=[1.0, -2.0], strength=300.0, gate=40.0, shifts=[-40.0, 40.0, -40.0], power=-40.0
@@ -139,8 +139,8 @@ def test_too_few_cells_are_refused() -> None:
         NTMMemory(4, 2, 3)
 
 
-def test_nothing_is_shown_while_it_copies() -> None:
-    """What is put out first depends on every vector; and rows do not mix."""
+def test_a_copy_is_given_from_memory_alone() -> None:
+    """The first output depends on every vector; and rows do not mix."""
     torch.manual_seed(0)
     model = CopyMachine(TINY)
     bits = torch.randint(2, (2, 3, 3)).float().requires_grad_()

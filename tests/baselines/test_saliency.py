@@ -1,4 +1,4 @@
-"""The sheet shows what mattered to a model, and where an agent looked, on the very same scenes."""
+"""The sheet shows a model's saliency and an agent's scanpath on the very same scenes."""
 
 from pathlib import Path
 
@@ -14,15 +14,15 @@ from baselines.saliency.__main__ import SaliencyConfig, draw_saliency, main
 from baselines.saliency.overlays import draw_bars, draw_label, draw_map
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from glimpse_envs.rendering.palette import PATH, PRESENT
-from tests.baselines.test_baselines import tiny_config, trained
+from tests.support.baselines import tiny_config, trained
 from tests.support.episodes import CENTRED, TRANSLATED
 from tests.support.tiny import tiny_config as agent_config
 
 
 def test_a_map_is_brightest_where_it_matters_most() -> None:
-    scene, mattered = np.full((1, 20, 20), 0.5, np.float32), np.zeros((20, 20))
-    mattered[4:8, 10:14] = 3.0
-    cell = draw_map(scene, mattered, size=106)
+    scene, saliency = np.full((1, 20, 20), 0.5, np.float32), np.zeros((20, 20))
+    saliency[4:8, 10:14] = 3.0
+    cell = draw_map(scene, saliency, size=106)
     inner = cell[2 + 5 * 4 + 3 : 2 + 5 * 8 - 2, 2 + 5 * 10 + 3 : 2 + 5 * 14 - 2]
     assert np.abs(inner.astype(int) - PRESENT).max() <= 2
     assert np.ptp(cell[80, 20]) == 0, "elsewhere the scene is grey"
@@ -37,7 +37,7 @@ def test_bars_are_as_high_as_what_they_stand_for() -> None:
     quarter = first[:, columns[0]].sum(), last[:, columns[-1]].sum()
     assert quarter == (64, 128)
     assert first[:, 100].sum() == 32
-    assert (draw_bars(np.zeros(2)) != PRESENT).any(axis=2).all(), "nothing mattered"
+    assert (draw_bars(np.zeros(2)) != PRESENT).any(axis=2).all(), "no glimpse mattered"
 
 
 def test_all_cells_are_of_one_size() -> None:
@@ -77,8 +77,8 @@ def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
     config = SaliencyConfig(run.folder, tmp_path / "a.png", agent.folder, scenes=3, seed=5)
     cells = cells_of(draw_saliency(config), columns=1 + 3)
     assert len(cells) == rows + 2
-    asked = {"seed": 5, **agent.config["config"]["env_kwargs"]}
-    _, scanpaths = film_episodes(load_policy(agent.folder), CENTRED, range(3), **asked)
+    kwargs = {"seed": 5, **agent.config["config"]["env_kwargs"]}
+    _, scanpaths = film_episodes(load_policy(agent.folder), CENTRED, range(3), **kwargs)
     for shown, expected in zip(cells[rows][1:], scanpaths, strict=True):
         np.testing.assert_array_equal(shown, expected)
     for row in cells:
@@ -100,6 +100,7 @@ def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent: Run) -> None:
     soft = trained(tiny_config("location"), "location", tmp_path / "soft")
+    tape = trained(tiny_config("lstm"), "lstm", tmp_path / "tape")
     elsewhere = tiny_config("dense", env_id=TRANSLATED, env_kwargs={"budget": 2})
     other = trained(elsewhere, "dense", tmp_path / "other")
     blind, full = (
@@ -110,15 +111,16 @@ def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent
         )
     )
     refused: list[tuple[Run, Run | None, int, str]] = [
-        (agent, None, 2, "a run of Reinforce LSTM, which is no baseline"),
+        (agent, None, 2, "a run of Reinforce LSTM, which is no baseline of pictures"),
+        (tape, None, 2, "LSTM without memory, which is no baseline of pictures"),
         (soft, soft, 2, "a run of Soft tiles LSTM, which learned no looks"),
         (soft, blind, 2, "which learned no looks"),
         (soft, full, 2, "which learned no looks"),
         (other, agent, 2, "sees other scenes than"),
         (soft, None, 0, "scenes=0 must be at least 1"),
     ]
-    for run, beside, scenes, message in refused:
-        folder = None if beside is None else beside.folder
+    for run, second, scenes, message in refused:
+        folder = None if second is None else second.folder
         with pytest.raises(ValueError, match=message):
             draw_saliency(SaliencyConfig(run.folder, tmp_path / "a.png", folder, scenes))
     with pytest.raises(RunError, match="There is no run at"):

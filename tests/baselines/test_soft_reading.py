@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from baselines.attention import attend
-from baselines.model import Setting
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.pictures.soft_tiles import SoftTiles, SoftTilesConfig
@@ -21,6 +20,7 @@ from baselines.pictures.spatial_transformer import (
     SpatialTransformer,
     SpatialTransformerConfig,
 )
+from baselines.setting import Setting
 from tests.support.episodes import CLUTTERED, make_vector
 from tests.support.tiny import tiny_network
 
@@ -51,7 +51,7 @@ def glimpses_at(locations: NDArray[Any], scene: int, **env_kwargs: Any) -> dict[
 
 
 def all_tiles(setting: Setting, scene: int, **env_kwargs: Any) -> dict[str, Tensor]:
-    tiles = np.arange(len(setting.tile_locations))
+    tiles = np.arange(len(setting.picture.view.tile_locations))
     return glimpses_at(tiles, scene, look="tiles", **env_kwargs)
 
 
@@ -75,7 +75,7 @@ def test_all_weight_on_one_tile_shows_what_a_hard_agent_sees(env_kwargs: dict[st
     model = soft_tiles(setting, attention="location")
     prepared, last = model.prepare(scenes()), model.look.logits[-1]  # type: ignore[index]
     expected = [all_tiles(setting, scene, **env_kwargs) for scene in SCENES]
-    for tile in range(len(setting.tile_locations)):
+    for tile in range(len(setting.picture.view.tile_locations)):
         last.weight.zero_()
         last.bias.copy_(1e4 * F.one_hot(torch.tensor(tile), len(last.bias)))
         seen = model.read(prepared, core_output(len(SCENES)))
@@ -151,7 +151,9 @@ def loop_of_draw(scene: NDArray[Any], where: NDArray[Any], g: int) -> NDArray[np
 
 @torch.no_grad()
 def test_draws_window_is_a_loop_over_its_equations() -> None:
-    setting = replace(setting_of(glimpse_size=5), scene_shape=(2, 14, 21))
+    setting = setting_of(glimpse_size=5)
+    view = replace(setting.picture.view, scene_shape=(2, 14, 21))
+    setting = replace(setting, scene=replace(setting.picture, view=view))
     torch.manual_seed(0)
     model = GaussianWindow(setting, GaussianWindowConfig(network=NETWORK))
     last = model.look[-1]
@@ -250,7 +252,7 @@ def test_attention_zooms_alike_on_both_axes() -> None:
 def test_where_to_look_is_learned_from_the_answer() -> None:
     """Gradients reach the localisation network through the reading."""
     model = transformer(size=14)
-    F.cross_entropy(model(scenes())[0], torch.tensor([1, 2])).backward()  # type: ignore[no-untyped-call]
+    F.cross_entropy(model({"scene": scenes()}).logits[0], torch.tensor([1, 2])).backward()  # type: ignore[no-untyped-call]
     last = model.localise[-1]
     assert isinstance(last, nn.Linear)
     assert last.bias.grad is not None
@@ -271,4 +273,4 @@ def test_the_convolutional_network_is_rams() -> None:
     convolution = next(iter(model.layers.children()))
     assert isinstance(convolution, nn.Conv2d)
     assert convolution.stride == (5, 5)
-    assert model(scenes()).shape == (1, 2, 10)
+    assert model({"scene": scenes()}).logits.shape == (1, 2, 10)

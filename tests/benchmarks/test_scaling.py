@@ -15,9 +15,9 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from agents.training.loop import train
-from baselines.model import Setting
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.setting import Setting
 from benchmarks.scale import __main__ as command
 from benchmarks.scale.__main__ import MODELS, ScalingConfig, main, scene_arguments
 from benchmarks.scale.part_times import (
@@ -119,8 +119,8 @@ def test_a_window_on_a_stopwatch_reads_and_learns_as_one_without() -> None:
     plain = GaussianWindow(setting, config)
     timed = TimedWindow(setting, config)
     timed.load_state_dict(plain.state_dict())
-    scene = torch.rand(4, 1, 28, 28)
-    logits = [model(scene) for model in (plain, timed)]
+    observation = {"scene": torch.rand(4, 1, 28, 28)}
+    logits = [model(observation).logits for model in (plain, timed)]
     torch.testing.assert_close(logits[0], logits[1])
     for each in logits:
         each.square().sum().backward()

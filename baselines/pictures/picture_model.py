@@ -1,0 +1,22 @@
+"""Baselines that classify pictures."""
+
+from numpy.typing import NDArray
+
+from baselines.model import Baseline, BaselineConfig
+from baselines.setting import Setting
+
+
+class PictureModel(Baseline):
+    """Classifies a picture, once after each of the glimpses that it takes inside itself.
+
+    Raises:
+        ValueError: the setting hides no picture.
+    """
+
+    def __init__(self, setting: Setting, config: BaselineConfig) -> None:
+        super().__init__(setting, config)
+        self.picture = setting.picture
+
+    def answers(self, observation: dict[str, NDArray]) -> NDArray:
+        """The likeliest answers (B, T) after each inner glimpse; `predict` gives the last."""
+        return self.likeliest(observation).T

@@ -1,0 +1,139 @@
+"""What one environment hides and asks, read from its description."""
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Self
+
+import gymnasium as gym
+from gymnasium import spaces
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.task import PictureView
+
+# Arguments that the full view, of one step, refuses.
+GLIMPSE_ONLY = frozenset({"history", "stop", "glimpse_cost"})
+
+
+def full_view(env_kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the same environment with everything shown in one step."""
+    kept = {name: value for name, value in env_kwargs.items() if name not in GLIMPSE_ONLY}
+    return {**kept, "view": "full"}
+
+
+@dataclass(frozen=True)
+class PictureScene:
+    """A hidden picture, and the glimpses that an agent would take of it."""
+
+    view: PictureView
+    glimpse_space: spaces.Dict  # an agent's observations
+    budget: int  # T, an agent's glimpses
+
+    @property
+    def glimpse_shape(self) -> tuple[int, ...]:
+        """(K C, g, g) of one glimpse."""
+        shape = self.glimpse_space["glimpse"].shape
+        assert shape is not None
+        return shape
+
+
+@dataclass(frozen=True)
+class SequenceScene:
+    """The cells of a hidden tape or table."""
+
+    cells: int  # N, of the longest tape or table that is dealt
+    features: int  # F, numbers that show one cell
+    query: int  # q, numbers of a question; 0 where none is asked
+    outputs: int | None = None  # answers to the longest tape; None where one ends the episode
+    outputs_per_cell: float = 0.0  # further answers for each further cell of a tape
+    hops: int = 1  # steps of a model before it gives the one answer to a table
+
+    def steps(self, cells: int) -> int:
+        """Steps of a model that answers about a scene of `cells` cells."""
+        if self.outputs is None:
+            return self.hops
+        return self.outputs + round((cells - self.cells) * self.outputs_per_cell)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one environment hides and asks."""
+
+    env_id: str  # for error messages
+    scene: PictureScene | SequenceScene
+    num_answers: int  # n, how many there are to choose from
+    every_answer_counts: bool = True  # each answer of an episode is paid, not only the last
+
+    @property
+    def picture(self) -> PictureScene:
+        """The scene, of a picture.
+
+        Raises:
+            ValueError: the environment hides something else.
+        """
+        if not isinstance(self.scene, PictureScene):
+            raise ValueError(f"{self.env_id} hides no picture (C, H, W)")
+        return self.scene
+
+    @property
+    def sequence(self) -> SequenceScene:
+        """The scene, of a tape or table.
+
+        Raises:
+            ValueError: the environment hides something else.
+        """
+        if not isinstance(self.scene, SequenceScene):
+            raise ValueError(f"{self.env_id} hides neither tape nor table (cells, features)")
+        return self.scene
+
+    @property
+    def answers_in_sequence(self) -> bool:
+        """Whether one action holds T answers (B, T), as on tapes, and not a single one (B,)."""
+        return isinstance(self.scene, SequenceScene) and self.scene.outputs is not None
+
+    @classmethod
+    def of(cls, env_id: str, env_kwargs: dict[str, Any]) -> Self:
+        """The setting of an environment, whatever view `env_kwargs` ask for.
+
+        Raises:
+            ValueError: the environment hides neither a picture, nor a tape, nor a table.
+        """
+        whole = _describe(env_id, full_view(env_kwargs))
+        shape, answer = whole.observation_space["scene"].shape, whole.components["answer"].space
+        choices = answer.nvec[0] if isinstance(answer, spaces.MultiDiscrete) else answer.n  # type: ignore[attr-defined]  # Discrete
+        if shape is not None and len(shape) == 3:
+            # The full view, of one step, has neither the agents' budget nor a dense reward.
+            seen = _describe(env_id, {**full_view(env_kwargs), "view": "glimpse"})
+            assert seen.picture_view is not None
+            assert seen.budget is not None
+            picture = PictureScene(seen.picture_view, seen.observation_space, seen.budget)
+            dense = seen.answer_reward is not None and seen.answer_reward < 1.0
+            return cls(env_id, picture, int(choices), every_answer_counts=dense)
+        if shape is not None and len(shape) == 2 and whole.levels is not None:
+            scene = _sequence(env_id, full_view(env_kwargs), whole, whole.levels[1])
+            return cls(env_id, scene, int(choices))
+        raise ValueError(
+            f"{env_id} hides neither a picture (C, H, W) nor a tape or table (cells, features): "
+            f"its scene has shape {shape}"
+        )
+
+
+def _sequence(
+    env_id: str, env_kwargs: dict[str, Any], whole: Description, longest: int
+) -> SequenceScene:
+    """The tape or table of an environment in the full view, of at most length `longest`."""
+    cells, features = whole.observation_space["scene"].shape or ()
+    query = spaces.flatdim(whole.observation_space) - cells * features
+    answer = whole.components["answer"].space
+    if not isinstance(answer, spaces.MultiDiscrete):
+        return SequenceScene(cells, features, query, hops=longest + 1)
+    longer = _describe(env_id, {**env_kwargs, "length": longest + 1})
+    growth = (longer.observation_space["scene"].shape or ())[0] - cells
+    outputs = len(answer.nvec)
+    further = (longer.components["answer"].space.shape or ())[0] - outputs
+    return SequenceScene(cells, features, query, outputs, further / growth)
+
+
+def _describe(env_id: str, env_kwargs: dict[str, Any]) -> Description:
+    with closing(gym.make(env_id, **env_kwargs)) as env:
+        return describe(env)

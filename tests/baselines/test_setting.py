@@ -1,0 +1,53 @@
+"""Settings hold what the environments' own spaces say, at the trained length and beyond it."""
+
+import gymnasium as gym
+import pytest
+
+from baselines.setting import Setting
+from tests.support.baselines import Changes
+from tests.support.episodes import CENTRED, CIRCLE_SQUARE
+
+
+def test_a_picture_is_that_of_the_glimpses() -> None:
+    kwargs: Changes = {"budget": 3, "glimpse_size": 7, "history": False, "stop": True}
+    setting = Setting.of(CENTRED, {**kwargs, "view": "full"})
+    picture = setting.picture
+    assert (picture.view.scene_shape, picture.budget, setting.num_answers) == ((1, 28, 28), 3, 10)
+    assert picture.glimpse_shape == (1, 7, 7)
+    assert not setting.every_answer_counts
+    assert not setting.answers_in_sequence
+    assert Setting.of(CIRCLE_SQUARE, {}).every_answer_counts, "its reward is dense"
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs", "expected"),
+    [
+        ("Copy", {"length": 4}, (4, 4, 1.0)),
+        ("RepeatCopy", {"length": 4, "repeats": 3}, (5, 12, 3.0)),
+        ("DuplicatedInput", {"length": 4, "duplicates": 2}, (8, 4, 0.5)),
+        ("Addition", {"length": 4}, (8, 5, 0.5)),
+        ("PrioritySort", {"length": 4}, (4, 4, 1.0)),
+    ],
+)
+def test_settings_are_those_of_longer_tapes_too(
+    env_id: str, kwargs: Changes, expected: tuple[int, int, float]
+) -> None:
+    env_id = f"Glimpse/{env_id}-v0"
+    setting = Setting.of(env_id, kwargs)
+    tape = setting.sequence
+    assert (tape.cells, tape.outputs, tape.outputs_per_cell) == expected
+    longer = Setting.of(env_id, {**kwargs, "length": 24})
+    assert tape.steps(longer.sequence.cells) == longer.sequence.outputs
+    assert setting.num_answers == longer.num_answers
+    assert setting.answers_in_sequence
+
+
+def test_a_table_is_answered_once_after_its_hops() -> None:
+    kwargs: Changes = {"cells": 8, "length": 3}
+    setting = Setting.of("Glimpse/PointerChase-v0", kwargs)
+    table = setting.sequence
+    assert (table.cells, table.outputs, table.hops, setting.num_answers) == (8, None, 4, 17)
+    assert not setting.answers_in_sequence
+    with gym.make("Glimpse/PointerChase-v0", view="full", **kwargs) as env:
+        assert env.observation_space["query"].shape == (table.query,)  # type: ignore[index]
+        assert env.observation_space["scene"].shape == (8, table.features)  # type: ignore[index]
