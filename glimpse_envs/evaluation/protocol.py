@@ -27,6 +27,10 @@ Action = dict[str, NDArray[Any]]
 _Act = Callable[[Observation, Any, NDArray[np.bool_], dict[str, Any]], tuple[Action, Any]]
 
 
+# Success by glimpse is printed of episodes of at most so many; the rest would fill the screen.
+SHOWN_GLIMPSES = 32
+
+
 class Policy(Protocol):
     """What Stable-Baselines3's models and this project's agents have in common.
 
@@ -91,11 +95,12 @@ class Evaluation:
             f"{self.env_id}{settings}: {self.episodes:,} {self.split} episodes, seed {self.seed}"
         ]
         if self.success is not None:
+            lines.append(
+                f"  success           {self._success()} %, 95 % interval {self._interval()}"
+            )
+        if 0 < len(self.success_by_glimpse) <= SHOWN_GLIMPSES:
             shares = (f"{100 * share:.2f}" for share in self.success_by_glimpse)
-            lines += [
-                f"  success           {self._success()} %, 95 % interval {self._interval()}",
-                f"  by glimpse        {' '.join(shares)}",
-            ]
+            lines.append(f"  by glimpse        {' '.join(shares)}")
         between = ""
         if self.return_interval is not None:
             low, high = self.return_interval

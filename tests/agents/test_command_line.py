@@ -44,10 +44,10 @@ def test_the_commands_train_and_score(tmp_path: Path) -> None:
     assert run.config["config"]["network"]["core"] == "gru"
     assert [line["step"] for line in run.read_metrics()] == [32, 64]
 
-    done = run_module("agents.evaluate", folder, "--scenes", "20")
+    done = run_module("agents.evaluate", folder, "--episodes", "20")
     assert done.returncode == 0, done.stderr
-    assert f"{CENTRED}, budget=3, look=tiles: 20 test scenes" in done.stdout
-    assert "error by glimpse" in done.stdout
+    assert f"{CENTRED}, budget=3, look=tiles: 20 test episodes" in done.stdout
+    assert "by glimpse" in done.stdout
 
 
 def train_main(*arguments: str) -> None:
