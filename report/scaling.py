@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Annotated, Any
 
 from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.from_json import Amount, Number, Within, from_json
 from glimpse_envs.evaluation.records import RecordError
-from report.markdown import count, table
+from report.markdown import UNKNOWN, count, table
 
 FILE_NAME = "scaling.json"
+
+Percent = Annotated[float, Within(0, 100)]
 
 HEADER = (
     "side", "model", "error %", "95 % interval", "building", "reading", "choosing and answering",
@@ -25,11 +26,11 @@ HEADER = (
 class Milliseconds:
     """Of one core, a scene."""
 
-    building: float
+    building: Amount
     """Dealing the scene, and summing it where the sensor needs that."""
-    reading: float
+    reading: Amount
     """The sensor, or the filters and their products with the scene; 0 for a full view."""
-    answering: float
+    answering: Amount
     """Choosing and answering: the rest of the network; in an update also Adam's step."""
 
     @property
@@ -41,21 +42,21 @@ class Milliseconds:
 class ScalingPoint:
     """One model at one side: its cost, and the error that it buys."""
 
-    side: int
+    side: Number
     """Of the scene, in pixels."""
     model: str
     inference: Milliseconds
     update: Milliseconds
-    multiply_adds: float | None
+    multiply_adds: Amount | None
     """A scene's, at inference; None where they were not counted."""
-    error_percent: float
-    interval_percent: tuple[float, float]
+    error_percent: Percent
+    interval_percent: tuple[Percent, Percent]
     """95 % Wilson interval of `error_percent`."""
-    scenes: int
+    scenes: Number
     """Test scenes that it was scored on."""
-    images: int
+    images: Number
     """Training images."""
-    core_seconds: float
+    core_seconds: Amount
     """Of training."""
 
 
@@ -64,9 +65,9 @@ class Scaling:
     """All that was measured in one run."""
 
     env_id: str
-    batch_size: int
+    batch_size: Number
     """Of inference and update."""
-    minutes: float
+    minutes: Amount
     """Of one core that each model was trained for."""
     precision: str
     """Of matrix products."""
@@ -117,7 +118,7 @@ def scaling_table(scaling: Scaling) -> str:
             for of in (point.inference, point.update)
             for part in ("building", "reading", "answering")
         ]
-        adds = "—" if point.multiply_adds is None else count(point.multiply_adds)
+        adds = UNKNOWN if point.multiply_adds is None else count(point.multiply_adds)
         rows.append(
             [
                 str(point.side),
@@ -133,54 +134,16 @@ def scaling_table(scaling: Scaling) -> str:
 
 
 def _parse(data: Any) -> Scaling:
-    told = _checked(Scaling, data)
-    if not isinstance(told["points"], list) or not told["points"]:
-        raise RecordError("points must be a list of what was measured, of one point at least")
-    return Scaling(**{**told, "points": tuple(_parse_point(entry) for entry in told["points"])})
-
-
-def _parse_point(entry: object) -> ScalingPoint:
-    told = _checked(ScalingPoint, entry)
-    for name in ("inference", "update"):
-        told[name] = Milliseconds(**_checked(Milliseconds, told[name]))
-    bounds = told["interval_percent"]
-    if not isinstance(bounds, list) or len(bounds) != 2 or not all(map(_is_amount, bounds)):
-        raise RecordError(f"interval_percent is {bounds!r}; it must be two numbers in [0, 100]")
-    low, high = told["interval_percent"] = tuple(bounds)
-    if not low <= told["error_percent"] <= high <= 100:
-        raise RecordError(
-            f"interval_percent is {bounds}; it must hold error_percent {told['error_percent']}"
-        )
-    return ScalingPoint(**told)
-
-
-def _checked(kind: type[Scaling | ScalingPoint | Milliseconds], data: object) -> dict[str, Any]:
-    """The entries of `data` that `kind` has: none is missing, each plain one is of its type."""
-    if not isinstance(data, dict):
-        raise RecordError(f"holds a {type(data).__name__} where a {kind.__name__} should be")
-    missing = [f.name for f in fields(kind) if f.name not in data]
-    if missing:
-        raise RecordError(f"a {kind.__name__} lacks {', '.join(missing)}")
-    for name, of_type in ((f.name, str(f.type)) for f in fields(kind)):
-        holds, right = _HOLDS.get(of_type, (_is_anything, ""))
-        if not holds(data[name]):
-            raise RecordError(f"{name} is {data[name]!r}; it must be {right}")
-    return {f.name: data[f.name] for f in fields(kind)}
-
-
-def _is_amount(value: object) -> TypeGuard[float]:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    return math.isfinite(value) and value >= 0
-
-
-def _is_anything(value: object) -> bool:
-    return True
-
-
-_HOLDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "int": (lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
-    "float": (_is_amount, "a number of at least 0"),
-    "float | None": (lambda value: value is None or _is_amount(value), "a number or null"),
-    "str": (lambda value: isinstance(value, str), "text"),
-}
+    if isinstance(data, dict):
+        data.pop("benchmark", None)
+    scaling = from_json(Scaling, data)
+    if not scaling.points:
+        raise RecordError("points must hold what was measured, of one point at least")
+    for point in scaling.points:
+        low, high = point.interval_percent
+        if not low <= point.error_percent <= high:
+            raise RecordError(
+                f"interval_percent is {[low, high]}; it must hold error_percent "
+                f"{point.error_percent}"
+            )
+    return scaling

@@ -13,7 +13,7 @@ from report.figures.style import (
     INK,
     EndLabel,
     LineStyle,
-    add_ends,
+    draw_lines,
     label_ends,
     new_figure,
     save_figure,
@@ -99,7 +99,7 @@ def _draw_relative(panel: Axes, curves: Mapping[str, Mapping[float, float]], at:
     _scale_axes(panel, places, [1.0, *(value for _, y, _ in lines.values() for value in y)])
     panel.plot(places, [x / at for x in places], **GUIDE)
     _name_guide(panel, at * 2, 2.0, "exponent 1")
-    _draw_lines(panel, lines)
+    draw_lines(panel, lines)
 
 
 def _draw_batch(panel: Axes, record: VarianceRecord) -> None:
@@ -112,7 +112,7 @@ def _draw_batch(panel: Axes, record: VarianceRecord) -> None:
     _scale_axes(panel, places, [value for _, y, _ in lines.values() for value in y])
     panel.plot(places, [first[0] * places[0] / x for x in places], **GUIDE)
     _name_guide(panel, places[-3], first[0] * places[0] / places[-3], "exponent −1", "left")
-    _draw_lines(panel, lines)
+    draw_lines(panel, lines)
     panel.set_xlabel("episodes an update")
     panel.set_ylabel("variance")
     panel.set_title("Episodes", loc="left")
@@ -131,7 +131,7 @@ def _draw_offset(panel: Axes, record: VarianceRecord) -> None:
     panel.set_xticks(range(len(labels)), labels, fontsize=8)
     values = [value for _, y, _ in lines.values() for value in y]
     scale_logarithmically(panel.yaxis, min(values), max(values))
-    _draw_lines(panel, lines)
+    draw_lines(panel, lines)
     panel.set_xlabel("constant added to the reward")
     panel.set_ylabel("variance")
     panel.set_title("A constant added to the reward", loc="left")
@@ -165,14 +165,6 @@ def _draw_known(panel: Axes, record: VarianceRecord) -> None:
     if marks:
         ends.append(EndLabel(*marks[-1], "squared bias, where there is any", bias_colour))
     label_ends(panel, ends)
-
-
-def _draw_lines(
-    panel: Axes, lines: Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]
-) -> None:
-    for x, y, style in lines.values():
-        panel.plot(x, y, **style.line())
-    add_ends(panel, lines)
 
 
 def _name_guide(panel: Axes, x: float, y: float, name: str, side: Side = "right") -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from report.figures.style import (
-    add_ends,
+    draw_lines,
     new_figure,
     save_figure,
     scale_logarithmically,
     style_of,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Curves = Mapping[str, Mapping[int, float]]
 """Microseconds a read by the number of cells, by the name of the line."""
@@ -40,18 +36,15 @@ def draw_figure(columns: Mapping[str, Sequence[Curves]], path: Path) -> None:
             panel = panels[row, column]
             scale_logarithmically(panel.xaxis, min(cells), max(cells))
             scale_logarithmically(panel.yaxis, min(costs), max(costs))
-            _draw(panel, {name: curve for name, curve in curves.items() if curve})
+            drawn = [(name, curve) for name, curve in curves.items() if curve]
+            draw_lines(
+                panel,
+                {
+                    name: (list(curve), list(curve.values()), style_of(turn))
+                    for turn, (name, curve) in enumerate(drawn)
+                },
+            )
             panel.set_title(f"{title}, {_ROWS[row]}", loc="left")
             panel.set_xlabel("cells")
             panel.set_ylabel("microseconds of one core a read")
     save_figure(figure, path)
-
-
-def _draw(panel: Axes, curves: Curves) -> None:
-    lines = {
-        name: (list(curve), list(curve.values()), style_of(turn))
-        for turn, (name, curve) in enumerate(curves.items())
-    }
-    for x, y, style in lines.values():
-        panel.plot(x, y, **style.line())
-    add_ends(panel, lines)

@@ -11,8 +11,10 @@ import numpy as np
 from report.figures.models import style_named
 from report.figures.style import (
     LEAST_ERROR,
+    EndLabel,
     LineStyle,
-    add_ends,
+    draw_lines,
+    label_ends,
     new_figure,
     save_figure,
     scale_logarithmically,
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 Styles = Mapping[str, LineStyle]
 """Model -> how it is drawn."""
-Lines = Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]
-"""Model -> x, y and how it is drawn."""
 
 _PARTS: tuple[tuple[str, Callable[[Milliseconds], float]], ...] = (
     ("Building the scene", lambda spent: spent.building),
@@ -54,7 +54,7 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
                 taken = [part(getattr(point, name)) for point in points]
                 if min(taken) > 0:  # a full view has no reading apart
                     lines[model] = ([float(p.side) for p in points], taken, style)
-            _draw(panel, lines)
+            draw_lines(panel, lines)
         panels[0].set_ylabel("milliseconds of one core a scene")
     by_side, adds, by_cost = rows[-1].subplots(1, 3)
     _draw_error_by_side(by_side, scaling, styles)
@@ -66,12 +66,6 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
         fontsize=10,
     )
     save_figure(figure, path)
-
-
-def _draw(panel: Axes, lines: Lines) -> None:
-    for x, y, style in lines.values():
-        panel.plot(x, y, **style.line())
-    add_ends(panel, lines)
 
 
 def _draw_multiply_adds(panel: Axes, scaling: Scaling, styles: Styles) -> None:
@@ -88,7 +82,7 @@ def _draw_multiply_adds(panel: Axes, scaling: Scaling, styles: Styles) -> None:
     every = [adds for _, y, _ in lines.values() for adds in y]
     scale_logarithmically(panel.yaxis, min(every), max(every))
     panel.set_ylabel("multiply-adds a scene")
-    _draw(panel, lines)
+    draw_lines(panel, lines)
 
 
 def _draw_error_by_side(panel: Axes, scaling: Scaling, styles: Styles) -> None:
@@ -103,11 +97,11 @@ def _draw_error_by_side(panel: Axes, scaling: Scaling, styles: Styles) -> None:
         lines[model] = (sides, errors, style)
     panel.set_ylabel("test error, %")
     scale_logarithmically(panel.yaxis, min(bounds), max(bounds))
-    _draw(panel, lines)
+    draw_lines(panel, lines)
 
 
 def _draw_error_by_cost(panel: Axes, scaling: Scaling, styles: Styles) -> None:
-    lines, bounds, times = {}, [], []
+    ends, bounds, times = [], [], []
     for model, style in styles.items():
         points = scaling.of(model)
         spent = [point.inference.total for point in points]
@@ -118,13 +112,13 @@ def _draw_error_by_cost(panel: Axes, scaling: Scaling, styles: Styles) -> None:
         panel.scatter(spent, errors, s=sizes, color=style.colour, marker=style.marker)
         bounds += [*lows, *highs]
         times += spent
-        lines[model] = (spent, errors, style)
+        ends.append(EndLabel(spent[-1], errors[-1], model, style.colour))
     panel.set_title("Error against cost (larger marks, larger scenes)", loc="left")
     panel.set_xlabel("milliseconds of one core a scene, inference")
     panel.set_ylabel("test error, %")
     scale_logarithmically(panel.xaxis, min(times), max(times))
     scale_logarithmically(panel.yaxis, min(bounds), max(bounds))
-    add_ends(panel, lines)
+    label_ends(panel, ends)
 
 
 def _errors(points: Sequence[ScalingPoint]) -> tuple[list[float], list[float], list[float]]:

@@ -79,6 +79,10 @@ class LineStyle:
         return replace(self, marker=MARKERS[(MARKERS.index(self.marker) + turn) % len(MARKERS)])
 
 
+Lines = Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]
+"""Name -> x, y and how they are drawn."""
+
+
 def style_of(number: int) -> LineStyle:
     """The style of the line with a number; it comes again after eight."""
     turn = number % len(COLOURS)
@@ -159,10 +163,10 @@ def _bottom(middles: Sequence[float], sizes: Sequence[float]) -> float:
     return fmean(middles) - sum(sizes) / 2
 
 
-def add_ends(
-    panel: Axes, lines: Mapping[str, tuple[Sequence[float], Sequence[float], LineStyle]]
-) -> None:
-    """Write the name of each line, name -> (x, y, style), at its end."""
+def draw_lines(panel: Axes, lines: Lines) -> None:
+    """Plot lines, and write the name of each at its end."""
+    for x, y, style in lines.values():
+        panel.plot(x, y, **style.line())
     label_ends(panel, [EndLabel(x[-1], y[-1], n, s.colour) for n, (x, y, s) in lines.items()])
 
 

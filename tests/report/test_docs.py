@@ -22,7 +22,13 @@ from report.pages.spaces import space_table
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-GUIDES = (README, *(DOCS / name for name in ("index.md", "extending.md", "speed.md", "memory.md")))
+GUIDES = (
+    README,
+    *(
+        DOCS / f"{name}.md"
+        for name in ("index", "extending", "speed", "memory", "comparison", "records")
+    ),
+)
 
 
 def test_pages_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

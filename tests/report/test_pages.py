@@ -99,7 +99,7 @@ def test_damaged_records_do_not_stop_the_report(
     assert run(root) == 0
     told = capsys.readouterr().err
     assert "left out: torn.json" in told
-    assert "left out: scaling.json: a Scaling lacks env_id" in told
+    assert "left out: scaling.json: lacks env_id" in told
     readme, page = (root / "README.md").read_text(), (root / "docs/comparison.md").read_text()
     assert "(docs/comparison.svg)" in readme
     assert "(comparison-CIFAR10-v0.svg)" in page
