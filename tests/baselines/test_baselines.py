@@ -192,11 +192,11 @@ def test_the_command_trains_and_the_agents_command_scores(
     folder = str(tmp_path / "run")
     options = ["--env-id", CENTRED, "--episodes", "64", "--batch-size", "32", "--attention"]
     main(["soft_tiles", *options, "location", "--env-kwargs", "budget=3", "--run", folder])
-    evaluate_main([folder, "--scenes", "20"])
+    evaluate_main([folder, "--episodes", "20"])
     printed = capsys.readouterr().out
     assert f"evaluate it: python -m agents.evaluate {folder}" in printed
-    line = next(line for line in printed.splitlines() if "error by glimpse" in line)
-    assert len(line.split()) == 3 + 3
+    line = next(line for line in printed.splitlines() if "by glimpse" in line)
+    assert len(line.split()) == 2 + 3
 
 
 def test_an_unknown_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
