@@ -13,7 +13,8 @@ from agents.algorithms.learner import GradientLearner
 from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
-from baselines.setting import Setting, full_view
+from baselines.setting import Setting
+from glimpse_envs.env import full_view
 from glimpse_envs.evaluation.record import Model
 
 
@@ -60,7 +61,7 @@ class SupervisedLearner(GradientLearner):
             split="train",
             copies=config.copies,
             autoreset_mode="Disabled",
-            **full_view(config.env_kwargs),
+            **full_view(config.env_id, config.env_kwargs),
         )
         super().__init__(config, env, lambda *_: model(setting, config))
 

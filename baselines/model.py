@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from agents.training.checkpoints import load_weights
 from agents.training.config import TrainingConfig
 from agents.training.resuming import read_config
-from baselines.setting import Setting, full_view
+from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 
@@ -81,9 +81,8 @@ class Baseline(nn.Module, ABC):
 
     # --- Stable-Baselines3's interface, in the environment's full view ----------------------------
 
-    def env_kwargs(self, env_kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Arguments of the environment that the model is scored in, from those of its training."""
-        return full_view(env_kwargs)
+    view: ClassVar[str] = "full"
+    """What the environment shows it, in training and when it is scored."""
 
     def predict(
         self,

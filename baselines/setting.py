@@ -8,17 +8,9 @@ import gymnasium as gym
 from gymnasium import spaces
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.env import full_view
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.task import PictureView
-
-# Arguments that the full view, of one step, refuses.
-GLIMPSE_ONLY = frozenset({"history", "stop", "glimpse_cost"})
-
-
-def full_view(env_kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the same environment with everything shown in one step."""
-    kept = {name: value for name, value in env_kwargs.items() if name not in GLIMPSE_ONLY}
-    return {**kept, "view": "full"}
 
 
 @dataclass(frozen=True)
@@ -98,19 +90,19 @@ class Setting:
         Raises:
             ValueError: the environment hides neither a picture, nor a tape, nor a table.
         """
-        whole = _describe(env_id, full_view(env_kwargs))
+        whole = _describe(env_id, full_view(env_id, env_kwargs))
         shape, answer = whole.observation_space["scene"].shape, whole.components["answer"].space
         choices = answer.nvec[0] if isinstance(answer, spaces.MultiDiscrete) else answer.n  # type: ignore[attr-defined]  # Discrete
         if shape is not None and len(shape) == 3:
             # The full view, of one step, has neither the agents' budget nor a dense reward.
-            seen = _describe(env_id, {**full_view(env_kwargs), "view": "glimpse"})
+            seen = _describe(env_id, {**full_view(env_id, env_kwargs), "view": "glimpse"})
             assert seen.picture_view is not None
             assert seen.budget is not None
             picture = PictureScene(seen.picture_view, seen.observation_space, seen.budget)
             dense = seen.answer_reward is not None and seen.answer_reward < 1.0
             return cls(env_id, picture, int(choices), every_answer_counts=dense)
         if shape is not None and len(shape) == 2 and whole.levels is not None:
-            scene = _sequence(env_id, full_view(env_kwargs), whole, whole.levels[1])
+            scene = _sequence(env_id, full_view(env_id, env_kwargs), whole, whole.levels[1])
             return cls(env_id, scene, int(choices))
         raise ValueError(
             f"{env_id} hides neither a picture (C, H, W) nor a tape or table (cells, features): "

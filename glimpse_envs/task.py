@@ -140,8 +140,8 @@ class Task(ABC):
         levels: the least and the greatest length that is dealt; None where nothing has a length.
         picture_view: how the picture is looked at; None where none is hidden, or all is seen.
         reading: what a look touches; None where all is seen at once.
-        view_arguments: names of arguments that change how the hidden thing is seen and paid for,
-            not what it is or what is asked.
+        view_arguments: names of arguments that change how the hidden thing is seen, and what that
+            costs, not what it is or what is asked: models that differ in them may be compared.
         glimpse_arguments: those of them that mean nothing in the full view.
     """
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
+from glimpse_envs.env import task_class_of
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import digest, settings_of
 from glimpse_envs.suite import SUITE
@@ -19,12 +20,8 @@ NEUTRAL_KWARGS = frozenset(
 )
 """Arguments that change how an agent is trained or dealt scenes, not what the task is."""
 
-VIEW_KWARGS = NEUTRAL_KWARGS | {
-    *("look", "max_move", "address", "addressing"),
-    *("length", "min_length", "slack"),
-}
-"""Arguments in which the models of one comparison may differ: how what is hidden is gone through
-and in which levels it is learned, not what it is."""
+LEVEL_KWARGS = frozenset({"length", "min_length"})
+"""Arguments that say in which levels a task is learned, not what it asks."""
 
 # Entries of a config that stand in the record, too.
 _RECORDED = frozenset({"env_id", "answer_by", "curriculum", "length"})
@@ -36,7 +33,7 @@ class Task:
 
     env_id: str
     env_kwargs: dict[str, Any]
-    """What differs from the id's defaults, less `VIEW_KWARGS`."""
+    """What differs from the id's defaults in what is hidden and asked."""
     groups: tuple[Group, ...]
     """By kind, then by label."""
 
@@ -114,7 +111,10 @@ def _row(record: Record) -> str:
 
 
 def _asked(record: Record) -> str:
-    asked = {k: v for k, v in record.env_kwargs.items() if k not in VIEW_KWARGS}
+    task = task_class_of(record.env_id) if record.env_id in SUITE else None
+    seen = frozenset() if task is None else task.view_arguments
+    neutral = NEUTRAL_KWARGS | LEVEL_KWARGS | seen
+    asked = {k: v for k, v in record.env_kwargs.items() if k not in neutral}
     return json.dumps([record.env_id, asked], sort_keys=True)
 
 

@@ -4,13 +4,12 @@ import inspect
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-import gymnasium as gym
 import torch
 
 from agents.training.checks import check_choices, check_counts, check_device, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.precision import Precision
-from glimpse_envs.env import load_task
+from glimpse_envs.env import task_class_of
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,10 @@ def check_config(config: TrainingConfig) -> None:
 
 def _check_arguments(config: TrainingConfig) -> None:
     """Refuse arguments that the environment lacks, or that the learner sets itself."""
-    task = gym.spec(config.env_id).kwargs.get("task")
+    task = task_class_of(config.env_id)
     if task is None:
         return  # an environment of others, which checks its own arguments
-    known = inspect.signature(load_task(task)).parameters.keys() - {"split"}
+    known = inspect.signature(task).parameters.keys() - {"split"}
     unknown = sorted(config.env_kwargs.keys() - known)
     if unknown:
         raise ValueError(

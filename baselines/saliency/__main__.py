@@ -32,6 +32,7 @@ from baselines.saliency.attribution import (
     sequential_jacobian,
 )
 from baselines.saliency.overlays import Cell, draw_bars, draw_label, draw_map
+from glimpse_envs.env import full_view
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_png
 
@@ -93,7 +94,8 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
             f"{run.folder} is a run of {_name(run)}, which is no baseline of pictures: give a run "
             "of baselines.train, and an agent's with --agent"
         )
-    seen = _play(run, model, config, **model.env_kwargs(run.config["config"]["env_kwargs"]))
+    trained = run.config["config"]
+    seen = _play(run, model, config, **full_view(trained["env_id"], trained["env_kwargs"]))
     rows = _rows_of_model(model, seen)
     title = f"{run.config['config']['env_id']}, {config.split}: {model.model.name}"
     if config.agent is not None:

@@ -25,17 +25,14 @@ from agents.training.config import TrainingConfig, check_config
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
 from agents.training.schedules import share_done
-from baselines.setting import GLIMPSE_ONLY
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
+from glimpse_envs.env import task_class_of
 from glimpse_envs.evaluation.protocol import aligned
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records, write_record
 from glimpse_envs.evaluation.runs import RunError
-
-# Arguments in which the contenders of one comparison may differ: how a scene is looked at.
-MANNER = GLIMPSE_ONLY | {"look", "view"}
 
 HEADER = (
     "", "success %", "95 % interval", "glimpses", "values", "pixels", "multiply-adds", "episodes",
@@ -191,8 +188,12 @@ def train_and_score(task: Task) -> Record:
 def comparable(record: Record, config: CompareConfig) -> bool:
     """Whether a record is of this comparison: the same scenes and the same core-minutes."""
 
+    task = task_class_of(config.env_id)
+    assert task is not None
+    view_arguments = task.view_arguments
+
     def scenes(env_kwargs: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in env_kwargs.items() if name not in MANNER}
+        return {name: v for name, v in env_kwargs.items() if name not in view_arguments}
 
     return (
         (record.env_id, scenes(record.env_kwargs)) == (config.env_id, scenes(config.env_kwargs))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.arguments import check_integers
-from glimpse_envs.env import GlimpseVectorEnv, load_task
+from glimpse_envs.env import GlimpseVectorEnv, task_class_of
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.flat import FlatActions
 
@@ -74,10 +74,10 @@ def task_arguments(env_id: str) -> frozenset[str]:
         ValueError: it is no environment of glimpses.
         gymnasium.error.Error: there is no such id.
     """
-    task = gym.spec(env_id).kwargs.get("task")
+    task = task_class_of(env_id)
     if task is None:
         raise ValueError(f"{env_id!r} is no environment of glimpses")
-    return frozenset(inspect.signature(load_task(task)).parameters)
+    return frozenset(inspect.signature(task).parameters)
 
 
 class GlimpseVecEnv(VecEnv):

@@ -43,10 +43,7 @@ class PictureTask(Task):
         ValueError: an argument is not one of these or does not fit the others.
     """
 
-    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {
-        *("budget", "sensor", "glimpse_size", "scales", "inside", "max_move"),
-        *("history", "stop"),
-    }
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"max_move", "history", "stop"}
     glimpse_arguments: ClassVar[frozenset[str]] = frozenset({"history", "stop", "glimpse_cost"})
 
     def __init__(

@@ -18,9 +18,10 @@ from baselines.attention import attend
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.pictures.picture_model import PictureModel
-from baselines.setting import Setting, full_view
+from baselines.setting import Setting
 from baselines.train import MODELS
 from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.env import full_view
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.task import PictureView
@@ -294,7 +295,7 @@ def test_an_agent_that_sees_all_reads_all() -> None:
 
 def measured(model: Any, env_id: str, **env_kwargs: Any) -> Any:
     model.eval()
-    kwargs = full_view(env_kwargs)
+    kwargs = full_view(env_id, env_kwargs)
     return measure_costs(model, evaluate(model, env_id, episodes=20, **kwargs))
 
 

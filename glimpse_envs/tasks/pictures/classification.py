@@ -1,6 +1,6 @@
 """Which class is it? Pictures that the agent sees through glimpses."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
@@ -97,8 +97,6 @@ class ImageClassification(PictureTask):
         ValueError: an argument is not one of these or does not fit the others.
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
-
-    view_arguments: ClassVar[frozenset[str]] = PictureTask.view_arguments | {"reward"}
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class Table(Task):
 
     least_length = 1
     levels: tuple[int, int]
-    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack", "reward"}
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack"}
 
     def __init__(
         self,
