@@ -13,6 +13,7 @@ from agents.training.checkpoints import load_weights
 from agents.training.config import TrainingConfig
 from agents.training.resuming import read_config
 from baselines.setting import Setting
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 
@@ -37,7 +38,7 @@ class Answers(NamedTuple):
     values: Tensor | None = None  # (R, B), the baseline that REINFORCE subtracts
 
 
-class Baseline(nn.Module, ABC):
+class Baseline(nn.Module, Policy, ABC):
     """Answers from everything that one environment hides.
 
     Args:
@@ -81,8 +82,7 @@ class Baseline(nn.Module, ABC):
 
     # --- Stable-Baselines3's interface, in the environment's full view ----------------------------
 
-    view: ClassVar[str] = "full"
-    """What the environment shows it, in training and when it is scored."""
+    view = "full"
 
     def predict(
         self,

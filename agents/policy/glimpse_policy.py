@@ -18,6 +18,7 @@ from agents.policy.networks import NetworkConfig, State, check_network, make_cor
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Decision:
     value: Tensor
 
 
-class GlimpsePolicy(nn.Module):
+class GlimpsePolicy(nn.Module, Policy):
     """Built from the spaces alone, so it takes every environment whose components have heads.
 
     The answer's gradient always reaches the whole network. With `detach_heads` the other heads

@@ -18,11 +18,12 @@ from agents.sb3.training import train
 from agents.train import run_main
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import read_config
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.runs import Run, RunError
 from glimpse_envs.flat import FlatActions, FlatGlimpseEnv
 
 
-class SB3Policy:
+class SB3Policy(Policy):
     """A policy of Stable-Baselines3 that acts in Dict actions.
 
     Args:

@@ -31,6 +31,7 @@ import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Evaluation
 from glimpse_envs.task import PictureView
 
@@ -84,10 +85,10 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     with closing(env):
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)
-        if hasattr(policy, "cells_read"):  # a model that reads cells inside itself
-            cells = observation["scene"].shape[1]
-            return Costs({"cells_read": float(policy.cells_read(cells))}, {})
-        if hasattr(policy, "answers"):
+        in_memory = as_policy(policy).cells_read(next(iter(observation.values())).shape[1])
+        if in_memory is not None:
+            return Costs({"cells_read": in_memory}, {})
+        if as_policy(policy).answers(observation) is not None:
             values, multiply_adds, reading = _count_inside(policy, observation)
             touched = np.full(len(values), float(np.prod(observation["scene"].shape[-2:])))
         elif seen.reading is None:

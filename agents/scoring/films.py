@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.episodes.description import task_of
+from glimpse_envs.evaluation.policy import as_act, as_policy
 from glimpse_envs.rendering import (
     contact_sheet,
     draw_scanpath,
@@ -28,6 +30,7 @@ def film_episodes(
         contact sheet.
     """
     env = gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)
+    act = as_act(as_policy(policy), deterministic=True)
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
@@ -36,17 +39,18 @@ def film_episodes(
         while not ended:
             frames.append(np.asarray(env.render()))
             batch = {name: value[None] for name, value in observation.items()}
-            extra = {"info": {n: np.asarray(v)[None] for n, v in info.items()}}
-            action, state = policy.predict(
-                batch, state, start, True, **(extra if getattr(policy, "privileged", False) else {})
-            )
+            infos = {name: np.asarray(value)[None] for name, value in info.items()}
+            action, state = act(batch, state, start, infos)
             start = np.zeros(1, np.bool_)
             step = {name: value[0] for name, value in action.items()}
-            observation, _, ended, _, info = env.step(step)
-        # The last frame, with the judged answer, stands a little longer.
+            observation, _, terminated, truncated, info = env.step(step)
+            ended = terminated or truncated
+        # The last frame, with the answer's verdict, stands a little longer.
         frames += [np.asarray(env.render())] * 3
         films.append(frames)
-        scanpaths.append(draw_scanpath(env.unwrapped.task.picture(0, "")))  # type: ignore[attr-defined]
+        task = task_of(env)
+        assert task is not None
+        scanpaths.append(draw_scanpath(task.picture(0, "")))
     env.close()
     return films, scanpaths
 

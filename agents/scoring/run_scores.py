@@ -11,6 +11,7 @@ from gymnasium import spaces
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.env import full_view
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -66,9 +67,9 @@ def policy_of(
     looks = looks or config.get("looks", "learned")
     if looks != "learned" and looks not in SCANNERS:
         raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
-    policy: Any = load_policy(run.folder)
+    policy: Policy = load_policy(run.folder)
     env_kwargs = {**config["env_kwargs"], **changes}
-    if getattr(policy, "view", "glimpse") == "full":
+    if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
         if looks != "learned":
             raise ValueError(f"looks={looks!r}: a model of the full view looks at nothing in turn")

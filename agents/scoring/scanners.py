@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.geometry import project_to_disc
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.scanpaths import latest_location
 
 Observation = dict[str, NDArray]
@@ -153,7 +154,7 @@ SCANNERS: dict[str, type[Scanner]] = {
 }
 
 
-class ScannedPolicy:
+class ScannedPolicy(Policy):
     """A scanner's looks with a model's answers (or, without a model, the answer 0, never stopping).
 
     Args:

@@ -8,7 +8,8 @@ import gymnasium as gym
 import numpy as np
 import torch
 
-from glimpse_envs.evaluation.protocol import Evaluation, as_act, deal
+from glimpse_envs.evaluation.policy import as_act, as_policy
+from glimpse_envs.evaluation.protocol import Evaluation, deal
 
 WARM_UP = 3
 EPISODES = 20
@@ -25,7 +26,7 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
         policy: as `glimpse_envs.evaluation.protocol.evaluate` takes it.
         evaluation: of this policy.
     """
-    act = as_act(policy, deterministic=True)
+    act = as_act(as_policy(policy), deterministic=True)
     env = gym.make_vec(
         evaluation.env_id,
         num_envs=1,

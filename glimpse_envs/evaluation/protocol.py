@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -19,39 +19,12 @@ from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
+from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
 
-Observation = dict[str, NDArray[np.float32]]
-Action = dict[str, NDArray[Any]]
-_Act = Callable[[Observation, Any, NDArray[np.bool_], dict[str, Any]], tuple[Action, Any]]
-
-
 # Success by glimpse is printed of episodes of at most so many; the rest would fill the screen.
 SHOWN_GLIMPSES = 32
-
-
-class Policy(Protocol):
-    """What Stable-Baselines3's models and this project's agents have in common.
-
-    With the attribute `privileged = True` (an oracle), `predict` is also given `info`, the
-    environment's latest, which says where the target is. A model of the full view that takes its
-    glimpses inside itself may have a method `answers(observation)`, the answers (n, T) after each
-    of them; the last must be the one that `predict` gives.
-    """
-
-    def predict(
-        self,
-        observation: Observation,
-        state: Any = None,
-        episode_start: NDArray[np.bool_] | None = None,
-        deterministic: bool = False,
-    ) -> tuple[Action, Any]:
-        """Map observations, arrays (n, ...), to an action a row and the next recurrent state.
-
-        `state` is None at first; `episode_start` (n,) says which rows begin an episode.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -142,7 +115,7 @@ class Evaluation:
 
 
 def evaluate(
-    policy: Policy | Callable[..., Action],
+    policy: Predicts | Callable[..., Action],
     env_id: str,
     *,
     split: str = "test",
@@ -156,7 +129,8 @@ def evaluate(
     """Play each episode of a split once and score it.
 
     Args:
-        policy: anything with `predict` (see `Policy`), or a callable from observation to action.
+        policy: anything with `predict` (see `glimpse_envs.evaluation.policy.Policy`), or a callable
+            from observation to action.
         env_id: a registered id.
         split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
         episodes: play the first so many; None plays all, which "train" does not have.
@@ -171,8 +145,8 @@ def evaluate(
         ValueError: `episodes`, `batch_size` or `env_kwargs` do not fit. What the environment raises
             over a bad action passes through.
     """
-    act = as_act(policy, deterministic)
-    inside = getattr(policy, "answers", None)
+    played_by = as_policy(policy)
+    act = as_act(played_by, deterministic)
     _check_arguments(split, episodes, batch_size, env_kwargs)
     rows = batch_size if episodes is None else min(batch_size, episodes)
     env = gymnasium.make_vec(
@@ -186,8 +160,9 @@ def evaluate(
             indices = np.minimum(np.arange(start, start + rows), total - 1)
             observation, info = deal(env, split, seed, indices)
             batch = _play(env, act, observation, info, count=min(rows, total - start))
-            if inside is not None:
-                batch = _with_inner_glimpses(batch, inside(observation))
+            answers = played_by.answers(observation)
+            if answers is not None:
+                batch = _with_inner_glimpses(batch, answers)
             batches.append(batch)
 
     played = _Episodes.concatenate(batches)
@@ -275,7 +250,7 @@ class _Episodes:
 
 
 def _play(
-    env: VectorEnv, act: _Act, observation: Observation, info: dict[str, Any], count: int
+    env: VectorEnv, act: Act, observation: Observation, info: dict[str, Any], count: int
 ) -> _Episodes:
     """Play every row's first episode to its end and return those of the first `count` rows."""
     alive = np.ones(env.num_envs, np.bool_)  # (n,) as all below
@@ -338,28 +313,6 @@ def deal(
 def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.bool_]:
     """(n,) whether each place (n, 2) lies in its box (n, 4): x0, y0, x1, y1."""
     return np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)
-
-
-def as_act(policy: Any, deterministic: bool) -> _Act:
-    """Give whatever plays one signature: (observation, state, episode_start, info)."""
-    predict = getattr(policy, "predict", None)
-    privileged = getattr(policy, "privileged", False)
-    if predict is None and not callable(policy):
-        raise TypeError(
-            "policy should have predict(observation, state, episode_start, deterministic) or be a "
-            f"callable from observation to action; {type(policy).__name__} is neither."
-        )
-
-    def act(
-        observation: Observation, state: Any, start: NDArray[np.bool_], info: dict[str, Any]
-    ) -> tuple[Action, Any]:
-        extra = {"info": info} if privileged else {}
-        if predict is None:
-            return policy(observation, **extra), None
-        known = {"state": state, "episode_start": start, "deterministic": deterministic}
-        return predict(observation, **known, **extra)
-
-    return act
 
 
 def _check_arguments(

@@ -342,8 +342,8 @@ def test_a_tape_that_is_left_half_way_is_wrong(how: str, lapses: int) -> None:
 def test_the_normalised_score_is_0_at_the_tasks_chance_and_1_at_its_ceiling() -> None:
     chance = describe(gymnasium.make(COPY, **TAPES)).chance
     assert 0.05 < chance < 0.4
-    assert evaluate(Copier(), COPY, scenes=40, **TAPES).normalised_score == pytest.approx(1.0)
-    evaluation = evaluate(Copier(lapses=1), COPY, scenes=40, **TAPES)
+    assert evaluate(Copier(), COPY, episodes=40, **TAPES).normalised_score == pytest.approx(1.0)
+    evaluation = evaluate(Copier(lapses=1), COPY, episodes=40, **TAPES)
     expected = (evaluation.mean_return - chance) / (1.0 - chance)
     assert evaluation.normalised_score == pytest.approx(expected)
 

@@ -1,0 +1,117 @@
+"""What is scored: anything that chooses actions, and what else it declares of itself."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Observation = dict[str, NDArray[Any]]
+Action = dict[str, NDArray[Any]]
+Act = Callable[[Observation, Any, NDArray[np.bool_], dict[str, Any]], tuple[Action, Any]]
+"""From (observation, state, episode_start, info) to the action and the next state."""
+
+
+class Predicts(Protocol):
+    """What Stable-Baselines3's models and this project's agents have in common."""
+
+    def predict(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[Action, Any]: ...
+
+
+class Policy:
+    """Stable-Baselines3's way of choosing actions, and abilities with their defaults.
+
+    Attributes:
+        view: the view of the environment that it is scored in.
+        privileged: whether `predict` is also given `info`, the environment's latest, which says
+            where the target is.
+    """
+
+    view: Literal["glimpse", "full"] = "glimpse"
+    privileged: bool = False
+
+    @abstractmethod
+    def predict(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[Action, Any]:
+        """Return an action a row, name -> (n, ...), and the next recurrent state.
+
+        Args:
+            observation: name -> (n, ...).
+            state: what the last call returned; None at first.
+            episode_start: (n,), which rows begin an episode.
+            deterministic: the likeliest actions rather than samples.
+        """
+
+    def answers(self, observation: Observation) -> NDArray[np.int64] | None:
+        """Return the answers (n, T) after each of the glimpses that a model of the full view takes
+        inside itself, the last those of `predict`; None where it takes none."""
+        return None
+
+    def cells_read(self, cells: int) -> float | None:
+        """Return how many cells a model of the full view reads in an episode on so many cells, each
+        counted every time; None where it reads no cells of a memory."""
+        return None
+
+
+class _Foreign(Policy):
+    """Stable-Baselines3's models, and functions from a batch of observations to one of actions; an
+    attribute `privileged` of theirs is heeded."""
+
+    def __init__(self, policy: Any) -> None:
+        self._policy = policy
+        self.privileged = getattr(policy, "privileged", False)
+
+    def predict(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+        **privileged: Any,
+    ) -> tuple[Action, Any]:
+        if not hasattr(self._policy, "predict"):
+            return self._policy(observation, **privileged), None
+        known = {"state": state, "episode_start": episode_start, "deterministic": deterministic}
+        return self._policy.predict(observation, **known, **privileged)
+
+
+def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
+    """Return a `Policy` of whatever chooses actions.
+
+    Raises:
+        TypeError: it has no `predict` and cannot be called.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if not hasattr(policy, "predict") and not callable(policy):
+        raise TypeError(
+            "policy should have predict(observation, state, episode_start, deterministic) or be a "
+            f"callable from observation to action; {type(policy).__name__} is neither."
+        )
+    return _Foreign(policy)
+
+
+def as_act(policy: Policy, deterministic: bool) -> Act:
+    """Return the function that plays `policy`; what is privileged sees `info` too."""
+
+    def act(
+        observation: Observation, state: Any, start: NDArray[np.bool_], info: dict[str, Any]
+    ) -> tuple[Action, Any]:
+        extra: dict[str, Any] = {"info": info} if policy.privileged else {}
+        return policy.predict(
+            observation, state, episode_start=start, deterministic=deterministic, **extra
+        )
+
+    return act
