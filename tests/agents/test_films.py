@@ -48,7 +48,7 @@ def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path)
         """Stops at once on scenes whose first glimpse was taken on the left."""
 
         def predict(
-            self, observation: dict[str, np.ndarray], *_: object
+            self, observation: dict[str, np.ndarray], **_: object
         ) -> tuple[dict[str, np.ndarray], None]:
             left = (observation["location"][:, 0] < 0).astype(np.int64)
             look, answer = np.zeros((1, 2), np.float32), np.zeros(1, np.int64)
