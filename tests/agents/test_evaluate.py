@@ -11,11 +11,11 @@ import torch
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import evaluate_run, main, make_record
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.training.loop import train
 from glimpse_envs.evaluation.records import read_records, unpack_correct, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from tests.support.episodes import CENTRED
 from tests.support.tiny import SMALL, tiny_config, tiny_network
+from tests.support.trainings import trained
 
 CONFIG = ReinforceConfig(
     env_id=CENTRED,
@@ -29,13 +29,9 @@ CONFIG = ReinforceConfig(
 SCENES = 300
 
 
-def trained(config: ReinforceConfig, folder: Path) -> Run:
-    return train(Reinforce, config, folder, progress_bar=False)
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return trained(CONFIG, tmp_path_factory.mktemp("runs") / "learned")
+    return trained(Reinforce, CONFIG, tmp_path_factory.mktemp("runs") / "learned")
 
 
 def test_the_score_does_not_depend_on_the_batch(run: Run) -> None:
@@ -81,7 +77,7 @@ def test_looks_are_overridden(run: Run) -> None:
 
 
 def test_a_run_trained_with_random_looks_is_scored_with_them(tmp_path: Path) -> None:
-    control = trained(replace(tiny_config(looks="random")), tmp_path)
+    control = trained(Reinforce, replace(tiny_config(looks="random")), tmp_path)
     score = evaluate_run(control, scenes=100)
     gaze = score.scanpaths
     assert gaze is not None
@@ -152,7 +148,7 @@ def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
         "full": tiny_config(env_kwargs={"view": "full"}),
     }
     for name, config in kinds.items():
-        score = evaluate_run(trained(config, tmp_path / name), scenes=40, batch_size=25)
+        score = evaluate_run(trained(Reinforce, config, tmp_path / name), scenes=40, batch_size=25)
         assert score.scenes == 40
         assert (score.scanpaths is None) == (name == "full")
         assert 1 <= score.mean_glimpses <= 3
@@ -162,7 +158,7 @@ def test_a_history_is_diagnosed_as_its_glimpses_are(tmp_path: Path) -> None:
     gazes = []
     for history in (False, True):
         env_kwargs = {"budget": 3, "look": "relative", "history": history}
-        run = trained(tiny_config(env_kwargs=env_kwargs), tmp_path / str(history))
+        run = trained(Reinforce, tiny_config(env_kwargs=env_kwargs), tmp_path / str(history))
         gazes.append(evaluate_run(run, scenes=40, looks="oracle").scanpaths)
     assert gazes[1] is not None
     assert gazes[1] == gazes[0], "who looks is the same, whoever answers"
@@ -171,7 +167,7 @@ def test_a_history_is_diagnosed_as_its_glimpses_are(tmp_path: Path) -> None:
 def test_a_view_without_looks_is_scanned_by_nobody(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trained(tiny_config(env_kwargs={"view": "full"}), tmp_path)
+    trained(Reinforce, tiny_config(env_kwargs={"view": "full"}), tmp_path)
     with pytest.raises(SystemExit) as ended:
         main([str(tmp_path), "--looks", "raster"])
     assert ended.value.code == 2
@@ -179,7 +175,7 @@ def test_a_view_without_looks_is_scanned_by_nobody(
 
 
 def test_a_run_without_a_checkpoint_cannot_be_scored(tmp_path: Path) -> None:
-    run = trained(tiny_config(), tmp_path)
+    run = trained(Reinforce, tiny_config(), tmp_path)
     run.checkpoint_path.unlink()
     with pytest.raises(RunError, match="no checkpoint"):
         evaluate_run(run)
@@ -194,7 +190,7 @@ def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run)
 
 
 def test_a_run_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
-    run = trained(tiny_config(), tmp_path)
+    run = trained(Reinforce, tiny_config(), tmp_path)
     path = run.folder / "config.json"
     config = json.loads(path.read_text())
     network = config["config"]["network"]

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from agents.algorithms.reinforce import Reinforce
 from agents.evaluate import evaluate_run, learning_curve, validate_run
 from agents.training.loop import VALIDATE_AT
 from glimpse_envs.evaluation.runs import Run
-from tests.agents.test_training import trained
 from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
 
 # 16 updates of 8 episodes: an eighth, a quarter, a half and the whole are whole updates.
 CONFIG = tiny_config(images=128, log_every=4, checkpoint_every=5)
@@ -35,7 +36,7 @@ def scored_lines(run: Run) -> list[dict[str, float]]:
 
 def test_a_run_is_scored_at_each_doubling(tmp_path: Path) -> None:
     score = Score()
-    run = trained(CONFIG, tmp_path, validate=score)
+    run = trained(Reinforce, CONFIG, tmp_path, validate=score)
     assert VALIDATE_AT[-4:] == (0.125, 0.25, 0.5, 1.0)
     assert score.updates == [1, 2, 4, 8, 16], "the first update passes all shares below 1 / 16"
     lines = scored_lines(run)
@@ -44,8 +45,10 @@ def test_a_run_is_scored_at_each_doubling(tmp_path: Path) -> None:
 
 
 def test_scoring_changes_nothing_that_is_learned(tmp_path: Path) -> None:
-    plain = trained(CONFIG, tmp_path / "plain")
-    scored = trained(CONFIG, tmp_path / "scored", validate=lambda run: validate_run(run, 20))
+    plain = trained(Reinforce, CONFIG, tmp_path / "plain")
+    scored = trained(
+        Reinforce, CONFIG, tmp_path / "scored", validate=lambda run: validate_run(run, 20)
+    )
     learned = [line for line in metrics_of(scored) if "validation_error" not in line]
     assert learned == metrics_of(plain)
     (tensors, _), (others, _) = plain.load_checkpoint(), scored.load_checkpoint()
@@ -58,43 +61,48 @@ def test_the_clock_stands_still_while_it_is_scored(tmp_path: Path) -> None:
         return {"validation_error": 0.5, "validation_scenes": 10}
 
     began = time.monotonic()
-    run = trained(CONFIG, tmp_path, validate=slowly)
+    run = trained(Reinforce, CONFIG, tmp_path, validate=slowly)
     outside = time.monotonic() - began
     assert run.load_checkpoint()[1]["seconds"] < outside - 5 * 0.3
 
 
 def test_killed_before_or_between_scores_the_curve_is_whole(tmp_path: Path) -> None:
-    unbroken = trained(CONFIG, tmp_path / "unbroken", validate=Score())
+    unbroken = trained(Reinforce, CONFIG, tmp_path / "unbroken", validate=Score())
     for stop_after in (1, 3, 8, 11, None):
         broken = trained(
-            CONFIG, tmp_path / "broken", resume=True, stop_after=stop_after, validate=Score()
+            Reinforce,
+            CONFIG,
+            tmp_path / "broken",
+            resume=True,
+            stop_after=stop_after,
+            validate=Score(),
         )
     assert_same_run(broken, unbroken)
 
 
 @pytest.mark.parametrize("first", [1, 3])
 def test_killed_while_it_is_scored_it_is_scored_again(first: int, tmp_path: Path) -> None:
-    unbroken = trained(CONFIG, tmp_path / "unbroken", validate=Score())
+    unbroken = trained(Reinforce, CONFIG, tmp_path / "unbroken", validate=Score())
     if first > 1:
-        trained(CONFIG, tmp_path / "killed", stop_after=first, validate=Score())
+        trained(Reinforce, CONFIG, tmp_path / "killed", stop_after=first, validate=Score())
     mortal = Score(mortal=1)
     with pytest.raises(KeyboardInterrupt):
-        trained(CONFIG, tmp_path / "killed", resume=True, validate=mortal)
+        trained(Reinforce, CONFIG, tmp_path / "killed", resume=True, validate=mortal)
     survivor = Score()
-    run = trained(CONFIG, tmp_path / "killed", resume=True, validate=survivor)
+    run = trained(Reinforce, CONFIG, tmp_path / "killed", resume=True, validate=survivor)
     assert survivor.updates[0] == mortal.updates[0]
     assert_same_run(run, unbroken)
 
 
 def test_a_finished_run_is_not_scored_again(tmp_path: Path) -> None:
-    trained(CONFIG, tmp_path, validate=Score())
+    trained(Reinforce, CONFIG, tmp_path, validate=Score())
     again = Score()
-    trained(CONFIG, tmp_path, resume=True, validate=again)
+    trained(Reinforce, CONFIG, tmp_path, resume=True, validate=again)
     assert again.updates == []
 
 
 def test_the_learning_curve_is_of_the_validation_split(tmp_path: Path) -> None:
-    run = trained(CONFIG, tmp_path, validate=lambda run: validate_run(run, scenes=30))
+    run = trained(Reinforce, CONFIG, tmp_path, validate=lambda run: validate_run(run, scenes=30))
     curve = learning_curve(run)
     assert [images for _, images, _, _ in curve] == [8, 16, 32, 64, 128]
     seconds, _, error, scenes = curve[-1]

@@ -10,15 +10,14 @@ import torch
 
 from agents.evaluate import evaluate_run, make_record
 from agents.evaluate import main as evaluate_main
-from agents.training.loop import train
 from baselines.learner import SupervisedLearner
 from baselines.model import BaselineConfig
 from baselines.train import ALGORITHMS, MODELS, main
-from glimpse_envs.evaluation.runs import Run, load_policy, open_run
-from tests.agents.test_training import Killed
+from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE
 from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import SMALL, tiny_network
+from tests.support.trainings import Killed, errors_of, trained
 
 Changes = dict[str, Any]
 
@@ -57,9 +56,9 @@ def tiny_config(kind: str, /, **changes: Any) -> BaselineConfig:
     return replace(config, **{**(tiny if hasattr(config, "network") else {}), **changes})
 
 
-def trained(config: BaselineConfig, kind: str, folder: Path, **options: Any) -> Run:
-    make = ALGORITHMS[KINDS[kind][0]].make
-    return train(make, config, folder, progress_bar=False, **options)
+def maker(kind: str) -> Any:
+    """What makes the learner of a config of this kind."""
+    return ALGORITHMS[KINDS[kind][0]].make
 
 
 def test_every_model_of_the_list_is_tested() -> None:
@@ -69,10 +68,7 @@ def test_every_model_of_the_list_is_tested() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_easy_is_learned_in_a_second(kind: str) -> None:
     config = small_config(kind, images=6_000)
-    learner, errors = SupervisedLearner(config, MODELS[KINDS[kind][0]]), []
-    for update in range(60):
-        errors.append(learner.update(update / 60)["error"])
-    learner.close()
+    errors = errors_of(SupervisedLearner(config, MODELS[KINDS[kind][0]]))
     assert np.mean(errors[:3]) > 0.6
     assert np.mean(errors[-6:]) < 0.2
 
@@ -80,9 +76,9 @@ def test_what_is_easy_is_learned_in_a_second(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_seeds_give_equal_runs_and_others_do_not(kind: str, tmp_path: Path) -> None:
     config = tiny_config(kind)
-    one, two = (trained(config, kind, tmp_path / folder) for folder in ("one", "two"))
+    one, two = (trained(maker(kind), config, tmp_path / folder) for folder in ("one", "two"))
     assert_same_run(one, two)
-    other = trained(replace(config, seed=1), kind, tmp_path / "other")
+    other = trained(maker(kind), replace(config, seed=1), tmp_path / "other")
     assert metrics_of(other) != metrics_of(one)
 
 
@@ -103,15 +99,15 @@ class Mortal(SupervisedLearner):
 def test_a_killed_run_resumes_as_the_unbroken_one(kind: str, tmp_path: Path) -> None:
     config, model = tiny_config(kind), MODELS[KINDS[kind][0]]
     with pytest.raises(Killed):
-        train(lambda c: Mortal(c, model), config, tmp_path / "killed", progress_bar=False)
+        trained(lambda c: Mortal(c, model), config, tmp_path / "killed")
     assert open_run(tmp_path / "killed").load_checkpoint()[1]["updates"] == 8
-    unbroken = trained(config, kind, tmp_path / "unbroken")
-    assert_same_run(trained(config, kind, tmp_path / "killed", resume=True), unbroken)
+    unbroken = trained(maker(kind), config, tmp_path / "unbroken")
+    assert_same_run(trained(maker(kind), config, tmp_path / "killed", resume=True), unbroken)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_is_scored_after_each_inner_glimpse(kind: str, tmp_path: Path) -> None:
-    run = trained(tiny_config(kind), kind, tmp_path)
+    run = trained(maker(kind), tiny_config(kind), tmp_path)
     model = load_policy(tmp_path)
     assert isinstance(model, MODELS[KINDS[kind][0]])
     assert not model.training
@@ -175,7 +171,7 @@ def test_a_bad_config_is_refused_by_name(
     kind: str, changes: Changes, named: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=named):
-        trained(tiny_config(kind, **changes), kind, tmp_path / "run")
+        trained(maker(kind), tiny_config(kind, **changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -13,13 +13,13 @@ from torch.nn import functional as F
 
 from agents.evaluate import evaluate_run
 from agents.scoring.memory_evaluation import solved_share
-from agents.training.loop import train
 from baselines.memories.memory_learner import MemoryLearner
 from baselines.memories.memory_model import Answers, MemoryConfig, MemorySetting
 from baselines.train import ALGORITHMS, MEMORY_MODELS, main
 from glimpse_envs.evaluation.runs import load_policy
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import tiny_network
+from tests.support.trainings import trained
 
 Changes = dict[str, Any]
 
@@ -91,7 +91,7 @@ def test_a_run_is_scored_on_tapes_and_tables_wholly_right(
     kind: str, task: Changes, tmp_path: Path
 ) -> None:
     make = ALGORITHMS[KINDS[kind][0]].make
-    run = train(make, tiny_config(kind, **task), tmp_path, progress_bar=False)
+    run = trained(make, tiny_config(kind, **task), tmp_path)
     model = load_policy(tmp_path)
     assert isinstance(model, MEMORY_MODELS[KINDS[kind][0]])
     assert not model.training
@@ -105,7 +105,7 @@ def test_a_run_is_scored_on_tapes_and_tables_wholly_right(
 @pytest.mark.parametrize("kind", KINDS)
 def test_longer_tapes_are_answered_in_full(kind: str, tmp_path: Path) -> None:
     make = ALGORITHMS[KINDS[kind][0]].make
-    run = train(make, tiny_config(kind, images=8), tmp_path, progress_bar=False)
+    run = trained(make, tiny_config(kind, images=8), tmp_path)
     score = evaluate_run(run, scenes=10, length=12, min_length=12)
     assert score.scenes == 10
 

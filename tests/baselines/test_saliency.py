@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from agents.algorithms.reinforce import Reinforce
 from agents.scoring.films import film_episodes
-from agents.training.loop import train
 from baselines.saliency.__main__ import SaliencyConfig, draw_saliency, main
 from baselines.saliency.overlays import draw_bars, draw_label, draw_map
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from glimpse_envs.rendering.palette import PATH, PRESENT
-from tests.baselines.test_baselines import tiny_config, trained
+from tests.baselines.test_baselines import maker, tiny_config
 from tests.support.episodes import CENTRED, TRANSLATED
 from tests.support.tiny import tiny_config as agent_config
+from tests.support.trainings import trained
 
 
 def test_a_map_is_brightest_where_it_matters_most() -> None:
@@ -52,7 +52,7 @@ def test_all_cells_are_of_one_size() -> None:
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Run:
     config = agent_config(env_kwargs={"budget": 3, "glimpse_size": 10})
-    return train(Reinforce, config, tmp_path_factory.mktemp("agent"), progress_bar=False)
+    return trained(Reinforce, config, tmp_path_factory.mktemp("agent"))
 
 
 def cells_of(sheet: NDArray[np.uint8], columns: int) -> list[list[NDArray[np.uint8]]]:
@@ -73,7 +73,7 @@ def cells_of(sheet: NDArray[np.uint8], columns: int) -> list[list[NDArray[np.uin
 def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
     kind: str, rows: int, tmp_path: Path, agent: Run
 ) -> None:
-    run = trained(tiny_config(kind), kind, tmp_path)
+    run = trained(maker(kind), tiny_config(kind), tmp_path)
     config = SaliencyConfig(run.folder, tmp_path / "a.png", agent.folder, scenes=3, seed=5)
     cells = cells_of(draw_saliency(config), columns=1 + 3)
     assert len(cells) == rows + 2
@@ -86,7 +86,7 @@ def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
 
 
 def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run, out = trained(tiny_config("conv"), "conv", tmp_path), tmp_path / "new" / "sheet.png"
+    run, out = trained(maker("conv"), tiny_config("conv"), tmp_path), tmp_path / "new" / "sheet.png"
     main([str(run.folder), "--out", str(out), "--scenes", "2", "--split", "validation"])
     assert f"drawn in {out}" in capsys.readouterr().out
     picture = cv2.imread(str(out))
@@ -99,11 +99,11 @@ def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent: Run) -> None:
-    soft = trained(tiny_config("location"), "location", tmp_path / "soft")
+    soft = trained(maker("location"), tiny_config("location"), tmp_path / "soft")
     elsewhere = tiny_config("dense", env_id=TRANSLATED, env_kwargs={"budget": 2})
-    other = trained(elsewhere, "dense", tmp_path / "other")
+    other = trained(maker("dense"), elsewhere, tmp_path / "other")
     blind, full = (
-        train(Reinforce, agent_config(**changes), tmp_path / name, progress_bar=False)
+        trained(Reinforce, agent_config(**changes), tmp_path / name)
         for name, changes in (
             ("blind", {"looks": "random"}),
             ("full", {"env_kwargs": {"view": "full"}}),

@@ -28,6 +28,7 @@ from benchmarks.comparison.processes import Failure
 from glimpse_envs.evaluation.records import Record, read_records
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED, CLUTTERED
+from tests.support.trainings import trained
 
 QUICK: dict[str, Any] = {
     "env_id": CENTRED,
@@ -112,7 +113,7 @@ def test_an_interrupted_contender_goes_on(tmp_path: Path) -> None:
     config = quick(tmp_path, "full_dense")
     (task,) = plan(config)
     make = ALGORITHMS[CONTENDERS["full_dense"].algorithm].make
-    train(make, task.config, tmp_path / task.name, progress_bar=False, stop_after=1)
+    trained(make, task.config, tmp_path / task.name, stop_after=1)
     (record,) = compare_models(config)
     assert record.images_seen > task.config.batch_size
     assert record.seconds >= 60 * QUICK["minutes"] - 0.05, "which is rounded"

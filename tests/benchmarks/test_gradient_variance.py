@@ -19,6 +19,7 @@ from benchmarks.variance.sampled_units import dimensions, hidden_units
 from report.pages.gradient_variance import FIGURE, PAGE, is_stale, make_page, verdict
 from report.variance_record import VarianceRecord
 from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
 
 # --- REINFORCE's baselines ------------------------------------------------------------------------
 
@@ -39,7 +40,7 @@ def test_the_moving_average_by_hand() -> None:
 @pytest.mark.parametrize("baseline", ["none", "moving_average", "leave_one_out"])
 def test_a_run_with_another_baseline_resumes(baseline: Any, tmp_path: Path) -> None:
     config = tiny_config(baseline=baseline, copies=4)
-    unbroken = train(Reinforce, config, tmp_path / "unbroken", progress_bar=False)
+    unbroken = trained(Reinforce, config, tmp_path / "unbroken")
     for stop_after in (5, None):
         broken = train(
             Reinforce,
