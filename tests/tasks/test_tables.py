@@ -91,12 +91,6 @@ def test_a_blind_agent_gets_no_more_than_chance(env_id: str, wait: int) -> None:
         assert mean >= chance - noise, "chance is what the task says, not more"
 
 
-def test_chance_is_that_of_one_value(env_id: str) -> None:
-    envs = make_vector(env_id, 1)
-    assert envs.task.chance == 1 / table_of(envs).values
-    assert envs.task.ceiling == 1.0
-
-
 # --- answers, budgets, rewards -------------------------------------------------------------------
 
 
