@@ -106,6 +106,7 @@ def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view:
     assert {True, False} == set(told)
 
 
+@pytest.mark.learning
 def test_a_model_learns_on_a_tape_whose_lengths_a_curriculum_sets() -> None:
     venv = make_sb3_env("Glimpse/Copy-v0", 8, length=3, symbols=2)
     venv.set_attr("level_distribution", ThresholdLevels(1, 3))

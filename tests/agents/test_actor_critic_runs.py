@@ -15,6 +15,7 @@ from agents.algorithms.actor_critic import (
 )
 from agents.evaluate import evaluate_run, make_record
 from agents.train import train_agent
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes, assert_same_run
 from tests.support.tiny import PPO, tiny_actor_critic, tiny_network
 from tests.support.trainings import Killed, trained
@@ -32,13 +33,14 @@ RUNS: dict[str, ActorCriticConfig] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:
     assert_repeats_and_resumes(ActorCritic, RUNS[name], tmp_path)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("deadly", [1, 6, 18, 23])
 def test_a_run_killed_between_two_minibatches_resumes(deadly: int, tmp_path: Path) -> None:
     class Mortal(ActorCritic):

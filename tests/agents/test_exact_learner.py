@@ -18,6 +18,7 @@ from agents.algorithms.exact import (
 from agents.algorithms.tile_learner import TileLosses
 from agents.evaluate import evaluate_run, make_record
 from agents.train import train_agent
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.sequences import (
     gradient,
@@ -42,7 +43,7 @@ RUNS: dict[str, ExactConfig] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:

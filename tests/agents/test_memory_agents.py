@@ -53,6 +53,7 @@ def easy_config(kind: Any, **changes: Any) -> Any:
     )
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("answer_by", ["label", "reward"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_short_tape_is_soon_copied(name: str, answer_by: str) -> None:
@@ -81,6 +82,7 @@ def test_a_curriculum_is_told_what_was_solved(name: str, monkeypatch: pytest.Mon
     assert 0 < np.mean(errors) < 1
 
 
+@pytest.mark.learning
 def test_lengths_grow_as_a_tape_is_learned() -> None:
     config = easy_config(ReinforceConfig, curriculum="threshold")
     learner = Reinforce(config)
@@ -94,6 +96,7 @@ def test_lengths_grow_as_a_tape_is_learned() -> None:
     assert errors[0] > 0.5
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -120,6 +123,7 @@ def test_a_run_whose_curriculum_moves_repeats_and_resumes(
 # --- until it is solved, and how much is ---------------------------------------------------------
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", LEARNERS)
 def test_training_stops_when_the_longest_tapes_are_solved(name: str, tmp_path: Path) -> None:
     config = easy_config(LEARNERS[name][1], solve_at=0.9, solve_every=50)

@@ -69,6 +69,7 @@ SOLVED: dict[str, tuple[type[SB3Config], int, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(("kind", "timesteps", "changes"), SOLVED.values(), ids=SOLVED)
 def test_where_to_look_and_what_to_answer_are_learned_from_reward(
     kind: type[SB3Config],
@@ -136,6 +137,7 @@ def test_a_run_leaves_metrics_and_events(run: Run) -> None:
     assert metadata["timesteps"] == 2_048
 
 
+@pytest.mark.learning
 def test_the_same_seed_gives_the_same_run(corner: dict[str, Any], tmp_path: Path) -> None:
     config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, batch_size=32)
     names = ("a", "b")

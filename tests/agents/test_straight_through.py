@@ -17,6 +17,7 @@ from agents.algorithms.straight_through import (
 )
 from agents.evaluate import evaluate_run, make_record
 from agents.train import train_agent
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.sequences import SCENE, TILES, gradient, make_env, make_policy
 from tests.support.tile_episodes import REFUSED, TILED, assert_close, enumerable_episodes, watched
@@ -210,7 +211,7 @@ RUNS: dict[str, StraightThroughConfig] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, create_run, open_run
 from tests.support.episodes import CIRCLE_SQUARE
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes, assert_same_run, metrics_of
 from tests.support.tiny import UPDATES, tiny_config, tiny_network
 from tests.support.trainings import Killed, trained
@@ -41,7 +42,7 @@ CONFIGS: dict[str, ReinforceConfig] = {
 }
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", first_is_quick(CONFIGS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:
@@ -62,6 +63,7 @@ class Mortal(Reinforce):
         return super().update(progress)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", ["plain", "random"])
 def test_a_run_killed_in_any_update_resumes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -97,6 +99,7 @@ def unbroken_long(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return trained(Reinforce, LONG, tmp_path_factory.mktemp("runs") / "unbroken")
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)]
 )

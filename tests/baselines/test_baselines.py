@@ -15,6 +15,7 @@ from baselines.model import BaselineConfig
 from baselines.train import ALGORITHMS, MODELS, main
 from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import SMALL, tiny_network
 from tests.support.trainings import Killed, errors_of, trained
@@ -65,6 +66,7 @@ def test_every_model_of_the_list_is_tested() -> None:
     assert {name for name, _ in KINDS.values()} == MODELS.keys()
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_easy_is_learned_in_a_second(kind: str) -> None:
     config = small_config(kind, images=6_000)
@@ -73,7 +75,7 @@ def test_what_is_easy_is_learned_in_a_second(kind: str) -> None:
     assert np.mean(errors[-6:]) < 0.2
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_equal_seeds_give_equal_runs_and_others_do_not(kind: str, tmp_path: Path) -> None:
     config = tiny_config(kind)
     one, two = (trained(maker(kind), config, tmp_path / folder) for folder in ("one", "two"))
@@ -95,7 +97,7 @@ class Mortal(SupervisedLearner):
         return dealt
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_a_killed_run_resumes_as_the_unbroken_one(kind: str, tmp_path: Path) -> None:
     config, model = tiny_config(kind), MODELS[KINDS[kind][0]]
     with pytest.raises(Killed):
@@ -105,7 +107,7 @@ def test_a_killed_run_resumes_as_the_unbroken_one(kind: str, tmp_path: Path) -> 
     assert_same_run(trained(maker(kind), config, tmp_path / "killed", resume=True), unbroken)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_a_run_is_scored_after_each_inner_glimpse(kind: str, tmp_path: Path) -> None:
     run = trained(maker(kind), tiny_config(kind), tmp_path)
     model = load_policy(tmp_path)

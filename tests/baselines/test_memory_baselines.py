@@ -17,6 +17,7 @@ from baselines.memories.memory_learner import MemoryLearner
 from baselines.memories.memory_model import Answers, MemoryConfig, MemorySetting
 from baselines.train import ALGORITHMS, MEMORY_MODELS, main
 from glimpse_envs.evaluation.runs import load_policy
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import tiny_network
 from tests.support.trainings import trained
@@ -65,6 +66,7 @@ def test_every_model_of_the_list_is_tested() -> None:
     assert {name for name, _ in KINDS.values()} == MEMORY_MODELS.keys()
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("task", [COPY, RECALL], ids=["copy", "recall"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_easy_is_learned_in_seconds(kind: str, task: Changes) -> None:
@@ -79,14 +81,14 @@ def test_what_is_easy_is_learned_in_seconds(kind: str, task: Changes) -> None:
     assert np.mean(errors[-20:]) < 0.1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_runs_repeat_and_resume(kind: str, tmp_path: Path) -> None:
     make = ALGORITHMS[KINDS[kind][0]].make
     assert_repeats_and_resumes(make, tiny_config(kind), tmp_path)
 
 
 @pytest.mark.parametrize("task", [COPY, RECALL], ids=["copy", "recall"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_a_run_is_scored_on_tapes_and_tables_wholly_right(
     kind: str, task: Changes, tmp_path: Path
 ) -> None:
@@ -102,7 +104,7 @@ def test_a_run_is_scored_on_tapes_and_tables_wholly_right(
     assert 0.0 <= solved_share(run) <= 1.0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_longer_tapes_are_answered_in_full(kind: str, tmp_path: Path) -> None:
     make = ALGORITHMS[KINDS[kind][0]].make
     run = trained(make, tiny_config(kind, images=8), tmp_path)
@@ -163,6 +165,7 @@ def test_targets_are_those_of_what_is_shown(task: Changes) -> None:
     assert torch.equal(targets[0], values[row, pair])
 
 
+@pytest.mark.learning
 def test_a_curriculum_is_told_what_is_solved() -> None:
     config = tiny_config("lstm", curriculum="threshold", batch_size=64)
     learner = learner_of("lstm", config)

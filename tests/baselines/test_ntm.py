@@ -156,6 +156,7 @@ def test_wrong_bits_are_counted_a_sequence() -> None:
     assert wrong_bits(logits, bits).tolist() == [2.0, 0.0]
 
 
+@pytest.mark.learning
 def test_a_tiny_copy_is_learned_in_seconds() -> None:
     training = CopyTraining(TINY)
     errors = [training.update(update / 600)["error"] for update in range(600)]
