@@ -62,6 +62,7 @@ def quick(folder: Path, *models: str, **changes: Any) -> CompareConfig:
     return CompareConfig(**{**QUICK, "folder": folder, "models": models, **changes})
 
 
+@pytest.mark.learning
 def test_the_command_compares_and_one_that_fails_stops_no_other(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,6 +94,7 @@ def test_the_command_compares_and_one_that_fails_stops_no_other(
     assert "Full view conv" in (tmp_path / "comparison.md").read_text()
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_again_it_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = quick(tmp_path, "full_conv", "full_dense")
@@ -133,6 +135,7 @@ def test_what_was_interrupted_is_not_scored(
     assert not (tmp_path / "records").exists()
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_another_environments_run_is_named_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -146,6 +149,7 @@ def test_another_environments_run_is_named_and_kept(
     assert f"env_id ('{CENTRED}', now '{CLUTTERED}')" in told
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_a_damaged_record_is_named_and_others_are_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

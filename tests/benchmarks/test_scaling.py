@@ -223,6 +223,7 @@ def test_the_scene_grows_and_so_does_the_retina() -> None:
     }
 
 
+@pytest.mark.learning
 def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
