@@ -92,6 +92,7 @@ def run(corner: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Run
     return train(config, tmp_path_factory.mktemp("runs") / "ppo", progress_bar=False)
 
 
+@pytest.mark.learning
 def test_a_run_is_scored_and_recorded_as_any_other(run: Run) -> None:
     policy = load_policy(run.folder)
     assert isinstance(policy, SB3Policy)
@@ -106,6 +107,7 @@ def test_a_run_is_scored_and_recorded_as_any_other(run: Run) -> None:
     assert record.cores == 1
 
 
+@pytest.mark.learning
 def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
     """Read from the checkpoint without unpickling, and by Stable-Baselines3 itself."""
     policy, model = load_policy(run.folder), PPO.load(run.folder / "model.zip")
@@ -124,6 +126,7 @@ def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
     assert evaluate_policy(model, venv, n_eval_episodes=100) == by_ours
 
 
+@pytest.mark.learning
 def test_a_run_leaves_metrics_and_events(run: Run) -> None:
     lines = run.read_metrics()
     assert [line["step"] for line in lines] == [1_280]
