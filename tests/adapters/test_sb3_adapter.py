@@ -226,6 +226,7 @@ def test_right_answers_in_dict_actions_collect_all_through_the_wrappers() -> Non
     assert evaluate_policy(knowing, wrapped, n_eval_episodes=30) == (1.0, 0.0)
 
 
+@pytest.mark.learning
 def test_a_model_learns_and_is_evaluated_through_its_wrappers(tmp_path: Path) -> None:
     venv = make_sb3_env(CENTRED, ROWS, history=True, **WHOLE)
     normalised = VecNormalize(

@@ -58,6 +58,7 @@ def test_a_run_killed_between_two_minibatches_resumes(deadly: int, tmp_path: Pat
     assert_same_run(resumed, trained(ActorCritic, RUNS["ppo"], tmp_path / "unbroken"))
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", ["policy", "answer", "value", "entropy"])
 def test_a_loss_that_is_nan_stops_the_run_and_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -118,6 +119,7 @@ def test_its_name_tells_what_it_is(changes: dict[str, Any], name: str) -> None:
     assert ActorCritic(tiny_actor_critic(**changes)).name == name
 
 
+@pytest.mark.learning
 def test_a_run_is_trained_by_name_evaluated_and_recorded(tmp_path: Path) -> None:
     run = train_agent("actor_critic", RUNS["ppo"], tmp_path, progress_bar=False)
     logged = run.read_metrics()[-1]

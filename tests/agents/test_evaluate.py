@@ -20,7 +20,7 @@ from tests.support.trainings import trained
 CONFIG = ReinforceConfig(
     env_id=CENTRED,
     env_kwargs={"budget": 3, "glimpse_size": 12},
-    images=20_000,
+    images=8_000,
     batch_size=100,
     learning_rate=3e-3,
     network=SMALL,
@@ -110,7 +110,7 @@ def test_a_record_holds_what_was_measured(run: Run, tmp_path: Path) -> None:
     assert record.error_percent == pytest.approx(score.error_percent, abs=1e-4)
     assert record.error_by_glimpse[-1] == record.error_percent
     assert record.interval_percent == pytest.approx(score.error_interval_percent, abs=1e-4)
-    assert record.images_seen == 20_000
+    assert record.images_seen == CONFIG.images
     assert record.seconds > 0
     assert record.config["batch_size"] == 100
     assert record.split == "test"

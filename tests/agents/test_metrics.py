@@ -18,6 +18,8 @@ from tests.support.same_runs import assert_same_run
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
 
+pytestmark = pytest.mark.learning
+
 
 @pytest.mark.parametrize("name", ["policy", "answer", "baseline", "entropy"])
 def test_a_loss_that_is_nan_stops_the_run_and_is_named(

@@ -13,6 +13,8 @@ from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import UPDATES, tiny_config, tiny_network
 from tests.support.trainings import Killed, trained
 
+pytestmark = pytest.mark.learning
+
 # --- until it is solved --------------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@ from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
 
+pytestmark = pytest.mark.learning
+
 # 16 updates of 8 episodes: an eighth, a quarter, a half and the whole are whole updates.
 CONFIG = tiny_config(images=128, log_every=4, checkpoint_every=5)
 

@@ -69,6 +69,7 @@ def cells_of(sheet: NDArray[np.uint8], columns: int) -> list[list[NDArray[np.uin
     ]
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(("kind", "rows"), [("strong", 3), ("dense", 2), ("content", 3)])
 def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
     kind: str, rows: int, tmp_path: Path, agent: Run
@@ -85,6 +86,7 @@ def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
         assert (row[1] != row[2]).any(), "each scene has its own"
 
 
+@pytest.mark.learning
 def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, out = trained(maker("conv"), tiny_config("conv"), tmp_path), tmp_path / "new" / "sheet.png"
     main([str(run.folder), "--out", str(out), "--scenes", "2", "--split", "validation"])
@@ -98,6 +100,7 @@ def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFi
     assert "There is no run at" in capsys.readouterr().err
 
 
+@pytest.mark.learning
 def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent: Run) -> None:
     soft = trained(maker("location"), tiny_config("location"), tmp_path / "soft")
     elsewhere = tiny_config("dense", env_id=TRANSLATED, env_kwargs={"budget": 2})

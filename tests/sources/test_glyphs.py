@@ -23,11 +23,13 @@ def test_a_glyph_depends_on_its_split_and_index_alone() -> None:
     assert np.array_equal(far.images[1], far.images[2])
 
 
+@pytest.mark.learning
 def test_splits_and_indices_share_no_glyph() -> None:
     images = [image.tobytes() for split in SPLITS for image in load("glyphs", split).images[:2000]]
     assert len(set(images)) == 6000
 
 
+@pytest.mark.learning
 def test_glyph_banks_have_balanced_labels_and_the_look_of_mnist() -> None:
     sizes = [len(load("glyphs", split)) for split in SPLITS]
     assert sizes == [50_000, 10_000, 10_000]
