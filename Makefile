@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install fresh-kernels demo test compare report benchmark clean
+.PHONY: install fresh-kernels demo test quick compare report benchmark clean
 
 install: $(INSTALLED) fresh-kernels
 
@@ -34,6 +34,10 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+# What takes no training: under a minute on two cores, once kernels are compiled.
+quick: install
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not learning"
 
 compare: install
 	$(BIN)/python -m benchmarks.comparison

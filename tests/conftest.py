@@ -13,6 +13,13 @@ PICTURES = [name for name, row in SUITE.items() if "source" in row.kwargs]
 MEMORY = [name for name in SUITE if name not in PICTURES]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The golden weights are trained, each in a second: mark them here, apart from their file."""
+    for item in items:
+        if "test_equal_seeds_give_the_same_weights_as_ever" in item.name:
+            item.add_marker(pytest.mark.learning)
+
+
 @pytest.fixture(params=SUITE)
 def env_id(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each id of the suite in turn; those whose files are absent are skipped, not downloaded."""

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -11,18 +9,20 @@ import pytest
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
-from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.suite import SUITE
 from tests.support.episodes import (
     Actions,
+    Observation,
     assert_same,
     hidden_of,
     leaves,
     make_single,
     make_vector,
+    oracle,
     passing,
+    play,
     random_actions,
     row_of,
 )
@@ -104,12 +104,10 @@ def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: s
     """By the shortest solution, which takes the whole budget where there is no slack."""
     n = 20
     envs = make_vector(memory_id, n, slack=1.0, autoreset_mode="NextStep")
-    envs.reset(seed=5)
-    task: Any = envs.task
-    assert task.levels is not None
-    returns, solved = first_returns(envs, lambda: task.oracle())
-    np.testing.assert_allclose(returns, task.ceiling, rtol=1e-12)
-    assert solved.all()
+    observation, _ = envs.reset(seed=5)
+    played = play(envs, observation, oracle)
+    np.testing.assert_allclose(played.returns, envs.task.ceiling, rtol=1e-12)
+    assert played.success.all()
 
 
 def test_blind_answers_collect_chance(picture_id: str) -> None:
@@ -133,32 +131,18 @@ def test_blind_answers_about_tapes_and_tables_collect_no_more_than_chance(
     """Whether something is answered at every step, or nothing half of the time."""
     n, rng = 3000, np.random.default_rng(3)
     envs = make_vector(memory_id, n, autoreset_mode="NextStep")
-    envs.reset(seed=2)
+    observation, _ = envs.reset(seed=2)
     answers = leaves(envs.single_action_space)["answer"]
     assert isinstance(answers, spaces.Discrete)
 
-    def blind() -> Actions:
+    def blind(envs: GlimpseVectorEnv, _: Observation) -> Actions:
         said = rng.integers(1, int(answers.n), n)
         said = said if hurry else said * rng.integers(2, size=n)
         return random_actions(envs, rng) | {"answer": said}
 
-    returns, _ = first_returns(envs, blind)
+    returns = play(envs, observation, blind).returns
     error = returns.std() / np.sqrt(n)
     assert returns.mean() < envs.task.chance + 4 * error
-
-
-def first_returns(
-    envs: GlimpseVectorEnv, act: Callable[[], Actions]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The returns (n,) of the first episodes, and whether they were solved."""
-    returns, solved = np.zeros(envs.num_envs), np.zeros(envs.num_envs, np.bool_)
-    playing = np.ones(envs.num_envs, np.bool_)
-    while playing.any():
-        _, reward, terminated, _, info = envs.step(act())
-        returns += reward * playing
-        solved |= info["success"] & playing
-        playing &= ~terminated
-    return returns, solved
 
 
 def test_names_are_the_keys_and_kwargs_are_flat_scalars() -> None:

@@ -172,8 +172,8 @@ def _count_steps(
     with MultiplyAdds() as counter:
         for _ in range(steps):
             action, state = policy.predict(observation, state, starts, deterministic=True)
-            observation, _, terminated, _, _ = env.step(action)
-            starts = terminated
+            observation, _, terminated, truncated, _ = env.step(action)
+            starts = terminated | truncated
             totals.append(counter.total / ROWS)
     return np.array(totals)
 

@@ -106,6 +106,7 @@ def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view:
     assert {True, False} == set(told)
 
 
+@pytest.mark.learning
 def test_a_model_learns_on_a_tape_whose_lengths_a_curriculum_sets() -> None:
     venv = make_sb3_env("Glimpse/Copy-v0", 8, length=3, symbols=2)
     venv.set_attr("level_distribution", ThresholdLevels(1, 3))
@@ -225,6 +226,7 @@ def test_right_answers_in_dict_actions_collect_all_through_the_wrappers() -> Non
     assert evaluate_policy(knowing, wrapped, n_eval_episodes=30) == (1.0, 0.0)
 
 
+@pytest.mark.learning
 def test_a_model_learns_and_is_evaluated_through_its_wrappers(tmp_path: Path) -> None:
     venv = make_sb3_env(CENTRED, ROWS, history=True, **WHOLE)
     normalised = VecNormalize(

@@ -31,6 +31,7 @@ def run_module(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.learning
 def test_the_commands_train_and_score(tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     arguments = ["--env-id", CENTRED, "--run", folder, *TINY]

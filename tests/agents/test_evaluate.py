@@ -16,12 +16,12 @@ from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, score_run
 from agents.scoring.seconds import seconds_per_episode
-from agents.training.loop import train
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from tests.support.episodes import CENTRED
 from tests.support.tiny import SMALL, tiny_config, tiny_network
+from tests.support.trainings import trained
 
 CONFIG = ReinforceConfig(
     env_id=CENTRED,
@@ -35,13 +35,9 @@ CONFIG = ReinforceConfig(
 SCENES = 300
 
 
-def trained(config: ReinforceConfig, folder: Path) -> Run:
-    return train(Reinforce, config, folder, progress_bar=False)
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return trained(CONFIG, tmp_path_factory.mktemp("runs") / "learned")
+    return trained(Reinforce, CONFIG, tmp_path_factory.mktemp("runs") / "learned")
 
 
 def test_the_score_does_not_depend_on_the_batch(run: Run) -> None:
@@ -91,7 +87,7 @@ def test_looks_are_overridden(run: Run) -> None:
 
 
 def test_a_run_trained_with_random_looks_is_scored_with_them(tmp_path: Path) -> None:
-    control = trained(replace(tiny_config(looks="random")), tmp_path)
+    control = trained(Reinforce, replace(tiny_config(looks="random")), tmp_path)
     score = evaluate_run(control, episodes=100)
     gaze = score.scanpaths
     assert gaze is not None
@@ -177,7 +173,7 @@ def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_comman
     config = tiny_config(
         env_id="Glimpse/Copy-v0", env_kwargs={"length": 2, "symbols": 3}, answer_by="reward"
     )
-    run = trained(config, tmp_path / "run")
+    run = trained(Reinforce, config, tmp_path / "run")
     main([str(run.folder), "--episodes", "30", "--record", str(tmp_path / "records")])
     (record,), problems = read_records(tmp_path / "records")
     assert problems == []
@@ -195,7 +191,7 @@ def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_comman
 
 
 def test_an_agent_of_the_full_view_says_that_it_sees_everything(tmp_path: Path) -> None:
-    run = trained(tiny_config(env_kwargs={"view": "full"}), tmp_path)
+    run = trained(Reinforce, tiny_config(env_kwargs={"view": "full"}), tmp_path)
     record = make_record(run, score_run(run, episodes=20))
     assert record.model == Model("Reinforce LSTM", "everything", attention="none")
     assert record.env_kwargs == {}
@@ -222,7 +218,9 @@ def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
         "full": tiny_config(env_kwargs={"view": "full"}),
     }
     for name, config in kinds.items():
-        score = evaluate_run(trained(config, tmp_path / name), episodes=40, batch_size=25)
+        score = evaluate_run(
+            trained(Reinforce, config, tmp_path / name), episodes=40, batch_size=25
+        )
         assert score.episodes == 40
         assert (score.scanpaths is None) == (name == "full")
         assert 1 <= score.mean_glimpses <= 3
@@ -232,7 +230,7 @@ def test_a_history_is_diagnosed_as_its_glimpses_are(tmp_path: Path) -> None:
     gazes = []
     for history in (False, True):
         env_kwargs = {"budget": 3, "look": "relative", "history": history}
-        run = trained(tiny_config(env_kwargs=env_kwargs), tmp_path / str(history))
+        run = trained(Reinforce, tiny_config(env_kwargs=env_kwargs), tmp_path / str(history))
         gazes.append(evaluate_run(run, episodes=40, looks="oracle").scanpaths)
     assert gazes[1] is not None
     assert gazes[1] == gazes[0], "who looks is the same, whoever answers"
@@ -241,7 +239,7 @@ def test_a_history_is_diagnosed_as_its_glimpses_are(tmp_path: Path) -> None:
 def test_a_view_without_looks_is_scanned_by_nobody(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trained(tiny_config(env_kwargs={"view": "full"}), tmp_path)
+    trained(Reinforce, tiny_config(env_kwargs={"view": "full"}), tmp_path)
     with pytest.raises(SystemExit) as ended:
         main([str(tmp_path), "--looks", "raster"])
     assert ended.value.code == 2
@@ -249,7 +247,7 @@ def test_a_view_without_looks_is_scanned_by_nobody(
 
 
 def test_a_run_without_a_checkpoint_cannot_be_scored(tmp_path: Path) -> None:
-    run = trained(tiny_config(), tmp_path)
+    run = trained(Reinforce, tiny_config(), tmp_path)
     run.checkpoint_path.unlink()
     with pytest.raises(RunError, match="no checkpoint"):
         evaluate_run(run)
@@ -264,7 +262,7 @@ def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run)
 
 
 def test_a_run_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
-    run = trained(tiny_config(), tmp_path)
+    run = trained(Reinforce, tiny_config(), tmp_path)
     path = run.folder / "config.json"
     config = json.loads(path.read_text())
     network = config["config"]["network"]

@@ -1,7 +1,6 @@
 """Sums over looks are exact: they are what enumerating the environment gives."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-import agents.algorithms.exact
 from agents.algorithms.exact import (
     OBJECTIVES,
     Exact,
@@ -24,14 +22,7 @@ from agents.episodes.rollout import play_episodes
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import State
-from agents.scoring.run_record import make_record
-from agents.scoring.run_scores import evaluate_run
-from agents.train import train_agent
-from agents.training.loop import train
-from glimpse_envs.evaluation.record import Model
-from glimpse_envs.evaluation.runs import Run
 from tests.support.episodes import CENTRED
-from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.sequences import (
     CLASSES,
     SCENE,
@@ -43,24 +34,13 @@ from tests.support.sequences import (
     make_policy,
     play_exactly,
 )
-from tests.support.tile_episodes import REFUSED, assert_close, enumerable_episodes, watched
-from tests.support.tiny import SMALL, tiny_network
-
-NETWORK = tiny_network(detach_heads=False)
+from tests.support.tile_episodes import TILED, assert_close, enumerable_episodes, watched
+from tests.support.tiny import tiny_network
 
 
 def tiny_config(**changes: Any) -> ExactConfig:
     """Twelve updates of eight episodes on built-in digits, seen through four tiles."""
-    defaults: dict[str, Any] = {
-        "env_id": CENTRED,
-        "env_kwargs": {"budget": 3, "look": "tiles", "glimpse_size": 14},
-        "episodes": 96,
-        "batch_size": 8,
-        "log_every": 3,
-        "checkpoint_every": 4,
-        "network": NETWORK,
-    }
-    return ExactConfig(**{**defaults, **changes})
+    return ExactConfig(**{**TILED, **changes})
 
 
 def next_tile(policy: GlimpsePolicy, episodes: TileEpisodes, objective: str) -> TileLosses:
@@ -77,7 +57,7 @@ def all_paths(policy: GlimpsePolicy, episodes: TileEpisodes, objective: str) -> 
 
 @pytest.mark.parametrize("reward", ["final", "dense"])
 def test_all_paths_give_the_gradient_of_the_expected_reward(reward: str) -> None:
-    policy = make_policy(NETWORK, reward=reward)
+    policy = make_policy(TILED["network"], reward=reward)
     sequences = enumerate_sequences(CLASSES, reward=reward)
     exact = play_exactly(policy, sequences, greedy=False, reward=reward)
     paid = (exact.probability * exact.reward).sum()
@@ -88,7 +68,7 @@ def test_all_paths_give_the_gradient_of_the_expected_reward(reward: str) -> None
 
 
 def test_all_paths_give_the_gradient_of_the_marginal_likelihood() -> None:
-    policy = make_policy(NETWORK)
+    policy = make_policy(TILED["network"])
     exact = play_exactly(policy, enumerate_sequences(1), greedy=True)
     marginal = (exact.probability * (-exact.cross_entropy).exp()).sum().log()
     outcome = all_paths(policy, enumerable_episodes(), "marginal_likelihood")
@@ -99,7 +79,7 @@ def test_all_paths_give_the_gradient_of_the_marginal_likelihood() -> None:
 
 @pytest.mark.parametrize("reward", ["final", "dense"])
 def test_all_paths_of_the_hybrid_are_the_mean_of_reinforces(reward: str) -> None:
-    policy = make_policy(NETWORK, reward=reward)
+    policy = make_policy(TILED["network"], reward=reward)
     sequences = enumerate_sequences(1, reward=reward)
     chances = play_exactly(policy, sequences, greedy=True, reward=reward).probability.detach()
     env = make_env(len(chances), reward=reward)
@@ -127,7 +107,7 @@ def test_scenes_are_followed_apart() -> None:
 
 
 def test_the_mean_of_many_samples_of_reinforce_tends_to_it() -> None:
-    rows, policy = 4000, make_policy(NETWORK)
+    rows, policy = 4000, make_policy(TILED["network"])
     exact = all_paths(policy, enumerable_episodes(), "expected_reward").losses["objective"].sum()
     expected = gradient(exact, policy)
 
@@ -155,7 +135,7 @@ def test_the_mean_of_many_samples_of_reinforce_tends_to_it() -> None:
 def test_with_one_look_or_none_the_next_tile_is_all_there_is(
     objective: str, reward: str, budget: int
 ) -> None:
-    policy = make_policy(NETWORK, reward=reward)
+    policy = make_policy(TILED["network"], reward=reward)
     episodes = enumerable_episodes(rows=3, reward=reward, budget=budget)
     one, whole = (way(policy, episodes, objective) for way in (next_tile, all_paths))
     for name, loss in whole.losses.items():
@@ -217,9 +197,9 @@ def test_with_a_baseline_that_is_right_histories_average_to_the_exact_gradient(
 
 
 def foreseeing(reward: str, objective: str) -> Foreseeing:
-    like = make_policy(NETWORK, reward=reward)
+    like = make_policy(TILED["network"], reward=reward)
     task = make_env(1, reward=reward).task
-    policy = Foreseeing(task.observation_space, task.components, NETWORK).double()
+    policy = Foreseeing(task.observation_space, task.components, TILED["network"]).double()
     policy.load_state_dict(like.state_dict())
     policy.episodes, policy.objective = enumerable_episodes(reward=reward), objective
     return policy
@@ -281,7 +261,7 @@ def test_the_objective_sends_no_gradient_into_the_baseline(reward: str, detach: 
 
 
 def test_all_that_is_tried_and_shown_is_as_the_environment_shows_it() -> None:
-    policy, env, every = make_policy(NETWORK), make_env(TILES), np.arange(TILES)
+    policy, env, every = make_policy(TILED["network"]), make_env(TILES), np.arange(TILES)
     with watched(policy) as observations:
         next_tile(policy, enumerable_episodes(), "hybrid")
     start, _ = env.reset(options=SCENE)
@@ -297,141 +277,3 @@ def test_all_that_is_tried_and_shown_is_as_the_environment_shows_it() -> None:
             (tried_last[name], third[name]),
         ):
             assert torch.equal(found, torch.as_tensor(expected).double()), name
-
-
-# --- the learner ----------------------------------------------------------------------------------
-
-
-def learned_error(learner: Exact | Reinforce) -> float:
-    """The mean error of the last tenth of a training."""
-    config = learner.config
-    updates = config.episodes // config.batch_size
-    errors = [learner.update(update / updates)["error"] for update in range(updates)]
-    return float(np.mean(errors[-updates // 10 :]))
-
-
-EASY: dict[str, Any] = {
-    "env_id": CENTRED,
-    "batch_size": 100,
-    "learning_rate": 3e-3,
-    "network": SMALL,
-}
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_what_one_glimpse_shows_is_soon_learned(objective: Any) -> None:
-    whole = {"glimpse_size": 28, "inside": True, "budget": 2, "look": "tiles"}
-    config = ExactConfig(**EASY, episodes=8_000, env_kwargs=whole, objective=objective)
-    assert learned_error(Exact(config)) < 0.1
-
-
-def test_where_to_look_is_learned() -> None:
-    """One look at a digit in the middle: who chooses it errs less than who is led at random."""
-    setting = {
-        **EASY,
-        "episodes": 15_000,
-        "env_kwargs": {"glimpse_size": 10, "budget": 2, "look": "tiles"},
-    }
-    learned = learned_error(Exact(ExactConfig(**setting)))
-    random = learned_error(Reinforce(ReinforceConfig(**setting, looks="random")))
-    assert learned < random - 0.2
-
-
-RUNS: dict[str, ExactConfig] = {
-    "next": tiny_config(),
-    "all": tiny_config(paths="all", entropy_weight=0.01),
-    "dense": tiny_config(
-        objective="marginal_likelihood",
-        env_kwargs={**tiny_config().env_kwargs, "reward": "dense"},
-    ),
-    "copies": tiny_config(copies=4, objective="expected_reward", precision="bfloat16"),
-}
-
-
-def trained(config: ExactConfig, folder: Path, **options: Any) -> Run:
-    return train(Exact, config, folder, progress_bar=False, **options)
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
-    name: str, tmp_path: Path
-) -> None:
-    assert_repeats_and_resumes(Exact, RUNS[name], tmp_path)
-
-
-def test_a_run_is_scored_one_glimpse_at_a_time(tmp_path: Path) -> None:
-    run = train_agent("exact", tiny_config(), tmp_path / "run", progress_bar=False)
-    evaluation = evaluate_run(run, episodes=50)
-    record = make_record(run, [evaluation])
-    assert record.model == Model("Exact LSTM, trained on all tiles", sees="privileged")
-    assert record.budget == len(record.headline.success_by_glimpse) == 3
-
-
-def test_metrics_are_of_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    kwargs = {**tiny_config().env_kwargs, "reward": "dense"}
-    learner = Exact(tiny_config(paths="all", batch_size=64, env_kwargs=kwargs))
-    outcomes: list[TileLosses] = []
-
-    def remember(*arguments: Any) -> TileLosses:
-        outcomes.append(all_paths_losses(*arguments))
-        return outcomes[-1]
-
-    monkeypatch.setattr(agents.algorithms.exact, "all_paths_losses", remember)
-    metrics = learner.update(progress=0.5)
-    right = outcomes[0].right
-    assert right.shape == (3, 64)
-    assert metrics["error"] == pytest.approx(1 - right[-1].mean().item())
-    assert metrics["return"] == pytest.approx(right.mean().item())
-    assert metrics["glimpses"] == 3.0
-
-
-def test_an_update_descends_the_weighted_sum() -> None:
-    config = tiny_config(baseline_weight=0.7, entropy_weight=0.05, max_gradient_norm=1e9)
-    learner, twin = Exact(config), Exact(config)
-    learner.update(progress=0.5)
-    losses = next_tile_losses(twin.policy, twin.deal(), OBJECTIVES["hybrid"], twin.generator).losses
-    total = losses["objective"] + 0.7 * losses["baseline"] - 0.05 * losses["entropy"]
-    expected = gradient(total.mean(), twin.policy)
-    grads = [p.grad.flatten() for p in learner.policy.parameters() if p.grad is not None]
-    torch.testing.assert_close(torch.cat(grads), expected)
-
-
-# --- bad input ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("changes", "message"), REFUSED)
-def test_another_task_than_the_one_that_is_scored_is_refused(
-    changes: dict[str, Any], message: str, tmp_path: Path
-) -> None:
-    kwargs = {**tiny_config().env_kwargs, **changes}
-    with pytest.raises(ValueError, match=f"^exact .*{message}"):
-        trained(tiny_config(env_kwargs=kwargs), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"objective": "likelihood"}, "objective='likelihood' must be one of 'hybrid', "),
-        ({"paths": "some"}, "paths='some' must be one of 'next', 'all'"),
-        ({"paths": "all", "max_paths": 15}, r"4\*\*2 = 16 paths a scene, more than max_paths=15"),
-        ({"max_paths": 0}, "max_paths=0 must be at least 1"),
-        ({"baseline_weight": np.nan}, "baseline_weight=nan must be finite"),
-        ({"entropy_weight": np.inf}, "entropy_weight=inf must be finite"),
-    ],
-)
-def test_a_config_that_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Exact(tiny_config(**changes))
-
-
-def test_as_many_paths_as_allowed_are_followed() -> None:
-    assert Exact(tiny_config(paths="all", max_paths=16)).update(0.5)["glimpses"] == 3.0
-
-
-def test_a_policy_that_is_nan_is_named() -> None:
-    learner = Exact(tiny_config())
-    with torch.no_grad():
-        next(learner.policy.heads["look"].parameters()).fill_(np.nan)
-    with pytest.raises(FloatingPointError, match="the policy's look is not finite"):
-        learner.update(progress=0.5)

@@ -121,6 +121,7 @@ def test_the_fastest_precision_is_one_that_the_processor_has(
     assert fastest_precision() == precision
 
 
+@pytest.mark.learning
 def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     demo = DemoConfig(minutes=0.01, scenes=50, folder=tmp_path / "demo")
     scores = run_demo(demo)

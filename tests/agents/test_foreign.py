@@ -116,7 +116,7 @@ def make_config(**changes: Any) -> ReinforceConfig:
             "network": SMALL,
             "learning_rate": 1e-2,
             "look_weight": 1.0,
-            "images": 64 * 60,
+            "episodes": 64 * 60,
             **changes,
         }
     )

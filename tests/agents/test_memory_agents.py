@@ -9,18 +9,17 @@ import pytest
 from numpy.typing import NDArray
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.algorithms.learner import GradientLearner
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.scoring.run_record import learning_curve
 from agents.scoring.run_scores import evaluate_run, trained_levels, validate_run
 from agents.train import train_agent
 from agents.training.config import TrainingConfig
-from agents.training.loop import train
 from glimpse_envs.episodes.levels import MixtureLevels, ThresholdLevels
 from glimpse_envs.evaluation.runs import Run, open_run
 from tests.support.episodes import CENTRED
 from tests.support.same_runs import assert_repeats_and_resumes, metrics_of
-from tests.support.tiny import SMALL, tiny_config, tiny_network
+from tests.support.tiny import SHORT, SMALL, tiny_config, tiny_network
+from tests.support.trainings import learned_error, trained
 
 COPY, CHASE = "Glimpse/Copy-v0", "Glimpse/PointerChase-v0"
 LEARNERS: dict[str, tuple[Any, Any]] = {
@@ -32,13 +31,9 @@ LEARNERS: dict[str, tuple[Any, Any]] = {
 TINY_COPY: dict[str, Any] = {
     "env_id": COPY,
     "env_kwargs": {"symbols": 2, "length": 4},
-    "episodes": 96,
-    "batch_size": 8,
-    "log_every": 3,
-    "checkpoint_every": 4,
     "network": tiny_network(),
+    **SHORT,
 }
-"""Twelve updates of eight tapes; lines and checkpoints alternate."""
 
 
 def easy_config(kind: Any, **changes: Any) -> Any:
@@ -58,20 +53,13 @@ def easy_config(kind: Any, **changes: Any) -> Any:
     )
 
 
-def share_solved(learner: GradientLearner, config: TrainingConfig) -> float:
-    """The mean share of the batches that is solved in the last tenth of a training."""
-    updates = config.episodes // config.batch_size
-    errors = [learner.update(step / updates)["error"] for step in range(updates)]
-    learner.close()
-    return 1 - float(np.mean(errors[-updates // 10 :]))
-
-
+@pytest.mark.learning
 @pytest.mark.parametrize("answer_by", ["label", "reward"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_short_tape_is_soon_copied(name: str, answer_by: str) -> None:
     learner, kind = LEARNERS[name]
     config = easy_config(kind, answer_by=answer_by)
-    assert share_solved(learner(config), config) > 0.8
+    assert learned_error(learner(config)) < 0.2
 
 
 # --- curricula -----------------------------------------------------------------------------------
@@ -94,6 +82,7 @@ def test_a_curriculum_is_told_what_was_solved(name: str, monkeypatch: pytest.Mon
     assert 0 < np.mean(errors) < 1
 
 
+@pytest.mark.learning
 def test_lengths_grow_as_a_tape_is_learned() -> None:
     config = easy_config(ReinforceConfig, curriculum="threshold")
     learner = Reinforce(config)
@@ -107,6 +96,7 @@ def test_lengths_grow_as_a_tape_is_learned() -> None:
     assert errors[0] > 0.5
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -133,6 +123,7 @@ def test_a_run_whose_curriculum_moves_repeats_and_resumes(
 # --- until it is solved, and how much is ---------------------------------------------------------
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", LEARNERS)
 def test_training_stops_when_the_longest_tapes_are_solved(name: str, tmp_path: Path) -> None:
     config = easy_config(LEARNERS[name][1], stop_at=0.9, validate_every=50)
@@ -169,7 +160,7 @@ class Copier:
 
 
 def untrained(folder: Path, config: TrainingConfig) -> Run:
-    return train(Reinforce, config, folder, progress_bar=False, stop_after=0)
+    return trained(Reinforce, config, folder, stop_after=0)
 
 
 @pytest.mark.parametrize(("most", "share", "of_all"), [(4, 1.0, 1.0), (3, 0.0, 0.75), (0, 0, 0)])

@@ -245,6 +245,6 @@ def test_a_bonus_is_for_the_entropy_of_looks_and_of_whether_to_answer(setting: s
     exact = play_exactly(policy, setting, greedy=False)
     trajectory = played(policy, setting, exact, greedy=False)
     looks = trajectory.stack("look", "entropy") * trajectory.going_on
-    answering = trajectory.stack("answering", "entropy") * trajectory.alive
+    answering = trajectory.stack("answer given", "entropy") * trajectory.alive
     entropy = episode_losses(trajectory, "reward")["entropy"]
     torch.testing.assert_close(entropy, (looks + answering).sum(dim=0))

@@ -230,8 +230,9 @@ def test_an_address_that_is_read_is_raised_bit_by_bit() -> None:
 @pytest.mark.parametrize("env_id", [COPY, FORWARD, CHASE, RECALL])
 def test_what_is_readable_has_as_many_entries_as_there_is_to_choose(env_id: str) -> None:
     task = make_vector(env_id, 1, **small(env_id)).task
-    assert any(component.repeats for component in task.components.values())
-    for component in task.components.values():
+    repeating = [component for component in task.components.values() if component.repeats]
+    assert repeating
+    for component in repeating:
         space = component.space
         choices = space.shape[0] if isinstance(space, spaces.MultiBinary) else int(space.n)  # type: ignore[attr-defined]
         for key, start, stop in component.repeats:

@@ -71,6 +71,7 @@ SOLVED: dict[str, tuple[type[SB3Config], int, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(("kind", "timesteps", "changes"), SOLVED.values(), ids=SOLVED)
 def test_where_to_look_and_what_to_answer_are_learned_from_reward(
     kind: type[SB3Config],
@@ -94,6 +95,7 @@ def run(corner: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Run
     return train(config, tmp_path_factory.mktemp("runs") / "ppo", progress_bar=False)
 
 
+@pytest.mark.learning
 def test_a_run_is_scored_and_recorded_as_any_other(run: Run) -> None:
     policy = load_policy(run.folder)
     assert isinstance(policy, SB3Policy)
@@ -109,6 +111,7 @@ def test_a_run_is_scored_and_recorded_as_any_other(run: Run) -> None:
     assert record.cores == 1
 
 
+@pytest.mark.learning
 def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
     """Read from the checkpoint without unpickling, and by Stable-Baselines3 itself."""
     policy, model = load_policy(run.folder), PPO.load(run.folder / "model.zip")
@@ -127,6 +130,7 @@ def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
     assert evaluate_policy(model, venv, n_eval_episodes=100) == by_ours
 
 
+@pytest.mark.learning
 def test_a_run_leaves_metrics_and_events(run: Run) -> None:
     lines = run.read_metrics()
     assert [line["step"] for line in lines] == [1_280]
@@ -140,6 +144,7 @@ def test_a_run_leaves_metrics_and_events(run: Run) -> None:
     assert metadata["timesteps"] == 2_048
 
 
+@pytest.mark.learning
 def test_the_same_seed_gives_the_same_run(corner: dict[str, Any], tmp_path: Path) -> None:
     config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, batch_size=32)
     names = ("a", "b")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import (
     StraightThrough,
     StraightThroughConfig,
@@ -19,16 +18,12 @@ from agents.algorithms.straight_through import (
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
-from agents.training.loop import train
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.evaluation.runs import Run
-from tests.support.episodes import CENTRED
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.sequences import SCENE, TILES, gradient, make_env, make_policy
-from tests.support.tile_episodes import REFUSED, assert_close, enumerable_episodes, watched
-from tests.support.tiny import SMALL, tiny_network
-
-NETWORK = tiny_network(detach_heads=False)
+from tests.support.tile_episodes import REFUSED, TILED, assert_close, enumerable_episodes, watched
+from tests.support.trainings import trained
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -37,16 +32,7 @@ def seeded(seed: int = 0) -> torch.Generator:
 
 def tiny_config(**changes: Any) -> StraightThroughConfig:
     """Twelve updates of eight episodes on built-in digits, seen through four tiles."""
-    defaults: dict[str, Any] = {
-        "env_id": CENTRED,
-        "env_kwargs": {"budget": 3, "look": "tiles", "glimpse_size": 14},
-        "episodes": 96,
-        "batch_size": 8,
-        "log_every": 3,
-        "checkpoint_every": 4,
-        "network": NETWORK,
-    }
-    return StraightThroughConfig(**{**defaults, **changes})
+    return StraightThroughConfig(**{**TILED, **changes})
 
 
 # --- the sample -----------------------------------------------------------------------------------
@@ -95,7 +81,7 @@ def test_relaxed_weights_tend_to_the_sample_when_cold_and_to_the_mean_when_hot()
 
 def test_what_is_shown_are_the_environments_glimpses_at_the_sampled_tiles() -> None:
     rows = 32
-    policy, episodes = make_policy(NETWORK), enumerable_episodes(rows)
+    policy, episodes = make_policy(TILED["network"]), enumerable_episodes(rows)
     with watched(policy) as observations:
         episode_losses(policy, episodes, 1.0, True, seeded())
     env = make_env(rows)
@@ -125,7 +111,7 @@ def test_a_low_precision_does_not_blur_what_is_shown() -> None:
 def test_the_gradient_of_one_look_by_hand(temperature: float) -> None:
     """What is seen next is a constant, but for dL/dy_a, which is what tile a would have changed
     (dL/dglimpse g_a + dL/dlocation x_a), times the relaxed weights."""
-    policy, episodes = make_policy(NETWORK, budget=2), enumerable_episodes(budget=2)
+    policy, episodes = make_policy(TILED["network"], budget=2), enumerable_episodes(budget=2)
     outcome = episode_losses(policy, episodes, temperature, True, seeded())
     found = gradient(outcome.losses["answer"].sum(), policy)
 
@@ -149,7 +135,10 @@ def test_the_gradient_of_one_look_by_hand(temperature: float) -> None:
 
 @pytest.mark.parametrize(("reward", "pays"), [("final", [0, 0, 1]), ("dense", [1 / 3] * 3)])
 def test_answers_count_by_what_they_pay(reward: str, pays: list[float]) -> None:
-    policy, episodes = make_policy(NETWORK, reward=reward), enumerable_episodes(7, reward=reward)
+    policy, episodes = (
+        make_policy(TILED["network"], reward=reward),
+        enumerable_episodes(7, reward=reward),
+    )
     with watched(policy) as observations:
         outcome = episode_losses(policy, episodes, 1.0, True, seeded())
     state, missed, entropy = policy.initial_state(7), torch.zeros(7), torch.zeros(7)
@@ -167,14 +156,14 @@ def test_answers_count_by_what_they_pay(reward: str, pays: list[float]) -> None:
 
 @pytest.mark.parametrize("hard", [True, False])
 def test_the_look_is_learned_and_the_baseline_is_not(hard: bool) -> None:
-    policy = make_policy(NETWORK)
+    policy = make_policy(TILED["network"])
     losses = episode_losses(policy, enumerable_episodes(), 1.0, hard, seeded()).losses
     assert gradient(losses["answer"].sum(), policy, "heads.look", keep=True).any()
     assert not gradient(losses["answer"].sum(), policy, "baseline", keep=True).any()
 
 
 def test_without_a_look_there_is_an_answer_still() -> None:
-    policy, episodes = make_policy(NETWORK, budget=1), enumerable_episodes(3, budget=1)
+    policy, episodes = make_policy(TILED["network"], budget=1), enumerable_episodes(3, budget=1)
     outcome = episode_losses(policy, episodes, 1.0, True, seeded())
     assert outcome.right.shape == (1, 3)
     assert not outcome.losses["entropy"].any()
@@ -217,38 +206,6 @@ def test_an_update_descends_the_weighted_sum() -> None:
     torch.testing.assert_close(torch.cat(grads), expected)
 
 
-def learned_error(learner: StraightThrough | Reinforce) -> float:
-    """The mean error of the last tenth of a training."""
-    config = learner.config
-    updates = config.episodes // config.batch_size
-    errors = [learner.update(update / updates)["error"] for update in range(updates)]
-    return float(np.mean(errors[-updates // 10 :]))
-
-
-EASY: dict[str, Any] = {
-    "env_id": CENTRED,
-    "batch_size": 100,
-    "learning_rate": 3e-3,
-    "network": SMALL,
-}
-
-
-@pytest.mark.parametrize("hard", [True, False])
-def test_what_one_glimpse_shows_is_soon_learned(hard: bool) -> None:
-    whole = {"glimpse_size": 28, "inside": True, "budget": 2, "look": "tiles"}
-    config = StraightThroughConfig(**EASY, episodes=8_000, env_kwargs=whole, hard=hard)
-    assert learned_error(StraightThrough(config)) < 0.1
-
-
-def test_where_to_look_is_learned() -> None:
-    """One look at a digit in the middle: who chooses it errs less than who is led at random."""
-    tiles = {"glimpse_size": 10, "budget": 2, "look": "tiles"}
-    setting: dict[str, Any] = {**EASY, "episodes": 15_000, "env_kwargs": tiles}
-    learned = learned_error(StraightThrough(StraightThroughConfig(**setting)))
-    random = learned_error(Reinforce(ReinforceConfig(**setting, looks="random")))
-    assert learned < random - 0.2
-
-
 RUNS: dict[str, StraightThroughConfig] = {
     "hard": tiny_config(),
     "relaxed": tiny_config(hard=False, precision="bfloat16", entropy_weight=0.01),
@@ -256,11 +213,7 @@ RUNS: dict[str, StraightThroughConfig] = {
 }
 
 
-def trained(config: StraightThroughConfig, folder: Path, **options: Any) -> Run:
-    return train(StraightThrough, config, folder, progress_bar=False, **options)
-
-
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
 ) -> None:
@@ -280,7 +233,7 @@ def test_a_run_is_scored_one_glimpse_at_a_time(hard: bool, name: str, tmp_path: 
     evaluation = evaluate_run(run, episodes=50)
     record = make_record(run, [evaluation])
     assert record.model == Model(name, sees="privileged")
-    assert record.budget == 3
+    assert record.budget == len(record.headline.success_by_glimpse) == 3
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -292,7 +245,7 @@ def test_another_task_than_the_one_that_is_scored_is_refused(
 ) -> None:
     kwargs = {**tiny_config().env_kwargs, **changes}
     with pytest.raises(ValueError, match=f"^straight_through .*{message}"):
-        trained(tiny_config(env_kwargs=kwargs), tmp_path / "run")
+        trained(StraightThrough, tiny_config(env_kwargs=kwargs), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.algorithms.reinforce import ReinforceConfig
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.scoring.run_record import learning_curve
 from agents.scoring.run_scores import evaluate_run, validate_run
 from agents.training.schedules import DOUBLINGS
 from glimpse_envs.evaluation.runs import Run
-from tests.agents.test_training import trained
 from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
+
+pytestmark = pytest.mark.learning
 
 # 16 updates of 8 episodes: an eighth, a quarter, a half and the whole are whole updates.
 CONFIG = tiny_config(episodes=128, log_every=4, checkpoint_every=5, validation_episodes=30)
@@ -44,7 +46,7 @@ def validated_lines(run: Run) -> list[dict[str, float]]:
 
 def test_a_run_is_validated_at_each_doubling(tmp_path: Path) -> None:
     shares = Shares()
-    run = trained(CONFIG, tmp_path, validate=shares)
+    run = trained(Reinforce, CONFIG, tmp_path, validate=shares)
     assert DOUBLINGS[-4:] == (0.125, 0.25, 0.5, 1.0)
     assert shares.updates == [1, 2, 4, 8, 16], "the first update passes all shares below 1 / 16"
     lines = validated_lines(run)
@@ -54,26 +56,28 @@ def test_a_run_is_validated_at_each_doubling(tmp_path: Path) -> None:
 
 def test_a_run_is_validated_every_so_many_updates_and_at_its_end(tmp_path: Path) -> None:
     shares = Shares()
-    trained(replace(CONFIG, validate_every=5), tmp_path, validate=shares)
+    trained(Reinforce, replace(CONFIG, validate_every=5), tmp_path, validate=shares)
     assert shares.updates == [5, 10, 15, 16]
 
 
 def test_a_run_stops_at_the_share_that_is_asked_for(tmp_path: Path) -> None:
     shares = Shares(0.2, 0.89, 0.9)
-    run = trained(STOPPING, tmp_path, validate=shares)
+    run = trained(Reinforce, STOPPING, tmp_path, validate=shares)
     assert shares.updates == [3, 6, 9], "each after its updates are saved"
     assert run.load_checkpoint()[1]["updates"] == 9
     before = metrics_of(run)
     again = Shares()
-    resumed = trained(STOPPING, tmp_path, resume=True, validate=again)
+    resumed = trained(Reinforce, STOPPING, tmp_path, resume=True, validate=again)
     assert again.updates == []
     assert metrics_of(resumed) == before
 
 
 def test_validation_changes_nothing_that_is_learned(tmp_path: Path) -> None:
-    plain = trained(CONFIG, tmp_path / "plain")
-    validated = trained(CONFIG, tmp_path / "validated", validate=validate_run)
-    none = trained(replace(CONFIG, validation_episodes=0), tmp_path / "none", validate=Shares())
+    plain = trained(Reinforce, CONFIG, tmp_path / "plain")
+    validated = trained(Reinforce, CONFIG, tmp_path / "validated", validate=validate_run)
+    none = trained(
+        Reinforce, replace(CONFIG, validation_episodes=0), tmp_path / "none", validate=Shares()
+    )
     learned = [line for line in metrics_of(validated) if "validation/episodes" not in line]
     assert learned == metrics_of(plain) == metrics_of(none)
     (tensors, _), (others, _) = plain.load_checkpoint(), validated.load_checkpoint()
@@ -87,7 +91,7 @@ def test_the_clock_stands_still_while_a_run_is_validated(tmp_path: Path) -> None
         return Shares()(run)
 
     began = time.monotonic()
-    run = trained(replace(CONFIG, threads=2), tmp_path, validate=slowly)
+    run = trained(Reinforce, replace(CONFIG, threads=2), tmp_path, validate=slowly)
     outside = time.monotonic() - began
     assert run.load_checkpoint()[1]["seconds"] < outside - 5 * 0.3
 
@@ -97,38 +101,43 @@ def test_stopped_before_or_between_validations_the_curve_is_whole(
     config: ReinforceConfig, tmp_path: Path
 ) -> None:
     shares = (0.2, 0.5, 0.95, 0.8)
-    unbroken = trained(config, tmp_path / "unbroken", validate=Shares(*shares))
+    unbroken = trained(Reinforce, config, tmp_path / "unbroken", validate=Shares(*shares))
     rest = Shares(*shares)
     for stop_after in (1, 3, 6, 8, 11, None):
         broken = trained(
-            config, tmp_path / "broken", resume=True, stop_after=stop_after, validate=rest
+            Reinforce,
+            config,
+            tmp_path / "broken",
+            resume=True,
+            stop_after=stop_after,
+            validate=rest,
         )
     assert_same_run(broken, unbroken)
 
 
 @pytest.mark.parametrize("first", [1, 3])
 def test_killed_while_it_is_validated_it_is_validated_again(first: int, tmp_path: Path) -> None:
-    unbroken = trained(CONFIG, tmp_path / "unbroken", validate=Shares())
+    unbroken = trained(Reinforce, CONFIG, tmp_path / "unbroken", validate=Shares())
     if first > 1:
-        trained(CONFIG, tmp_path / "killed", stop_after=first, validate=Shares())
+        trained(Reinforce, CONFIG, tmp_path / "killed", stop_after=first, validate=Shares())
     mortal = Shares(mortal=1)
     with pytest.raises(KeyboardInterrupt):
-        trained(CONFIG, tmp_path / "killed", resume=True, validate=mortal)
+        trained(Reinforce, CONFIG, tmp_path / "killed", resume=True, validate=mortal)
     survivor = Shares()
-    run = trained(CONFIG, tmp_path / "killed", resume=True, validate=survivor)
+    run = trained(Reinforce, CONFIG, tmp_path / "killed", resume=True, validate=survivor)
     assert survivor.updates[0] == mortal.updates[0]
     assert_same_run(run, unbroken)
 
 
 def test_a_finished_run_is_not_validated_again(tmp_path: Path) -> None:
-    trained(CONFIG, tmp_path, validate=Shares())
+    trained(Reinforce, CONFIG, tmp_path, validate=Shares())
     again = Shares()
-    trained(CONFIG, tmp_path, resume=True, validate=again)
+    trained(Reinforce, CONFIG, tmp_path, resume=True, validate=again)
     assert again.updates == []
 
 
 def test_the_learning_curve_is_of_the_validation_split(tmp_path: Path) -> None:
-    run = trained(CONFIG, tmp_path, validate=validate_run)
+    run = trained(Reinforce, CONFIG, tmp_path, validate=validate_run)
     curve = learning_curve(run)
     assert [point.episodes for point in curve] == [8, 16, 32, 64, 128]
     expected = evaluate_run(run, split="validation", episodes=30)
@@ -152,7 +161,7 @@ def test_what_cannot_be_is_refused_before_a_run_is_made(
     changes: dict[str, Any], named: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=named):
-        trained(replace(STOPPING, **changes), tmp_path / "run", validate=Shares())
+        trained(Reinforce, replace(STOPPING, **changes), tmp_path / "run", validate=Shares())
     with pytest.raises(ValueError, match="needs validation, and there is none here"):
-        trained(STOPPING, tmp_path / "run")
+        trained(Reinforce, STOPPING, tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -157,6 +157,7 @@ def test_wrong_bits_are_counted_a_sequence() -> None:
     assert wrong_bits(logits, bits).tolist() == [2.0, 0.0]
 
 
+@pytest.mark.learning
 def test_a_tiny_copy_is_learned_in_seconds() -> None:
     training = CopyTraining(TINY)
     errors = [training.update(update / 600)["error"] for update in range(600)]
@@ -164,6 +165,7 @@ def test_a_tiny_copy_is_learned_in_seconds() -> None:
     assert np.mean(errors[-20:]) < 0.05
 
 
+@pytest.mark.learning
 @pytest.mark.filterwarnings("ignore:.torch.jit.script_method:DeprecationWarning")
 def test_compiling_the_step_keeps_its_names() -> None:
     compiled, plain = CopyTraining(replace(TINY, compile=True)), CopyTraining(TINY)
@@ -191,6 +193,7 @@ def test_a_run_that_is_left_off_goes_on_as_if_it_had_not_been(tmp_path: Path) ->
     torch.testing.assert_close(model(bits), whole.training.model(bits))
 
 
+@pytest.mark.learning
 def test_the_command_trains_scores_and_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

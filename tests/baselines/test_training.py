@@ -14,7 +14,6 @@ from baselines.pictures.reader import RecurrentReader
 from baselines.train import ALGORITHMS, MODELS, main
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import load_policy, open_run
-from tests.agents.test_training import Killed
 from tests.support.baselines import (
     BUDGET,
     CASES,
@@ -31,6 +30,7 @@ from tests.support.baselines import (
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE
 from tests.support.same_runs import assert_repeats_and_resumes, assert_same_run
 from tests.support.tiny import tiny_network
+from tests.support.trainings import Killed
 
 
 def test_every_model_of_the_list_is_tested() -> None:

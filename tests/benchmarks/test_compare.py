@@ -29,6 +29,7 @@ from glimpse_envs.evaluation.record import Model, Record, Score
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED, CLUTTERED
+from tests.support.trainings import trained
 
 QUICK: dict[str, Any] = {
     "env_id": CENTRED,
@@ -60,6 +61,7 @@ def quick(folder: Path, *models: str, **changes: Any) -> CompareConfig:
     return CompareConfig(**{**QUICK, "folder": folder, "models": models, **changes})
 
 
+@pytest.mark.learning
 def test_the_command_compares_and_one_that_fails_stops_no_other(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,6 +93,7 @@ def test_the_command_compares_and_one_that_fails_stops_no_other(
     assert "Full view conv" in (tmp_path / "comparison.md").read_text()
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_again_it_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = quick(tmp_path, "full_conv", "full_dense")
@@ -111,7 +114,7 @@ def test_an_interrupted_contender_goes_on(tmp_path: Path) -> None:
     config = quick(tmp_path, "full_dense")
     (task,) = plan(config)
     make = ALGORITHMS[CONTENDERS["full_dense"].algorithm].make
-    train(make, task.config, tmp_path / task.name, progress_bar=False, stop_after=1)
+    trained(make, task.config, tmp_path / task.name, stop_after=1)
     (record,) = compare_models(config)
     assert record.episodes > task.config.batch_size
     assert record.seconds >= 60 * QUICK["minutes"] - 0.05, "which is rounded"
@@ -131,6 +134,7 @@ def test_what_was_interrupted_is_not_scored(
     assert not (tmp_path / "records").exists()
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_another_environments_run_is_named_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -144,6 +148,7 @@ def test_another_environments_run_is_named_and_kept(
     assert f"env_id ('{CENTRED}', now '{CLUTTERED}')" in told
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_a_damaged_record_is_named_and_others_are_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -20,6 +20,7 @@ from report.page import ROOT, Places
 from report.pages.gradient_variance import FIGURE, PAGE, make_page, verdict
 from report.variance_record import FILE_NAME, VarianceRecord
 from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
 
 # --- REINFORCE's baselines ------------------------------------------------------------------------
 
@@ -40,7 +41,7 @@ def test_the_moving_average_by_hand() -> None:
 @pytest.mark.parametrize("baseline", ["none", "moving_average", "leave_one_out"])
 def test_a_run_with_another_baseline_resumes(baseline: Any, tmp_path: Path) -> None:
     config = tiny_config(baseline=baseline, copies=4)
-    unbroken = train(Reinforce, config, tmp_path / "unbroken", progress_bar=False)
+    unbroken = trained(Reinforce, config, tmp_path / "unbroken")
     for stop_after in (5, None):
         broken = train(
             Reinforce,
@@ -100,6 +101,7 @@ def of_the_look() -> dict[str, Measured]:
     return {name: assess(found[:, chosen], truth[chosen]) for name, found in estimates.items()}
 
 
+@pytest.mark.learning
 def test_baselines_lower_the_variance(of_the_look: dict[str, Measured]) -> None:
     variance = {name: found.variance.value for name, found in of_the_look.items()}
     assert variance["none"] > 2 * variance["moving_average"]
@@ -108,6 +110,7 @@ def test_baselines_lower_the_variance(of_the_look: dict[str, Measured]) -> None:
     assert variance["learned"] > variance["actor_critic"]
 
 
+@pytest.mark.learning
 def test_exact_has_no_noise(of_the_look: dict[str, Measured]) -> None:
     found = of_the_look["exact"]
     assert found.variance.value == found.squared_bias.value == 0.0
@@ -116,6 +119,7 @@ def test_exact_has_no_noise(of_the_look: dict[str, Measured]) -> None:
     )
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", UNBIASED)
 def test_the_unbiased_are_so_within_their_errors(
     name: str, of_the_look: dict[str, Measured]
@@ -124,6 +128,7 @@ def test_the_unbiased_are_so_within_their_errors(
     assert abs(bias.value) <= 4 * bias.error
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", ["straight_through_1", "straight_through_0.5", "actor_critic"])
 def test_the_biased_are_found_out(name: str, of_the_look: dict[str, Measured]) -> None:
     bias = of_the_look[name].squared_bias

@@ -130,6 +130,7 @@ def test_a_window_on_a_stopwatch_reads_and_learns_as_one_without() -> None:
     assert timed.stopwatch.seconds["reading"] > 0
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("algorithm", ["reinforce", "gaussian_window", "full_view"])
 def test_slow_dealing_is_building(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny(algorithm)
@@ -143,6 +144,7 @@ def test_slow_dealing_is_building(algorithm: str, monkeypatch: pytest.MonkeyPatc
     model.close()
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(
     ("algorithm", "reads"), [("reinforce", True), ("gaussian_window", False), ("full_view", False)]
 )
@@ -161,6 +163,7 @@ def test_slow_glimpses_are_reading_for_agents_alone(
     model.close()
 
 
+@pytest.mark.learning
 def test_the_filters_of_a_soft_window_are_reading_both_ways(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -223,6 +226,7 @@ def test_the_scene_grows_and_so_does_the_retina() -> None:
     }
 
 
+@pytest.mark.learning
 def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,5 +1,6 @@
 """What the tests of environments share: making them, acting in them, comparing what they say."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.task import PictureView
 
 Actions = dict[str, NDArray[Any]]
+Observation = dict[str, NDArray[np.float32]]
 
 CENTRED = "Glimpse/CenteredGlyphs-v0"
 TRANSLATED = "Glimpse/TranslatedGlyphs-v0"
@@ -80,6 +83,43 @@ def passing(envs: GlimpseVectorEnv, actions: Actions) -> Actions:
     if not envs.task.components["answer"].optional:
         return actions
     return actions | {"answer": np.zeros_like(actions["answer"])}
+
+
+def oracle(envs: GlimpseVectorEnv, _: Observation) -> Actions:
+    """What the oracle does next."""
+    return envs.task.oracle()
+
+
+@dataclass(frozen=True)
+class Played:
+    """How the rows' first episodes went."""
+
+    returns: NDArray[np.float64]
+    """(n,)"""
+    steps: NDArray[np.int64]
+    """(n,)"""
+    success: NDArray[np.bool_]
+    """(n,), at the end."""
+
+
+def play(
+    envs: GlimpseVectorEnv,
+    observation: Observation,
+    act: Callable[[GlimpseVectorEnv, Observation], Actions],
+) -> Played:
+    """Play on until every row's episode has ended; rows that are dealt again count no more."""
+    n = envs.num_envs
+    returns, steps = np.zeros(n), np.zeros(n, np.int64)
+    success, going = np.zeros(n, np.bool_), np.ones(n, np.bool_)
+    while going.any():
+        actions = act(envs, observation)
+        observation, rewards, terminated, truncated, info = envs.step(actions)
+        ended = terminated | truncated
+        returns += rewards * going
+        steps += going
+        success = np.where(going, read_outcome(info, ended).get("success", False), success)
+        going &= ~ended
+    return Played(returns, steps, success)
 
 
 def row_of(actions: Actions, row: int) -> dict[str, Any]:

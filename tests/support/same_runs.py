@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.training.loop import Learner, train
+from agents.training.loop import Learner
 from glimpse_envs.evaluation.runs import Run
+from tests.support.tiny import UPDATES
+from tests.support.trainings import trained
 
 
 def metrics_of(run: Run) -> list[dict[str, float]]:
@@ -31,14 +33,18 @@ def assert_same_run(actual: Run, expected: Run) -> None:
 def assert_repeats_and_resumes(
     make_learner: Callable[[Any], Learner], config: Any, folder: Path
 ) -> None:
-    """Equal seeds give equal runs, others do not, and a run resumed is the unbroken run."""
+    """Equal seeds give equal runs, others do not, and a run resumed is the unbroken run; of a
+    `SHORT` config."""
 
-    def trained(config: Any, name: str, **options: Any) -> Run:
-        return train(make_learner, config, folder / name, progress_bar=False, **options)
-
-    one, two = trained(config, "one"), trained(config, "two")
+    one, two = (trained(make_learner, config, folder / name) for name in ("one", "two"))
     assert_same_run(one, two)
+    assert [line["step"] for line in one.read_metrics()] == [24, 48, 72, 96]
     for stop_after in (0, 5, 7, None):
-        broken = trained(config, "broken", resume=True, stop_after=stop_after)
+        broken = trained(
+            make_learner, config, folder / "broken", resume=True, stop_after=stop_after
+        )
+        updates = UPDATES if stop_after is None else stop_after
+        assert broken.load_checkpoint()[1]["updates"] == updates
     assert_same_run(broken, one)
-    assert metrics_of(trained(replace(config, seed=1), "other")) != metrics_of(one)
+    other = trained(make_learner, replace(config, seed=1), folder / "other")
+    assert metrics_of(other) != metrics_of(one)

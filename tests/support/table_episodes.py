@@ -1,7 +1,6 @@
 """What the tests of tables share: making them, whole episodes, the table itself."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.tasks.table.base import Table
-from tests.support.episodes import Actions, make_vector
+from tests.support.episodes import Actions, Observation, make_vector
 
 RECALL = "Glimpse/AssociativeRecall-v0"
 LOOKUP = "Glimpse/DictionaryLookup-v0"
@@ -26,18 +25,11 @@ SHORTEST: dict[str, Callable[[int], int]] = {
 }
 """Steps of the shortest solution, by length."""
 
-Observation = dict[str, NDArray[np.float32]]
-
 
 def table_of(envs: GlimpseVectorEnv) -> Table:
     """The rules of a batch of tables."""
     assert isinstance(envs.task, Table)
     return envs.task
-
-
-def oracle(envs: GlimpseVectorEnv, _: Observation) -> Actions:
-    """What the oracle does next."""
-    return table_of(envs).oracle()
 
 
 def passing(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
@@ -54,38 +46,6 @@ def looking(envs: GlimpseVectorEnv, addresses: Any, answers: Any = 0) -> Actions
     if isinstance(space["look"], spaces.MultiBinary):
         actions["look"] = (looks[:, None] >> np.arange(table_of(envs).address_bits)) & 1
     return actions
-
-
-@dataclass(frozen=True)
-class Played:
-    """How the rows' first episodes went."""
-
-    returns: NDArray[np.float64]
-    """(n,)"""
-    steps: NDArray[np.int64]
-    """(n,)"""
-    solved: NDArray[np.bool_]
-    """(n,)"""
-
-
-def play(
-    envs: GlimpseVectorEnv,
-    observation: Observation,
-    act: Callable[[GlimpseVectorEnv, Observation], Actions],
-) -> Played:
-    """Play on until every row's episode has ended; rows that are dealt again count no more."""
-    n = envs.num_envs
-    returns, steps = np.zeros(n), np.zeros(n, np.int64)
-    solved, going = np.zeros(n, np.bool_), np.ones(n, np.bool_)
-    while going.any():
-        observation, rewards, terminated, _, info = envs.step(act(envs, observation))
-        returns += rewards * going
-        steps += going
-        ending = going & terminated
-        if ending.any():
-            solved[ending] = info["final_info"]["success"][ending]
-        going &= ~terminated
-    return Played(returns, steps, solved)
 
 
 def symbols(one_hots: NDArray[np.float32]) -> NDArray[np.int64]:

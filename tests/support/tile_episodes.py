@@ -11,7 +11,17 @@ from torch import Tensor
 from agents.algorithms.tile_learner import TileEpisodes
 from agents.episodes.trajectory import Observation
 from agents.policy.glimpse_policy import GlimpsePolicy
+from tests.support.episodes import CENTRED
 from tests.support.sequences import BUDGET, SCENE, TASK, TILES, make_env, right_answer
+from tests.support.tiny import SHORT, tiny_network
+
+TILED: dict[str, Any] = {
+    "env_id": CENTRED,
+    "env_kwargs": {"budget": 3, "look": "tiles", "glimpse_size": 14},
+    "network": tiny_network(detach_heads=False),
+    **SHORT,
+}
+"""Built-in digits, seen through four tiles."""
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"look": "continuous"}, "needs look=tiles: add it to env_kwargs"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agents.algorithms.actor_critic import ActorCriticConfig
 from agents.algorithms.reinforce import ReinforceConfig
 from agents.policy.networks import NetworkConfig
 
@@ -17,6 +18,9 @@ TINY: dict[str, Any] = {
     "core_units": 8,
     "head_units": 4,
 }
+SHORT: dict[str, Any] = {"episodes": 96, "batch_size": 8, "log_every": 3, "checkpoint_every": 4}
+"""Twelve updates of eight episodes; lines and checkpoints alternate."""
+UPDATES = 12
 SMALL = NetworkConfig(what_units=64, where_units=32, glimpse_units=64, core_units=64, head_units=32)
 
 
@@ -33,10 +37,21 @@ def tiny_config(**changes: Any) -> ReinforceConfig:
         "answer_by": "label",
         "look_signal": "reward",
         "look_weight": 0.1,
-        "episodes": 96,
-        "batch_size": 8,
-        "log_every": 3,
-        "checkpoint_every": 4,
         "network": tiny_network(),
+        **SHORT,
     }
     return ReinforceConfig(**{**defaults, **changes})
+
+
+PPO: dict[str, Any] = {"epochs": 2, "minibatches": 2}
+
+
+def tiny_actor_critic(**changes: Any) -> ActorCriticConfig:
+    """The same for A2C or, with several `epochs` or `minibatches`, PPO."""
+    defaults: dict[str, Any] = {
+        "env_id": "Glimpse/CenteredGlyphs-v0",
+        "env_kwargs": {"budget": 3},
+        "network": tiny_network(detach_heads=False),
+        **SHORT,
+    }
+    return ActorCriticConfig(**{**defaults, **changes})

@@ -6,16 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import Actions, make_vector
-from tests.support.table_episodes import (
-    RECALL,
+from tests.support.episodes import (
+    Actions,
     Observation,
-    looking,
+    make_vector,
     play,
-    symbols,
-    table_of,
-    whole_table,
 )
+from tests.support.table_episodes import RECALL, looking, symbols, table_of, whole_table
 
 KEYS, VALUES, CELLS = 20, 10, 8
 

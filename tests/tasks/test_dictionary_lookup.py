@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import Actions, make_vector
-from tests.support.table_episodes import LOOKUP, Observation, looking, play, symbols, whole_table
+from tests.support.episodes import (
+    Actions,
+    Observation,
+    make_vector,
+    play,
+)
+from tests.support.table_episodes import LOOKUP, looking, symbols, whole_table
 
 SIZE, CELLS = 8, 16
 

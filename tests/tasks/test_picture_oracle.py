@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.episodes import CIRCLE_SQUARE, CLUTTERED, make_vector
+from glimpse_envs.env import GlimpseVectorEnv
+from tests.support.episodes import (
+    CIRCLE_SQUARE,
+    CLUTTERED,
+    Actions,
+    Observation,
+    leaves,
+    make_vector,
+    oracle,
+    play,
+)
 
 ROWS = 24
 LOOKS = ("continuous", "tiles", "relative")
@@ -27,35 +37,30 @@ ENDS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("env_id", [CLUTTERED, CIRCLE_SQUARE])
 def test_it_collects_exactly_the_ceiling(env_id: str, look: str, kwargs: dict[str, Any]) -> None:
     kwargs = {"reward": "final", **kwargs}
-    envs = make_vector(env_id, ROWS, look=look, autoreset_mode="Disabled", **kwargs)
-    envs.reset(seed=4)
-    returns, steps, ended = np.zeros(ROWS), 0, np.zeros(ROWS, np.bool_)
-    while not ended.any():
-        actions = envs.task.oracle()
-        assert envs.action_space.contains(
-            {name: part.astype(envs.action_space[name].dtype) for name, part in actions.items()}  # type: ignore[index]  # a Dict
-        )
-        _, reward, ended, truncated, info = envs.step(actions)
-        returns += reward
-        steps += 1
-        assert info["success"].all()
-        assert not truncated.any()
-    assert ended.all(), "all rows end together"
-    np.testing.assert_allclose(returns, envs.task.ceiling, rtol=1e-12)
+    envs = make_vector(env_id, ROWS, look=look, **kwargs)
+    space = envs.single_action_space
+
+    def act(envs: GlimpseVectorEnv, observation: Observation) -> Actions:
+        actions = oracle(envs, observation)
+        assert actions.keys() == leaves(space).keys()
+        for name, leaf in leaves(space).items():
+            assert all(leaf.contains(row.astype(leaf.dtype)) for row in actions[name]), name
+        return actions
+
+    played = play(envs, envs.reset(seed=4)[0], act)
+    np.testing.assert_allclose(played.returns, envs.task.ceiling, rtol=1e-12)
+    assert played.success.all()
     stops_at_once = "stop" in kwargs and (
         kwargs["reward"] == "final" or kwargs.get("glimpse_cost", 0.0) > 0.3
     )
-    assert steps == (1 if stops_at_once else envs.task.budget)
+    assert (played.steps == (1 if stops_at_once else envs.task.budget)).all()
 
 
 def test_it_answers_the_full_view_at_once() -> None:
-    envs = make_vector(CLUTTERED, ROWS, view="full", autoreset_mode="Disabled")
-    envs.reset(seed=4)
-    actions = envs.task.oracle()
-    assert list(actions) == ["answer"]
-    _, reward, ended, *_ = envs.step(actions)
-    assert (reward == 1.0).all()
-    assert ended.all()
+    envs = make_vector(CLUTTERED, ROWS, view="full")
+    played = play(envs, envs.reset(seed=4)[0], oracle)
+    assert (played.returns == 1.0).all()
+    assert (played.steps == 1).all()
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -5,9 +5,13 @@ import pytest
 
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, VALIDATION_SCENE
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import make_vector
+from tests.support.episodes import (
+    Observation,
+    make_vector,
+    play,
+)
 from tests.support.reference import below, philox
-from tests.support.table_episodes import CHASE, Observation, looking, play, symbols, whole_table
+from tests.support.table_episodes import CHASE, looking, symbols, whole_table
 
 CELLS, VALUES, BITS = 1000, 16, 10
 

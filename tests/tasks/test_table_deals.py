@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from glimpse_envs.episodes.levels import ThresholdLevels
-from tests.support.episodes import assert_same, first_rows, make_single, make_vector, row_of
-from tests.support.table_episodes import (
-    LENGTHS,
-    SHORTEST,
-    TABLES,
-    looking,
+from tests.support.episodes import (
+    assert_same,
+    first_rows,
+    make_single,
+    make_vector,
     oracle,
-    passing,
-    whole_table,
+    row_of,
 )
+from tests.support.table_episodes import LENGTHS, SHORTEST, TABLES, looking, passing, whole_table
 
 
 @pytest.fixture(params=TABLES)

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from tests.support.episodes import assert_same, leaves, make_vector, row_of
+from tests.support.episodes import (
+    assert_same,
+    leaves,
+    make_vector,
+    oracle,
+    play,
+    row_of,
+)
 from tests.support.table_episodes import (
     CHASE,
     LENGTHS,
@@ -16,9 +23,7 @@ from tests.support.table_episodes import (
     SHORTEST,
     TABLES,
     looking,
-    oracle,
     passing,
-    play,
     symbols,
     table_of,
     whole_table,
@@ -47,7 +52,7 @@ def test_the_oracle_needs_the_shortest_solution_and_gets_exactly_1(env_id: str, 
         assert (envs.task.budgets == shortest).all()
         played = play(envs, observation, oracle)
         assert (played.returns == 1.0).all()
-        assert played.solved.all()
+        assert played.success.all()
         if env_id != RECALL:  # there the pair that was stored last is in view
             assert (played.steps == shortest).all()
         assert played.steps.max() <= shortest
@@ -86,12 +91,6 @@ def test_a_blind_agent_gets_no_more_than_chance(env_id: str, wait: int) -> None:
         assert mean >= chance - noise, "chance is what the task says, not more"
 
 
-def test_chance_is_that_of_one_value(env_id: str) -> None:
-    envs = make_vector(env_id, 1)
-    assert envs.task.chance == 1 / table_of(envs).values
-    assert envs.task.ceiling == 1.0
-
-
 # --- answers, budgets, rewards -------------------------------------------------------------------
 
 
@@ -123,7 +122,7 @@ def test_nothing_said_ends_nothing_until_the_budget_is_spent(env_id: str) -> Non
     played = play(envs, observation, lambda envs, _: passing(envs, rng))
     np.testing.assert_array_equal(played.steps, budgets)
     assert (played.returns == 0.0).all()
-    assert not played.solved.any()
+    assert not played.success.any()
 
 
 @pytest.mark.parametrize(("slack", "shortest", "budget"), [(1.0, 10, 10), (1.1, 10, 11)])

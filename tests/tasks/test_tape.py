@@ -9,8 +9,10 @@ from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.rendering.tape_picture import TapePicture
 from tests.support.episodes import (
     Actions,
+    Observation,
     leaves,
     make_vector,
+    play,
     random_actions,
     row_of,
 )
@@ -36,25 +38,19 @@ def test_the_oracle_collects_exactly_one_in_the_shortest_time(program: str, way:
     envs = make_vector(
         IDS[program], rows, length=12, slack=1.0, autoreset_mode="NextStep", **WAYS[way]
     )
-    envs.reset(seed=7, options={"length": lengths})
+    observation, _ = envs.reset(seed=7, options={"length": lengths})
     budgets = envs.task.budgets.copy()
-    returns, steps = np.zeros(rows), np.zeros(rows, np.int64)
-    playing, solved = np.ones(rows, np.bool_), np.zeros(rows, np.bool_)
-    while playing.any():
-        actions = tape_of(envs).oracle()
-        assert envs.action_space.contains(actions)
-        observation, reward, terminated, truncated, info = envs.step(actions)
+
+    def act(envs: GlimpseVectorEnv, observation: Observation) -> Actions:
         assert envs.observation_space.contains(observation)
-        assert not truncated.any()
-        returns += reward * playing
-        steps += playing
-        ending = playing & terminated
-        solved[ending] = info["success"][ending]
-        assert not info["success"][playing & ~terminated].any()
-        playing &= ~terminated
-    assert (returns == 1.0).all()
-    assert solved.all()
-    np.testing.assert_array_equal(steps, budgets)
+        actions = envs.task.oracle()
+        assert envs.action_space.contains(actions)
+        return actions
+
+    played = play(envs, observation, act)
+    assert (played.returns == 1.0).all()
+    assert played.success.all()
+    np.testing.assert_array_equal(played.steps, budgets)
 
 
 @pytest.mark.parametrize("program", IDS)

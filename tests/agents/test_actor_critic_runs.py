@@ -1,0 +1,137 @@
+"""Runs of A2C and PPO repeat, resume, and refuse what cannot be."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from torch import Tensor
+
+import agents.algorithms.actor_critic
+from agents.algorithms.actor_critic import (
+    ActorCritic,
+    ActorCriticConfig,
+    episode_losses,
+)
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
+from agents.train import train_agent
+from tests.support.marks import first_is_quick
+from tests.support.same_runs import assert_repeats_and_resumes, assert_same_run
+from tests.support.tiny import PPO, tiny_actor_critic, tiny_network
+from tests.support.trainings import Killed, trained
+
+RUNS: dict[str, ActorCriticConfig] = {
+    "a2c": tiny_actor_critic(),
+    "a2c_n_step": tiny_actor_critic(
+        advantage="n_step", n_steps=1, discount=0.9, answer_by="reward"
+    ),
+    "ppo": tiny_actor_critic(**PPO),
+    "ppo_tiles": tiny_actor_critic(**PPO, env_kwargs={"budget": 3, "look": "tiles"}),
+    "ppo_copies_stop": tiny_actor_critic(**PPO, copies=2, env_kwargs={"budget": 3, "stop": True}),
+    "ppo_kl": tiny_actor_critic(**PPO, target_kl=1e-4, learning_rate=0.01, final_look_std=0.05),
+    "ppo_bfloat16": tiny_actor_critic(**PPO, precision="bfloat16", normalise_advantages=True),
+}
+
+
+@pytest.mark.parametrize("name", first_is_quick(RUNS))
+def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
+    name: str, tmp_path: Path
+) -> None:
+    assert_repeats_and_resumes(ActorCritic, RUNS[name], tmp_path)
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("deadly", [1, 6, 18, 23])
+def test_a_run_killed_between_two_minibatches_resumes(deadly: int, tmp_path: Path) -> None:
+    class Mortal(ActorCritic):
+        """Dies before its `deadly`-th step of Adam, four of which make an update."""
+
+        def descend(self, total: Tensor, **parts: Tensor) -> float:
+            if next(steps) == deadly:
+                raise Killed
+            return super().descend(total, **parts)
+
+    steps = iter(range(1, 1000))
+    with pytest.raises(Killed):
+        trained(Mortal, RUNS["ppo"], tmp_path / "broken")
+    resumed = trained(ActorCritic, RUNS["ppo"], tmp_path / "broken", resume=True)
+    assert_same_run(resumed, trained(ActorCritic, RUNS["ppo"], tmp_path / "unbroken"))
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("name", ["policy", "answer", "value", "entropy"])
+def test_a_loss_that_is_nan_stops_the_run_and_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoilt(*arguments: Any) -> dict[str, Tensor]:
+        losses = episode_losses(*arguments)
+        return {**losses, name: losses[name] * np.nan} if next(calls) == 22 else losses
+
+    calls = iter(range(1000))
+    monkeypatch.setattr(agents.algorithms.actor_critic, "episode_losses", spoilt)
+    with pytest.raises(FloatingPointError, match=rf"the {name} loss is nan at update 6 \(40 "):
+        trained(ActorCritic, RUNS["ppo"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"clip": 0.0}, "clip=0.0 must be above 0"),
+        ({"clip": -0.2}, "clip=-0.2 must be above 0"),
+        ({"target_kl": 0.0}, "target_kl=0.0 must be above 0"),
+        ({"gae_lambda": 1.01}, "gae_lambda=1.01 must be from 0 to 1"),
+        ({"gae_lambda": np.nan}, "gae_lambda=nan must be from 0 to 1"),
+        ({"discount": -0.1}, "discount=-0.1 must be from 0 to 1"),
+        ({"n_steps": 0}, "n_steps=0 must be at least 1"),
+        ({"epochs": 0}, "epochs=0 must be at least 1"),
+        ({"minibatches": 0}, "minibatches=0 must be at least 1"),
+        ({"minibatches": 3}, r"minibatches=3 must divide the batch's 8 images \(batch_size=8"),
+        ({"minibatches": 4, "copies": 4}, "minibatches=4 must divide the batch's 2 images"),
+        ({"advantage": "td"}, "advantage='td' must be one of 'gae', 'n_step'"),
+        ({"value_weight": np.inf}, "value_weight=inf must be finite"),
+        ({"look_weight": np.nan}, "look_weight=nan must be finite"),
+        ({"final_look_std": -1.0}, "final_look_std=-1.0 must be above 0"),
+        (
+            {"final_look_std": 0.1, "network": tiny_network(learn_look_std=True)},
+            "learn_look_std learns what final_look_std schedules",
+        ),
+    ],
+)
+def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        trained(ActorCritic, tiny_actor_critic(**changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, "A2C LSTM"),
+        ({"answer_by": "reward"}, "A2C LSTM, answer by reward"),
+        ({"epochs": 2}, "PPO LSTM"),
+        ({"minibatches": 2, "network": tiny_network(core="gru")}, "PPO GRU"),
+        ({**PPO, "answer_by": "reward"}, "PPO LSTM, answer by reward"),
+    ],
+)
+def test_its_name_tells_what_it_is(changes: dict[str, Any], name: str) -> None:
+    assert ActorCritic(tiny_actor_critic(**changes)).model.name == name
+
+
+@pytest.mark.learning
+def test_a_run_is_trained_by_name_evaluated_and_recorded(tmp_path: Path) -> None:
+    config = replace(RUNS["ppo"], validation_episodes=0)
+    run = train_agent("actor_critic", config, tmp_path, progress_bar=False)
+    logged = run.read_metrics()[-1]
+    assert logged.keys() >= {
+        "loss/policy", "loss/value", "loss/entropy", "loss/answer", "clip_fraction", "approx_kl",
+        "explained_variance", "error", "return", "glimpses", "gradient_norm",
+    }  # fmt: skip
+    record = make_record(run, [evaluate_run(run, episodes=50)])
+    assert record.model.name == "PPO LSTM"
+    assert record.algorithm == "actor_critic"
+    assert record.budget == 3
+    assert record.curve == ()

@@ -1,0 +1,109 @@
+"""Folders of images: splits, colours, and what is wrong with them."""
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from glimpse_envs.sources import (
+    SPLITS,
+    SourceError,
+    describe,
+    folder,
+    load,
+)
+
+
+def write_image(path: Path, image: NDArray[np.uint8]) -> None:
+    """Write an image, (h, w) grey or (h, w, 3) RGB."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ordered = image if image.ndim == 2 else image[..., ::-1]
+    path.write_bytes(cv2.imencode(path.suffix, ordered)[1].tobytes())
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    """A folder of 40 grey images of 6x5 pixels in two classes."""
+    for number in range(40):
+        name = ("cat", "dog")[number % 2]
+        write_image(tmp_path / f"pets/{name}/{number}.png", np.full((5, 6), number, np.uint8))
+    (tmp_path / "pets/notes.txt").write_text("not an image")
+    (tmp_path / "pets/.hidden").mkdir()
+    return tmp_path / "pets"
+
+
+def test_folder_splits_are_stable_and_disjoint(pets: Path) -> None:
+    info = describe(f"folder:{pets}")
+    assert (info.image_shape, info.class_names) == ((1, 5, 6), ("cat", "dog"))
+    before = {split: load(f"folder:{pets}", split) for split in SPLITS}
+    seen = {split: set(examples.images[:, 0, 0, 0]) for split, examples in before.items()}
+    assert sorted(set().union(*seen.values())) == list(range(40))
+    assert sum(len(examples) for examples in before.values()) == 40
+    for examples in before.values():
+        assert np.array_equal(examples.labels, examples.images[:, 0, 0, 0] % 2)
+
+    write_image(pets / "ant/100.png", np.full((5, 6), 100, np.uint8))
+    load.cache_clear()
+    folder.read_folder.cache_clear()
+    for split in SPLITS:
+        after = set(load(f"folder:{pets}", split).images[:, 0, 0, 0])
+        assert after - {100} == seen[split]
+
+
+def test_the_hash_of_a_name_gives_80_10_10() -> None:
+    counts = np.bincount([folder.split_of(f"class/{n}.png") for n in range(5000)])
+    assert np.abs(counts / 5000 - [0.8, 0.1, 0.1]).max() < 0.02
+    # Users' splits must not move with a new version.
+    held_out = {n: folder.split_of(f"cat/{n}.png") for n in range(20)}
+    assert {n: split for n, split in held_out.items() if split} == {10: 2}
+
+
+def test_one_coloured_image_makes_all_rgb(pets: Path) -> None:
+    image = np.zeros((5, 6, 3), np.uint8)
+    image[...] = (200, 100, 50)
+    write_image(pets / "cat/red.bmp", image)
+    split = SPLITS[folder.split_of("cat/red.bmp")]
+    examples = load(f"folder:{pets}", split)
+    assert describe(f"folder:{pets}").image_shape == (3, 5, 6)
+    assert [200, 100, 50] in examples.images[:, :, 0, 0].tolist()
+
+
+def test_a_folder_may_bring_its_own_splits(tmp_path: Path) -> None:
+    for value, split in enumerate(SPLITS):
+        write_image(tmp_path / f"own/{split}/cat/a.png", np.full((4, 4), value, np.uint8))
+    for value, split in enumerate(SPLITS):
+        assert load(f"folder:{tmp_path / 'own'}", split).images.ravel().tolist() == [value] * 16
+    folder.read_folder.cache_clear()
+    (tmp_path / "own/validation").rename(tmp_path / "elsewhere")
+    with pytest.raises(SourceError, match=r"own is sorted into splits, but has no .*validation"):
+        describe(f"folder:{tmp_path / 'own'}")
+
+
+def test_folders_not_in_order_say_what_is_wrong(pets: Path, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere is not a folder.*one folder of images"):
+        describe(f"folder:{tmp_path / 'nowhere'}")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourceError, match="empty has no folders in it"):
+        describe(f"folder:{tmp_path / 'empty'}")
+    (tmp_path / "empty/cat").mkdir()
+    with pytest.raises(SourceError, match="cat holds no image"):
+        describe(f"folder:{tmp_path / 'empty'}")
+    write_image(tmp_path / "empty/cat/0.png", np.zeros((5, 6), np.uint8))
+    with pytest.raises(SourceError, match=r"has 1 images, of which none is in the split \w+"):
+        [load(f"folder:{tmp_path / 'empty'}", split) for split in SPLITS]
+    write_image(pets / "dog/tall.png", np.zeros((7, 6), np.uint8))
+    with pytest.raises(SourceError, match=r"tall\.png has 6x7 pixels, but .* has 6x5"):
+        describe(f"folder:{pets}")
+
+
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".bmp"])
+def test_a_damaged_image_is_named(suffix: str, pets: Path) -> None:
+    path = pets / f"cat/broken{suffix}"
+    write_image(path, np.random.default_rng(0).integers(0, 256, (5, 6), np.uint8))
+    whole = path.read_bytes()
+    for content in (b"", b"text", whole[: len(whole) * 2 // 3]):
+        path.write_bytes(content)
+        with pytest.raises(SourceError, match=rf"broken\{suffix} is not an image.*Replace"):
+            describe(f"folder:{pets}")
