@@ -69,8 +69,9 @@ class Trajectory:
 
     def rewards_to_the_end(self, rewards: Tensor, discount: float) -> Tensor:
         """`rewards` (T, B), to whose last, where time was over, the discounted value of what would
-        have followed is added."""
-        if not self.last_values.any():
+        have followed is added. Without a discount that value need not be finite: the limit is then
+        the horizon, and nothing is added."""
+        if discount >= 1.0 or not self.last_values.any():
             return rewards
         ends = self.alive & ~self.going_on
         return rewards + ends * (discount * self.last_values).to(rewards)

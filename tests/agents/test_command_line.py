@@ -60,7 +60,6 @@ def train_main(*arguments: str) -> None:
     [
         (["ppo"], "algorithm 'ppo' must be one of reinforce"),
         (["reinforce", "--env-id", "Glimpse/Nowhere-v0"], "Environment `Nowhere` doesn't exist"),
-        (["reinforce", "--env-id", "CartPole-v1"], "CartPole-v1"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "colour=red"], "colour cannot be set"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "budget=0"], "budget=0 must be"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "look=up"], "look='up' must be one of"),

@@ -81,7 +81,7 @@ def test_dropping_rows_that_have_ended_changes_no_last_value() -> None:
 
 @pytest.mark.parametrize("mode", STOPS)
 def test_returns_go_on_from_the_last_value(mode: str) -> None:
-    """By hand, discounted, for A2C; undiscounted for REINFORCE, whose baseline they teach."""
+    """By hand, for A2C; without a discount, as REINFORCE has none, the limit is the horizon."""
     policy, discount = make_policy(), 0.9
     played = play(mode, policy)
     config = ActorCriticConfig(
@@ -90,7 +90,7 @@ def test_returns_go_on_from_the_last_value(mode: str) -> None:
     found = estimate(played, config).returns
     undiscounted = torch.zeros_like(found)
     for row, at in enumerate(STOPS[mode]):
-        following = undiscounted_following = played.last_values[row]
+        following, undiscounted_following = played.last_values[row], torch.tensor(0.0)
         for step in reversed(range(at or BUDGET)):
             following = played.rewards[step, row] + discount * following
             undiscounted_following = played.rewards[step, row] + undiscounted_following
