@@ -109,9 +109,9 @@ def play_episodes(
                 last_values[torch.as_tensor(cut).to(device)] = _values_after(
                     policy, _terminal(observation, info, cut), cut, state, going
                 )
-            counted = outcome.get("target_mask", np.zeros(num_envs, np.bool_))
+            mask = outcome.get("target_mask", np.zeros(num_envs, np.bool_))
             after = alive & ~ended
-            steps.append((np.where(alive, reward, 0.0), counted & alive, alive, after, stoppable))
+            steps.append((np.where(alive, reward, 0.0), mask & alive, alive, after, stoppable))
             targets += [outcome["target"]] if "target" in outcome else []
             decisions.append(decision)
             rows.append(going)
@@ -211,7 +211,7 @@ def replay_episodes(
         rewards=played.rewards[:, rows],
         answer_reward=played.answer_reward[rows],
         levels=played.levels[rows],
-        counted=played.counted[:, rows],
+        target_mask=played.target_mask[:, rows],
         alive=played.alive[:, rows],
         going_on=played.going_on[:, rows],
         stoppable=played.stoppable[:, rows],

@@ -32,7 +32,7 @@ class Trajectory:
         success: (B,) bool, whether all that was asked was done at the end; None where the
             environment has no such thing.
         targets: (T, B) int64, the right answers, where something is asked; else None.
-        counted: (T, B) bool, where the answer counted.
+        target_mask: (T, B) bool, where the answer is scored.
         alive: (T, B) bool.
         going_on: (T, B) bool, where the episode went on, so that the look was taken.
         stoppable: (T, B) bool, where stopping was a choice: all alive steps but the budget's last.
@@ -49,7 +49,7 @@ class Trajectory:
     levels: Tensor
     success: Tensor | None
     targets: Tensor | None
-    counted: Tensor
+    target_mask: Tensor
     alive: Tensor
     going_on: Tensor
     stoppable: Tensor
@@ -95,7 +95,7 @@ class Trajectory:
         masks = {
             "always": self.alive,
             "going_on": self.going_on,
-            "counted": self.counted,
+            "counted": self.target_mask,
             "stoppable": self.stoppable,
         }
         heads = self.decisions[0].heads

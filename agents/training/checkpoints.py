@@ -1,4 +1,4 @@
-"""Nested states as flat tensors and numbers, the two things that a checkpoint holds."""
+"""Nested states as the flat tensors and numbers of a checkpoint."""
 
 from typing import Any
 
@@ -43,8 +43,15 @@ def unflatten(arrays: dict[str, NDArray], numbers: dict[str, Any]) -> dict[str, 
     return state
 
 
+def load_moments(optimizer: torch.optim.Optimizer, moments: dict[str, Any]) -> None:
+    """Load an optimizer's `state_dict()["state"]`, keyed by text as `unflatten` returns it."""
+    groups = optimizer.state_dict()["param_groups"]
+    by_index = {int(index): values for index, values in moments.items()}
+    optimizer.load_state_dict({"state": by_index, "param_groups": groups})
+
+
 def load_weights(model: nn.Module, run: Run) -> None:
-    """Load what a run's last checkpoint holds under "policy/" into `model`.
+    """Load the tensors under "policy/" of a run's last checkpoint into `model`.
 
     Raises:
         RunError: the checkpoint is missing or damaged, or is of another model than this one.

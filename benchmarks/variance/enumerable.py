@@ -24,7 +24,8 @@ from agents.algorithms.exact import (
     all_paths_losses,
     next_tile_losses,
 )
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.tile_learner import TileEpisodes
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes

@@ -16,7 +16,8 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Observation, Trajectory

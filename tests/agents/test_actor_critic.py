@@ -228,7 +228,7 @@ def test_what_had_no_effect_has_no_gradient(answer_by: Any) -> None:
     total.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
 
     expected = {"look": trajectory.going_on, "stop": trajectory.stoppable}
-    expected["answer"] = trajectory.counted
+    expected["answer"] = trajectory.target_mask
     for name, mask in expected.items():
         grads = torch.stack([d.heads[name].logits.grad for d in trajectory.decisions])  # type: ignore[attr-defined]
         assert torch.equal(grads.ne(0).any(dim=-1), mask), name
@@ -442,8 +442,8 @@ def test_a_loss_that_is_nan_stops_the_run_and_is_named(
         ({"n_steps": 0}, "n_steps=0 must be at least 1"),
         ({"epochs": 0}, "epochs=0 must be at least 1"),
         ({"minibatches": 0}, "minibatches=0 must be at least 1"),
-        ({"minibatches": 3}, r"minibatches=3 must divide the batch's 8 images \(batch_size=8"),
-        ({"minibatches": 4, "copies": 4}, "minibatches=4 must divide the batch's 2 images"),
+        ({"minibatches": 3}, r"minibatches=3 must divide the batch's 8 scenes \(batch_size=8"),
+        ({"minibatches": 4, "copies": 4}, "minibatches=4 must divide the batch's 2 scenes"),
         ({"advantage": "td"}, "advantage='td' must be one of 'gae', 'n_step'"),
         ({"value_weight": np.inf}, "value_weight=inf must be finite"),
         ({"look_weight": np.nan}, "look_weight=nan must be finite"),
