@@ -40,14 +40,7 @@ class SB3Policy:
         episode_start: NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[dict[str, NDArray], Any]:
-        """Choose Dict actions, name -> (B, ...), for observations, name -> (B, ...).
-
-        Args:
-            observation: arrays.
-            state: what the last call returned; None at the start.
-            episode_start: (B,) True where the memory is to be emptied first.
-            deterministic: the likeliest action rather than a sample.
-        """
+        """Dict actions and the next state; see `agents.policy.glimpse_policy.GlimpsePolicy`."""
         actions, state = self.policy.predict(observation, state, episode_start, deterministic)
         return self.flat.decode(actions), state
 

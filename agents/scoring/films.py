@@ -43,7 +43,7 @@ def film_episodes(
             start = np.zeros(1, np.bool_)
             step = {name: value[0] for name, value in action.items()}
             observation, _, ended, _, info = env.step(step)
-        # The last frame, with the judged answer, stands a little longer.
+        # The last frame, which marks the answer right or wrong, stays a little longer.
         frames += [np.asarray(env.render())] * 3
         films.append(frames)
         scanpaths.append(draw_scanpath(env.unwrapped.task.picture(0, "")))  # type: ignore[attr-defined]

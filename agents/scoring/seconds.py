@@ -1,4 +1,4 @@
-"""How long an episode takes: model and environment alone, by the core's clock."""
+"""CPU time of an episode, of model and environment alone."""
 
 import time
 from contextlib import closing
@@ -15,11 +15,11 @@ EPISODES = 20
 
 
 def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
-    """Core-seconds of one episode, its reset included: a mean over the first `EPISODES` of those of
-    `evaluation`, after `WARM_UP` more that are not timed.
+    """Core-seconds of one episode, its reset included: the mean over the first `EPISODES` of
+    `evaluation`, after `WARM_UP` untimed ones.
 
-    One row and one thread, so that an agent's many small steps and the one large step of a full
-    view are timed alike; loading the policy and making the environment are not timed.
+    One row and one thread, for an agent's many small steps and the one large step of a full view
+    alike; loading the policy and making the environment are not timed.
 
     Args:
         policy: as `glimpse_envs.evaluation.protocol.evaluate` takes it.

@@ -7,7 +7,6 @@ The same command resumes interrupted trainings and keeps finished ones.
 """
 
 import sys
-from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,15 +25,9 @@ from benchmarks.comparison.contenders import A_FEW, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.env import task_class_of
-from glimpse_envs.evaluation.protocol import aligned
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError
-
-HEADER = (
-    "", "success %", "95 % interval", "glimpses", "values", "pixels", "multiply-adds", "episodes",
-    "core-seconds",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -185,30 +178,6 @@ def comparable(record: Record, config: CompareConfig) -> bool:
     )
 
 
-def score_table(records: Iterable[Record]) -> str:
-    """An aligned table of error and costs, a line for each record."""
-    return aligned([HEADER, *map(_cells, records)])
-
-
-def _cells(record: Record) -> tuple[str, ...]:
-    kwargs = [f"{name}={record.env_kwargs[name]}" for name in record.env_kwargs if name == "look"]
-    score = record.headline
-    low, high = score.success_interval or (0.0, 1.0)
-    costs = (
-        f"{score.costs[name]:,.0f}" if name in score.costs else "—"
-        for name in ("values_delivered", "pixels_covered", "multiply_adds")
-    )
-    return (
-        ", ".join([record.model.name, *kwargs, *([f"seed {record.seed}"] if record.seed else [])]),
-        f"{100 * _success(record):.2f}",
-        f"{100 * low:.2f} to {100 * high:.2f}",
-        str(record.budget),
-        *costs,
-        f"{record.episodes:,}",
-        f"{record.seconds * record.cores:.0f}",
-    )
-
-
 def _success(record: Record) -> float:
     success = record.headline.success
     assert success is not None
@@ -235,8 +204,9 @@ def _draw(config: CompareConfig) -> list[Record]:
     runs = [Run(record, config.records) for record in records]
     groups = [group for task in tasks_of(runs) for group in task.groups]
     draw_comparison(groups, picture)
-    write_atomically(text, f"{comparison_table(groups)}\n".encode())
-    print(f"\n{score_table(records)}\n\npicture: {picture}\ntable:   {text}")
+    table = comparison_table(groups)
+    write_atomically(text, f"{table}\n".encode())
+    print(f"\n{table}\n\npicture: {picture}\ntable:   {text}")
     return records
 
 

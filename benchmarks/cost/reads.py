@@ -18,7 +18,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from agents.policy.heads import BernoulliHead, CategoricalHead, Head
+from agents.policy.distributions import Bernoullis
+from agents.policy.heads import Head, LogitsHead
 from baselines.attention import attend
 
 READS = 16
@@ -91,13 +92,13 @@ class Reads:
         self.cells, self.rows = cells, rows
         self.core = torch.randn(READS, UNITS)
         self.advantage = torch.randn(READS)
-        self.move_head = CategoricalHead(UNITS, 3)
-        self.bits_head = BernoulliHead(UNITS, bits_for(cells))
+        self.move_head = LogitsHead(UNITS, 3)
+        self.bits_head = LogitsHead(UNITS, bits_for(cells), Bernoullis)
         self.places = 2 ** torch.arange(bits_for(cells))
         self.address = torch.full((READS,), cells // 2)
         if not rows:
             return
-        self.softmax_head = CategoricalHead(UNITS, cells)
+        self.softmax_head = LogitsHead(UNITS, cells)
         self.query_head = nn.Linear(UNITS, SIZE)
         self.keys, self.values = (torch.randn(rows, cells, SIZE) for _ in range(2))
         self.weights = torch.rand(rows, cells).softmax(dim=-1)
