@@ -93,7 +93,7 @@ def _words_in(key: str, space: spaces.Space) -> int:
 def _local_contrast(seen: Tensor) -> Tensor:
     """Each picture of `seen` (..., g, g) less its mean, over its standard deviation."""
     centred = seen - seen.mean(dim=(-2, -1), keepdim=True)
-    # Below 1 / 255, the smallest step of a picture; an even picture stays even.
+    # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
     return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
 
 

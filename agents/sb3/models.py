@@ -7,7 +7,7 @@ choices, but with a continuous look the answer is Gaussian too, which is a handi
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from gymnasium import spaces
 from sb3_contrib import RecurrentPPO
@@ -20,7 +20,7 @@ from torch import nn
 from agents.policy.networks import NetworkConfig, check_network
 from agents.sb3.features import GlimpseFeatures
 from agents.training.checks import check_counts, check_device, check_finite, check_positive
-from agents.training.command_line import KEY_VALUE_PAIRS
+from agents.training.config import RunConfig
 from glimpse_envs.adapters.sb3 import task_arguments
 from glimpse_envs.evaluation.record import Model
 
@@ -33,11 +33,10 @@ def _network() -> NetworkConfig:
 
 
 @dataclass(frozen=True)
-class SB3Config:
-    """Options of all of Stable-Baselines3's learners."""
+class SB3Config(RunConfig):
+    """Options of all of Stable-Baselines3's learners; those without memory have history=True among
+    `env_kwargs` where it is not given."""
 
-    algorithm: ClassVar[str]
-    """Its name in `CONFIGS`, in runs and in records."""
     sb3_class: ClassVar[type[SB3Model]]
     """Stable-Baselines3's class."""
     policy: ClassVar[str] = "MultiInputPolicy"
@@ -45,13 +44,6 @@ class SB3Config:
     has_memory: ClassVar[bool] = False
     """Whether it is recurrent; if not, it is shown all glimpses so far."""
 
-    env_id: str = "Glimpse/ClutteredMNIST-v0"
-    """Id of the environment."""
-    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Arguments of the environment, such as budget=6 look=tiles; ppo and a2c have history=True
-    where it is not given."""
-    seed: int = 0
-    """Random seed of scenes, samples and initial weights."""
     timesteps: int = 10_000_000
     """Number of environment steps of the training, of all rows together."""
     n_envs: int = 64
@@ -75,10 +67,6 @@ class SB3Config:
     network: NetworkConfig = field(default_factory=_network)
     """Sizes and kinds of the networks. The core is an LSTM or, for ppo and a2c, a dense layer of
     core_units over all glimpses; head_units are the hidden units of policy and value."""
-    device: str = "cpu"
-    """Device of the model: cpu, cuda, cuda:1, ..."""
-    threads: int = 1
-    """Number of threads of torch; one a process is fastest on small machines."""
     log_every: int = 10
     """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 100

@@ -71,14 +71,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             it has `answers`, and so sees the whole scene.
         evaluation: of this policy.
     """
-    env = gym.make_vec(
-        evaluation.env_id,
-        num_envs=ROWS,
-        split=evaluation.split,
-        autoreset_mode="SameStep",
-        **evaluation.env_kwargs,
-    )
-    with closing(env):
+    with closing(make_evaluated(evaluation, ROWS)) as env:
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)
         if hasattr(policy, "cells_read"):  # a model with internal reads of cells
@@ -113,6 +106,17 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     by_glimpse = {name: tuple(round(float(v), 2) for v in curve) for name, curve in curves.items()}
     per_episode = {name: curve[-1] for name, curve in by_glimpse.items()}
     return Costs({**per_episode, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
+
+
+def make_evaluated(evaluation: Evaluation, rows: int) -> gym.vector.VectorEnv:
+    """The environment of an evaluation, with so many rows."""
+    return gym.make_vec(
+        evaluation.env_id,
+        num_envs=rows,
+        split=evaluation.split,
+        autoreset_mode="SameStep",
+        **evaluation.env_kwargs,
+    )
 
 
 def covered_on_average(

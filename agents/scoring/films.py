@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.evaluation.protocol import as_act
 from glimpse_envs.rendering import (
     contact_sheet,
     draw_scanpath,
@@ -31,15 +32,14 @@ def film_episodes(
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
+        act = as_act(policy, deterministic=True)
         state, ended, start = None, False, np.ones(1, np.bool_)
         frames = []
         while not ended:
             frames.append(np.asarray(env.render()))
             batch = {name: value[None] for name, value in observation.items()}
-            extra = {"info": {n: np.asarray(v)[None] for n, v in info.items()}}
-            action, state = policy.predict(
-                batch, state, start, True, **(extra if getattr(policy, "privileged", False) else {})
-            )
+            infos = {name: np.asarray(value)[None] for name, value in info.items()}
+            action, state = act(batch, state, start, infos)
             start = np.zeros(1, np.bool_)
             step = {name: value[0] for name, value in action.items()}
             observation, _, ended, _, info = env.step(step)

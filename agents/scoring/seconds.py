@@ -4,10 +4,10 @@ import time
 from contextlib import closing
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 
+from agents.scoring.costs import make_evaluated
 from glimpse_envs.evaluation.protocol import Evaluation, as_act, deal
 
 WARM_UP = 3
@@ -26,13 +26,7 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
         evaluation: of this policy.
     """
     act = as_act(policy, deterministic=True)
-    env = gym.make_vec(
-        evaluation.env_id,
-        num_envs=1,
-        split=evaluation.split,
-        autoreset_mode="SameStep",
-        **evaluation.env_kwargs,
-    )
+    env = make_evaluated(evaluation, rows=1)
 
     def play(scene: int) -> None:
         indices = np.array([scene % evaluation.episodes])

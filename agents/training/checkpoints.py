@@ -18,7 +18,7 @@ def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """
     arrays: dict[str, NDArray] = {}
     numbers: dict[str, Any] = {}
-    for name, value in _leaves(state, ""):
+    for name, value in leaves_of(state, "/").items():
         if isinstance(value, torch.Tensor):
             arrays[name] = value.detach().cpu().numpy()
         elif isinstance(value, np.ndarray):
@@ -73,9 +73,11 @@ def load_weights(model: nn.Module, run: Run) -> None:
         ) from error
 
 
-def _leaves(state: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:
-    leaves = []
-    for name, value in state.items():
+def leaves_of(values: dict[Any, Any], separator: str, prefix: str = "") -> dict[str, Any]:
+    """Nested dicts as one, keyed by path, its parts joined by `separator`."""
+    leaves: dict[str, Any] = {}
+    for name, value in values.items():
         path = f"{prefix}{name}"
-        leaves += _leaves(value, f"{path}/") if isinstance(value, dict) else [(path, value)]
+        nested = isinstance(value, dict)
+        leaves |= leaves_of(value, separator, path + separator) if nested else {path: value}
     return leaves

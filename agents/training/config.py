@@ -13,8 +13,8 @@ from glimpse_envs.env import task_class_of
 
 
 @dataclass(frozen=True)
-class TrainingConfig:
-    """Options of all learners."""
+class RunConfig:
+    """Options of every run, of this package's learners and of Stable-Baselines3's."""
 
     algorithm: ClassVar[str]
     """Name of the algorithm on the command line, in runs and in records."""
@@ -25,6 +25,16 @@ class TrainingConfig:
     """Arguments of the environment, such as budget=6 look=tiles."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
+    device: str = "cpu"
+    """Device of the model: cpu, cuda, cuda:1, ..."""
+    threads: int = 1
+    """Number of threads of torch; one a process is fastest on small machines."""
+
+
+@dataclass(frozen=True)
+class TrainingConfig(RunConfig):
+    """Options of all learners."""
+
     episodes: int = 3_000_000
     """Number of episodes of the training, all different."""
     minutes: float | None = None
@@ -54,10 +64,6 @@ class TrainingConfig:
     """Greatest norm of the gradient; longer ones are scaled to it."""
     precision: Precision = "float32"
     """Precision of matrix products; bfloat16 is faster where the processor has it."""
-    device: str = "cpu"
-    """Device of the model: cpu, cuda, cuda:1, ..."""
-    threads: int = 1
-    """Number of threads of torch; one a process is fastest on small machines."""
     log_every: int = 100
     """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 500

@@ -5,6 +5,7 @@ from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from agents.training.checkpoints import leaves_of
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 
@@ -69,7 +70,7 @@ def check_same(run: Run, config: Any) -> None:
     Raises:
         RunError: naming each field that differs by its path, such as network.core.
     """
-    saved, given = (_leaves(asdict(c)) for c in (read_config(run, type(config)), config))
+    saved, given = (leaves_of(asdict(c), ".") for c in (read_config(run, type(config)), config))
     named = [
         f"{path} ({_value(saved, path)}, now {_value(given, path)})"
         for path in sorted((saved.keys() | given.keys()) - FREE)
@@ -107,15 +108,6 @@ def config_from_json(kind: Any, values: dict[str, Any], where: str, revision: st
         return config_from_json(hints[name], value, where, revision)
 
     return kind(**{name: read(name, value) for name, value in values.items()})
-
-
-def _leaves(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as one, keyed by path: "network.core"."""
-    leaves: dict[str, Any] = {}
-    for name, value in values.items():
-        path = f"{prefix}{name}"
-        leaves |= _leaves(value, f"{path}.") if isinstance(value, dict) else {path: value}
-    return leaves
 
 
 def _value(leaves: dict[str, Any], path: str) -> str:
