@@ -28,15 +28,15 @@ class DemoConfig:
     """Train, evaluate and film a hard-attention agent."""
 
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
-    """The environment."""
+    """Id of the environment."""
     minutes: float = 3.0
-    """Training time of each of the two models, which learn at the same time."""
+    """Length of the training of both models, at the same time, in minutes."""
     scenes: int = 10_000
-    """Unseen scenes to score them on."""
+    """Number of unseen scenes to score on."""
     folder: Path = Path("demo")
-    """Where runs, film and pictures go; earlier ones of the demo are replaced."""
+    """Folder of runs, film and pictures; those of an earlier demo are replaced."""
     seed: int = 0
-    """Of the training."""
+    """Random seed of scenes, samples and initial weights."""
 
 
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
@@ -54,7 +54,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
         _clear_run(folder)
 
     print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to")
-    print("look, its twin, trained beside it in a second process, is given random glimpses.")
+    print("look; its twin, trained in a second process, is given random glimpses.")
     twin = multiprocessing.get_context("spawn").Process(
         target=_train_quietly, args=(control, folders["random"]), daemon=True
     )
@@ -63,7 +63,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
         train(Reinforce, learned, folders["learned"])
         twin.join()
     finally:
-        twin.terminate()  # where this training failed; a twin that has ended stays as it is
+        twin.terminate()  # only has an effect if this training failed
     if twin.exitcode != 0:
         raise RunError("the twin's training failed; its error stands above")
 
@@ -88,7 +88,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
 
 
 class _Chance:
-    """Looks and answers at random."""
+    """A policy with random looks and answers."""
 
     def __init__(self, env_id: str) -> None:
         self.space = gym.make_vec(env_id, num_envs=1).single_action_space
@@ -105,7 +105,7 @@ def _train_quietly(config: ReinforceConfig, folder: Path) -> None:
 
 
 def _clear_run(folder: Path) -> None:
-    """Remove an earlier demo's run, and nothing that is not a run's."""
+    """Remove the files of an earlier run, and no others."""
     for name in ("config.json", "metrics.jsonl", "checkpoint.safetensors"):
         (folder / name).unlink(missing_ok=True)
     for events in (folder / "tensorboard").glob("events.out.tfevents.*"):

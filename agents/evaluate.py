@@ -21,31 +21,31 @@ class EvaluateConfig:
     """Play every episode of a split once with a run's policy; print success or return."""
 
     run: Annotated[Path, tyro.conf.Positional]
-    """The run's folder."""
+    """Folder of the run."""
     split: str = "test"
     """Split to play: test or validation."""
     episodes: int | None = None
-    """Number of episodes, from the split's first on; where not given, all of the split, or 1,000 of
-    each length where episodes have lengths."""
+    """Number of episodes, from the split's first on; where it is not given, the whole split, or
+    1,000 at each level."""
     looks: str | None = None
-    """Who chooses the looks: learned, random, raster or oracle; where not given, as it was
-    trained."""
+    """Gaze: learned, random, raster or oracle; where it is not given, that of the training."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses."""
     batch_size: int = 1000
-    """Episodes played at once; the result does not depend on it."""
+    """Number of episodes played at once; the result does not depend on it."""
     record: Path | None = None
-    """Folder in which a record is written; those that are published lie in results/."""
+    """Folder of the record, results/... for a published one; none is written where it is not
+    given."""
     notes: str = ""
-    """Notes in the record, on what differs from the references' setting."""
+    """Notes in the record, on differences from the references' setting."""
     film: Path | None = None
-    """File (.mp4 or .gif) in which the first test episodes are filmed."""
+    """File (.mp4 or .gif) of a film of the first test episodes."""
     film_episodes: int = 4
     """Number of episodes in the film."""
 
 
 def film_run(run: Run, path: Path, episodes: int = 4) -> None:
-    """Film the first test episodes, as .mp4 or .gif; where they have levels, those of the greatest.
+    """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.

@@ -1,4 +1,4 @@
-"""Settings that published agents have: `python -m agents.train --preset tapes`."""
+"""Settings of published agents: `python -m agents.train --preset tapes`."""
 
 from dataclasses import replace
 from typing import Any
@@ -40,5 +40,5 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
     "tables": (ActorCriticConfig(**_TABLES, gae_lambda=1.0), ReinforceConfig(**_TABLES)),
 }
-"""What is looked at -> the configuration of each algorithm that has one; the first is the default
-algorithm. The records in `results/` differ from these where the command line says so."""
+"""Family of tasks -> configs, one an algorithm; the first is the default. Records in `results/`
+differ by the options of their command."""

@@ -1,7 +1,7 @@
 """Train an agent: `python -m agents.train reinforce --env-id Glimpse/ClutteredMNIST-v0`.
 
-`--preset tapes` begins with the settings that published agents of tapes have, and
-`--from-record results/X.json` with those of a published run; further options change them.
+`--preset tapes` starts from the settings of published agents of tapes, and `--from-record
+results/X.json` from those of a published run; further options change them.
 Ctrl-C saves; `python -m agents.train reinforce --run RUN --resume` goes on.
 From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 """
@@ -31,7 +31,7 @@ from glimpse_envs.evaluation.runs import Run, open_run
 
 
 class Trainable(Protocol):
-    """What the command line needs of an algorithm: its config's class, and how to train it."""
+    """An algorithm, as the command line uses it: its config's class, and `train`."""
 
     @property
     def config(self) -> type[Any]: ...
@@ -42,7 +42,7 @@ class Trainable(Protocol):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One learner: its configuration and how to make it."""
+    """One learner: its config's class and its constructor."""
 
     config: type[TrainingConfig]
     make: Callable[[Any], Learner]
@@ -76,17 +76,17 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where a run is kept."""
+    """Folder of the run, and its first settings."""
 
     run: Path | None = None
-    """The run's folder; runs/ENVIRONMENT-ALGORITHM-SEED where none is given."""
+    """Folder of the run; runs/ENVIRONMENT-ALGORITHM-SEED where it is not given."""
     resume: bool = False
-    """Go on with the run in that folder, if there is one: with its config, from which only device,
-    threads, log-every and checkpoint-every may differ."""
+    """Resume the run in the folder, if there is one, with its own config; only device, threads,
+    log-every and checkpoint-every may differ."""
     preset: str | None = None
-    """Settings to begin with, which further options change: pictures, tapes or tables."""
+    """Name of the settings to start from, which further options change: pictures, tapes, tables."""
     from_record: Path | None = None
-    """Record (a .json file) whose settings to begin with, which further options change."""
+    """Record (a .json file) with the settings to start from, which further options change."""
 
 
 def train_agent(
@@ -101,7 +101,7 @@ def train_agent(
     `agents.training.loop.train`.
 
     Raises:
-        ValueError: the algorithm is not known, or the config is another's.
+        ValueError: the algorithm is not known, or the config is of another.
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(f"algorithm={algorithm!r} must be one of {', '.join(ALGORITHMS)}")
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 Presets = Mapping[str, Sequence[Any]]
-"""Name -> configs, one an algorithm; the first is of the default algorithm."""
+"""Name -> configs, one an algorithm; the first is the default."""
 
 
 def run_main(
@@ -133,8 +133,8 @@ def run_main(
     prefix: str = "",
     presets: Presets = MappingProxyType({}),
 ) -> None:
-    """The command line `python -m module` that trains one of `algorithms`; without --run, a run's
-    folder is called by `prefix` and the algorithm's name."""
+    """The command line `python -m module` of `algorithms`; `prefix` begins the algorithm's name in
+    a run's default folder."""
     given = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if given[0] in ("-h", "--help"):
         names = ",".join(algorithms)
@@ -143,23 +143,23 @@ def run_main(
         if presets:
             print(f"       python -m {module} --preset {{{','.join(presets)}}} [OPTIONS]")
         sys.exit(0)
-    run_command(lambda: _train_as_told(module, algorithms, presets, prefix, given))
+    run_command(lambda: _train_by(module, algorithms, presets, prefix, given))
 
 
-def _train_as_told(
+def _train_by(
     module: str,
     algorithms: Mapping[str, Trainable],
     presets: Presets,
     prefix: str,
     arguments: list[str],
 ) -> None:
-    """Train what the command line's `arguments` say."""
+    """Train by the command line's `arguments`."""
     named = not arguments[0].startswith("-")
     name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
-    begun = _config_to_begin_with(module, name, algorithms, presets, rest)
-    name = begun.algorithm
+    start = _config_to_start_from(module, name, algorithms, presets, rest)
+    name = start.algorithm
     algorithm = algorithms[name]
-    default = _config_to_resume(algorithm.config, rest) or begun
+    default = _config_to_resume(algorithm.config, rest) or start
 
     def command(config: Any = default, options: RunOptions = RunOptions()) -> None:
         environment = config.env_id.rpartition("/")[2]
@@ -173,7 +173,7 @@ def _train_as_told(
         )
         print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
 
-    # Options are the fields themselves, --seed and not --config.seed.
+    # An empty name makes the option --seed, not --config.seed.
     kind = algorithm.config
     command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
     command.__annotations__["options"] = Annotated[RunOptions, tyro.conf.arg(name="")]
@@ -181,14 +181,14 @@ def _train_as_told(
     tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
 
 
-def _config_to_begin_with(
+def _config_to_start_from(
     module: str,
     name: str | None,
     algorithms: Mapping[str, Trainable],
     presets: Presets,
     arguments: list[str],
 ) -> Any:
-    """The config that options change: of a record, of a preset, or the algorithm's defaults.
+    """The config to start from: a record's, a preset's, or the algorithm's defaults.
 
     Raises:
         OSError, RecordError: the record cannot be read.
@@ -233,11 +233,11 @@ def _config_of_record(
 
 
 def _config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
-    """The config of the run that `arguments` resume; None where they resume none.
+    """The config of the run that `arguments` resume; None without one.
 
     Raises:
-        RunError: the run is damaged or another algorithm's.
-        ValueError: --env-kwargs stands twice, of which the first would be dropped.
+        RunError: the run is damaged or of another algorithm.
+        ValueError: --env-kwargs is given twice, of which tyro would drop the first.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--run", type=Path, nargs="?")

@@ -1,27 +1,31 @@
 """Advantage actor-critic for hard attention: A2C (Mnih et al. 2016) and PPO (Schulman et al. 2017).
 
-A batch of whole episodes is played; a learned critic, which reads the same memory, turns what they
-earned into advantages (n-step, or generalised: Schulman et al. 2016); the policy climbs PPO's
-clipped objective. With one epoch of one minibatch the policy has not moved yet, nothing is clipped
-and that is A2C (Huang et al. 2022, "A2C is a special case of PPO"): the gradient kept while playing
-is used. Otherwise episodes are played without it and replayed for each minibatch from their first
-glimpse on, so that the memory is what the policy makes of them by then.
+A batch of whole episodes is played; a learned critic, which reads the same memory, turns rewards
+into advantages (n-step, or generalised: Schulman et al. 2016); the policy climbs PPO's clipped
+objective. With one epoch of one minibatch the policy has not moved yet and nothing is clipped,
+which is A2C (Huang et al. 2022, "A2C is a special case of PPO"), by the gradient kept while
+playing. Otherwise episodes are played without a gradient and replayed for each minibatch from their
+first glimpse on, so that the memory is that of the present policy.
 
-What to answer is learned from the label by cross-entropy or from the reward alone, and what looks
-are rewarded with is chosen, both as in `agents/algorithms/reinforce.py`. As there, the policy's
-loss is summed over an episode's decisions, not averaged: its gradient is that of the expected
-return.
+As in `agents/algorithms/reinforce.py` the policy loss is summed over an episode's decisions, not
+averaged: its gradient is that of the expected return.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from agents.algorithms.learner import GradientLearner
-from agents.algorithms.reinforce import learning_signal, mean_where
+from agents.algorithms.policy_gradient import (
+    PolicyGradientConfig,
+    PolicyGradientLearner,
+    check_policy_gradient,
+    entropy_sum,
+    learning_signal,
+    mean_where,
+)
 from agents.algorithms.returns import (
     explained_variance,
     gae,
@@ -30,73 +34,54 @@ from agents.algorithms.returns import (
     standardise,
 )
 from agents.episodes.environments import make_training_env
-from agents.episodes.rollout import (
-    play_episodes,
-    replay_episodes,
-    sample_actions,
-)
-from agents.episodes.trajectory import Observation, Trajectory
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
-from agents.policy.networks import NetworkConfig, core_name
-from agents.training.checks import check_counts, check_finite, check_positive
-from agents.training.config import TrainingConfig
+from agents.episodes.rollout import play_episodes, replay_episodes
+from agents.episodes.trajectory import Trajectory
+from agents.policy.networks import core_name
+from agents.training.checks import check_counts, check_positive
 from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-class ActorCriticConfig(TrainingConfig):
+class ActorCriticConfig(PolicyGradientConfig):
     """Train a recurrent attention model by advantage actor-critic: A2C, or PPO with more epochs."""
 
     algorithm: ClassVar[str] = "actor_critic"
 
-    answer_by: Literal["label", "reward"] = "label"
-    """Learn the answer by cross-entropy on the label, or as an action, by the reward alone."""
-    look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
-    """What looks are rewarded with: the environment's reward, or in place of a right answer's 1 the
-    probability or the log-likelihood that the model gives the right answer, which vary less (with
-    answer_by="reward" always the reward)."""
     advantage: Literal["gae", "n_step"] = "gae"
-    """Generalised advantages (of gae_lambda) or n-step ones (of n_steps)."""
+    """Kind of advantages: generalised, with gae_lambda, or n-step, with n_steps."""
     gae_lambda: float = 0.95
-    """From 0, which trusts the critic, to 1, which trusts the returns alone."""
+    """Lambda of generalised advantages: 0 relies on the critic, 1 on the returns alone."""
     n_steps: int = 5
-    """Steps before the critic is trusted; as many as glimpses, or more, trust the returns alone."""
+    """Number of rewards before the critic's value in n-step advantages; with as many as glimpses,
+    the returns alone."""
     discount: float = 1.0
-    """Of what is earned a step later; episodes are short."""
+    """Discount factor a step, in [0, 1]."""
     epochs: int = 1
-    """Times that a batch is learned from: 1 is A2C (with one minibatch), more is PPO."""
+    """Number of passes over a batch: 1 is A2C (with one minibatch), more is PPO."""
     minibatches: int = 1
-    """Steps of Adam an epoch, each on a share of the batch's images with all their copies."""
+    """Number of steps of Adam a pass, each on a share of the scenes with all their copies."""
     clip: float = 0.2
-    """PPO gains nothing from a decision whose probability has changed by more than this share."""
+    """Greatest change of a decision's probability, as a share, that PPO's objective rewards."""
     target_kl: float | None = None
-    """Leave a batch when the policy has moved so far from what played it, in nats a step."""
+    """Divergence from the policy that played, in nats a step, at which a batch is left; None: no
+    limit."""
     normalise_advantages: bool = False
-    """Give a batch's advantages mean 0 and deviation 1, as PPO's implementations do and A2C's do
-    not; it makes look_weight independent of what there is to earn."""
-    look_weight: float = 0.1
-    """Weight of the policy's loss where the answer is learned from the label; else it is 1."""
+    """Scale the advantages of a batch to mean 0 and standard deviation 1, as PPO's implementations
+    do and A2C's do not; look_weight is then independent of the scale of rewards."""
     value_weight: float = 0.5
     """Weight of the critic's squared error."""
-    entropy_weight: float = 0.0
-    """Bonus for the entropy of looks, of stops and of whether to answer, in nats; none for what is
-    answered or written, which a bonus would flatten before it has earned anything."""
-    final_look_std: float | None = None
-    """A continuous look's standard deviation goes linearly to this; None keeps it."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """Sizes and kinds of the networks."""
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """What played episodes teach: constants, (T, B) each.
+    """Learning targets from played episodes: constants, (T, B) each.
 
     Args:
-        log_prob: of the decisions that were learned by reward and had an effect, as they were made.
+        log_prob: of the decisions that are learned by reward and had an effect, when played.
         advantages: of these decisions; 0 where not alive.
-        values: as the critic gave them.
-        returns: what the critic should have said.
-        earned: the discounted return from there on, which the critic never saw.
+        values: of the critic, when played.
+        returns: targets of the critic.
+        earned: the discounted return-to-go, without the critic.
     """
 
     log_prob: Tensor
@@ -112,7 +97,7 @@ class Estimates:
 
 
 def estimate(played: Trajectory, config: ActorCriticConfig) -> Estimates:
-    """Judge decisions by what followed."""
+    """Advantages and returns of played episodes."""
     effective = _effective(played, config)
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
@@ -146,11 +131,11 @@ def clipped_objective(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
 def episode_losses(
     trajectory: Trajectory, estimates: Estimates, config: ActorCriticConfig
 ) -> dict[str, Tensor]:
-    """The losses of each episode, name -> (B,), and how far the policy has moved.
+    """The losses of each episode, name -> (B,), and the change of the policy.
 
     `policy`: minus the clipped objective of a step's joint decision, summed over the steps where
     something that is learned by reward had an effect (see `Trajectory.effective`); `answer`: the
-    cross-entropy, a mean over the answers that counted; `value`: half the mean squared error;
+    cross-entropy, a mean over the answers in `target_mask`; `value`: half the mean squared error;
     `entropy`: of looks, stops and whether to answer, summed. Means over the same steps as
     `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`,
     ρ - 1 - log ρ, whose expectation is the divergence of the policy from the one that played.
@@ -165,11 +150,9 @@ def episode_losses(
         clipped, moved = (ratio - 1).abs() > config.clip, ratio - 1 - log_ratio
     return {
         "policy": -(objective * decided).sum(dim=0),
-        "answer": -mean_where(trajectory.counted, trajectory.log_likelihood()),
+        "answer": -mean_where(trajectory.target_mask, trajectory.log_likelihood()),
         "value": mean_where(trajectory.alive, errors),
-        "entropy": trajectory.joint("entropy", trajectory.rewarded_for_entropy(effective)).sum(
-            dim=0
-        ),
+        "entropy": entropy_sum(trajectory, effective),
         "clip_fraction": mean_where(decided, clipped),
         "approx_kl": mean_where(decided, moved),
     }
@@ -185,39 +168,29 @@ def _decided(effective: dict[str, Tensor], like: Tensor) -> Tensor:
     return torch.stack([nowhere, *effective.values()]).any(dim=0)
 
 
-class ActorCritic(GradientLearner):
+class ActorCritic(PolicyGradientLearner):
     """The learner: one `update` plays a batch of episodes and learns from it `epochs` times.
 
     Args:
         config: see `ActorCriticConfig`.
 
     Raises:
-        ValueError: the configuration cannot be, or does not fit the environment.
+        ValueError: the configuration is invalid, or does not fit the environment.
     """
 
-    policy: GlimpsePolicy
+    config: ActorCriticConfig
 
     def __init__(self, config: ActorCriticConfig) -> None:
         _check(config)
-        self.config = config
-        # One step of Adam from the policy that played: what was played need not be replayed.
+        # One step of Adam, from the policy that played: there is nothing to replay.
         self.plays_once = config.epochs == config.minibatches == 1
-        env = make_training_env(config)
-        super().__init__(config, env, policy_maker(config.network))
+        super().__init__(config, make_training_env(config))
 
     @property
     def model(self) -> Model:
         name = f"{'A2C' if self.plays_once else 'PPO'} {core_name(self.config.network)}"
         by_label = self.config.answer_by == "label"
         return self.agent_model(name if by_label else f"{name}, answer by reward")
-
-    def choose(
-        self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
-    ) -> dict[str, Tensor]:
-        """Sample what is learned by reward; answer greedily what is learned from the label."""
-        return sample_actions(
-            decision, self.policy.components, self.config.answer_by, self.generator
-        )
 
     def learn(self, progress: float) -> dict[str, float]:
         """Play a batch of episodes and descend their losses, a step of Adam a minibatch.
@@ -227,10 +200,7 @@ class ActorCritic(GradientLearner):
                 minibatches before have left it.
         """
         config = self.config
-        if config.final_look_std is not None:
-            start = config.network.look_std
-            self.policy.set_look_std(start + progress * (config.final_look_std - start))
-
+        self.schedule_look_std(progress)
         with torch.set_grad_enabled(self.plays_once):
             played = play_episodes(
                 self.env,
@@ -242,8 +212,8 @@ class ActorCritic(GradientLearner):
         self.record_levels(played)
         estimates = estimate(played, config)
         steps: list[dict[str, float]] = []
-        for trajectory, judged in self._minibatches(played, estimates):
-            losses = episode_losses(trajectory, judged, config)
+        for trajectory, targets in self._minibatches(played, estimates):
+            losses = episode_losses(trajectory, targets, config)
             means = {name: loss.mean() for name, loss in losses.items()}
             moved = {name: means.pop(name).item() for name in ("clip_fraction", "approx_kl")}
             too_far = config.target_kl is not None and moved["approx_kl"] > config.target_kl
@@ -262,7 +232,7 @@ class ActorCritic(GradientLearner):
         }
 
     def _total(self, means: dict[str, Tensor]) -> Tensor:
-        """What is descended, of the mean losses."""
+        """The weighted sum of the mean losses."""
         config = self.config
         total = config.value_weight * means["value"] - config.entropy_weight * means["entropy"]
         if config.answer_by == "reward":
@@ -272,7 +242,7 @@ class ActorCritic(GradientLearner):
     def _minibatches(
         self, played: Trajectory, estimates: Estimates
     ) -> Iterator[tuple[Trajectory, Estimates]]:
-        """What to learn from, in turn; each is replayed with the policy as it is when asked for."""
+        """The minibatches of all passes, each replayed with the policy of that moment."""
         if self.plays_once:
             yield played, estimates
             return
@@ -289,19 +259,15 @@ class ActorCritic(GradientLearner):
 
 
 def _check(config: ActorCriticConfig) -> None:
-    check_finite(config, "look_weight", "value_weight", "entropy_weight")
-    check_positive(config, "clip", "target_kl", "final_look_std")
+    check_policy_gradient(config, "value_weight")
+    check_positive(config, "clip", "target_kl")
     for name in ("gae_lambda", "discount"):
         if not 0 <= getattr(config, name) <= 1:
             raise ValueError(f"{name}={getattr(config, name)} must be from 0 to 1")
     check_counts(config, "n_steps", "epochs", "minibatches")
-    if config.final_look_std is not None and config.network.learn_look_std:
-        raise ValueError(
-            "learn_look_std learns what final_look_std schedules: leave one of the two"
-        )
     groups = config.batch_size // config.copies
     if groups % config.minibatches:
         raise ValueError(
-            f"minibatches={config.minibatches} must divide the batch's {groups} images "
-            f"(batch_size={config.batch_size} episodes, copies={config.copies} an image)"
+            f"minibatches={config.minibatches} must divide the batch's {groups} scenes "
+            f"(batch_size={config.batch_size} episodes, copies={config.copies} of a scene)"
         )

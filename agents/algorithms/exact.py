@@ -3,75 +3,71 @@
 After t glimpses the policy is in the state s_t, gives the right answer y with probability
 p(y | s_t), which pays w_t, and looks at tile a with probability π(a | s_t), which leads to
 s_{t+1}(a). Since training reads the scene at all n tiles (`agents.algorithms.tile_learner`), one
-can sum over the looks. What is scored after a look is, with a running over the tiles,
+can sum over the looks. The objective after a look is, with a sum over the tiles a,
 
-- `objective="expected_reward"`: R_t = w_t Σ_a π(a) p(y | s_t(a)), what is earned by an agent that
-  samples its looks and its answers;
+- `objective="expected_reward"`: R_t = w_t Σ_a π(a) p(y | s_t(a)), the expected reward of an agent
+  that samples looks and answers;
 - `"marginal_likelihood"`: R_t = w_t log Σ_a π(a) p(y | s_t(a)), of hard attention as a latent
   variable (Wu, Shapiro & Cotterell 2018, "Hard non-monotonic attention for character-level
   transduction");
 - `"hybrid"`: answers climb the log-likelihood of the label, w_t Σ_a π(a) log p(y | s_t(a)) with π
-  constant, and looks climb R_t of the expected reward with p constant. It is what REINFORCE does
-  with answer_by="label" and look_signal="probability", less the noise.
+  constant, and looks climb R_t of the expected reward with p constant. It is REINFORCE with
+  answer_by="label" and look_signal="probability", without the noise.
 
-With `paths="next"` only the next tile is summed over, and the history before it is sampled: what is
-climbed is E[Σ_t R_t] over histories, by the gradient of
+With `paths="next"` only the next tile is summed over, and the history before it is sampled:
+E[Σ_t R_t] over histories is climbed, by the gradient of
 
     Σ_t ( R_t + Σ_a π(a | s_{t-1}) V(s_t(a)) ),
 
 an all-action policy gradient with one exact step of look-ahead. V, constant there, is the policy's
-baseline: what is still to be earned after the answer in s_t, and 0 in s_T. Its target is the exact
+baseline: the return after the answer in s_t, and 0 in s_T. Its target is the exact
 backup, V(s_t) <- R_{t+1} + Σ_a π(a | s_t) V(s_{t+1}(a)). The last look and the answers are learned
 without bias, earlier looks as far as V is right. With two glimpses nothing is sampled.
 
-With `paths="all"` all n^(T-1) paths of looks are followed, and a runs over all that lead to the
-t-th glimpse: nothing but scenes and first tiles is sampled, and no baseline is needed or trained.
+With `paths="all"` all n^(T-1) paths of looks are followed, and the sum over a is over all paths to
+the t-th glimpse: only scenes and first tiles are sampled, and no baseline is needed or trained.
 
 Cost: a look takes n passes through glimpse network and core, not one; all paths take n^(T-1).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
+from agents.algorithms.learner import AgentConfig
 from agents.algorithms.tile_learner import TileEpisodes, TileLearner, TileLosses, look_of
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.networks import NetworkConfig, State
+from agents.policy.networks import State
 from agents.training.checks import check_choices, check_counts, check_finite
-from agents.training.config import TrainingConfig
 from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-class ExactConfig(TrainingConfig):
+class ExactConfig(AgentConfig):
     """Train a recurrent attention model over tiles by exact sums over its looks."""
 
     algorithm: ClassVar[str] = "exact"
 
     objective: Literal["hybrid", "expected_reward", "marginal_likelihood"] = "hybrid"
-    """What is maximised: the label's log-likelihood by the answers and the expected reward by the
-    looks, the expected reward by both, or by both the likelihood with the looks summed over."""
+    """Objective: hybrid maximises the label's log-likelihood by the answers and the expected reward
+    by the looks; the others, one objective by both."""
     paths: Literal["next", "all"] = "next"
-    """Sum over the next tile and sample the history, or sum over all paths (small tasks)."""
+    """Looks that are summed over: the next one, after a sampled history, or all (small tasks)."""
     max_paths: int = 4096
-    """Paths a scene above which paths="all" is refused."""
+    """Greatest number of paths a scene that paths="all" accepts."""
     baseline_weight: float = 0.5
     """Weight of the baseline's squared error."""
-    entropy_weight: float = 0.0
-    """Bonus for the looks' entropy, in nats."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """Sizes and kinds of the networks."""
 
 
-# --- what is scored -------------------------------------------------------------------------------
+# --- objectives -----------------------------------------------------------------------------------
 
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""From the log-probabilities of paths of looks and, after each, of the right answer, (B, m) both,
-to what is maximised, and to what the looks earn, (B,) both."""
+"""From the log-probabilities of paths of looks and of the right answer after each, both (B, m), to
+the objective and the expected reward, both (B,)."""
 
 
 def marginal_likelihood(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,7 +83,7 @@ def expected_reward(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor
 def hybrid(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
     likelihood = (log_path.detach().exp() * log_right).sum(dim=1)
     reward = (log_path + log_right.detach()).exp().sum(dim=1)
-    # Both gradients, and the value of the one that is commonly reported.
+    # Both gradients, and the value of the likelihood.
     return likelihood + (reward - reward.detach()), reward
 
 
@@ -117,22 +113,22 @@ def next_tile_losses(
     """
     rows, budget = len(episodes.targets), len(episodes.pays)
     decision, state = _begin(policy, episodes)
-    nothing = torch.zeros_like(decision.value)
+    zero = torch.zeros_like(decision.value)
     log_right, right = _answers(decision, episodes, paths=1)
-    gained = episodes.pays[0] * objective(nothing[:, None], log_right)[0]
-    missed, entropy, shares = nothing, nothing, [right[:, 0]]
+    gained = episodes.pays[0] * objective(zero[:, None], log_right)[0]
+    missed, entropy, shares = zero, zero, [right[:, 0]]
     for taken, pay in enumerate(episodes.pays[1:], start=2):
         look = look_of(decision)
         log_p = look.logits.log_softmax(dim=-1)  # (B, n)
-        # Answers that pay nothing send no gradient: tiles are then tried for their values alone.
+        # Unpaid answers have no gradient: tiles are then tried for their values alone.
         with torch.set_grad_enabled(torch.is_grad_enabled() and pay > 0):
             tried, _ = policy(episodes.everywhere(taken), _repeat(state, episodes.tiles))
         log_right, right = _answers(tried, episodes, paths=episodes.tiles)
         maximised, earned = objective(log_p, log_right)
-        later = nothing
+        later = zero
         if taken < budget:
             later = (log_p.exp() * tried.value.detach().view(rows, -1)).sum(dim=1)
-        # What is foreseen counts for the gradient alone; the value is what was gained by now.
+        # The later return adds its gradient, not its value.
         gained = gained + pay * maximised + (later - later.detach())
         missed = missed + 0.5 * (decision.value - (pay * earned + later).detach()) ** 2
         entropy = entropy + look.entropy()
@@ -206,12 +202,13 @@ class Exact(TileLearner):
         ValueError: the configuration does not fit the environment, or there are too many paths.
     """
 
+    config: ExactConfig
+
     def __init__(self, config: ExactConfig) -> None:
         check_choices(config)
-        check_finite(config, "baseline_weight", "entropy_weight")
+        check_finite(config, "baseline_weight")
         check_counts(config, "max_paths")
-        self.config = config
-        super().__init__(config, config.network, "exact")
+        super().__init__(config)
         tiles, looks = len(self.reader.locations), len(self.pays) - 1
         if config.paths == "all" and tiles**looks > config.max_paths:
             self.close()

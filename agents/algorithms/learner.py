@@ -1,7 +1,8 @@
-"""What learners by gradient share: environment, model, Adam and its schedule, and their state."""
+"""The base of all learners by gradient: environment, model, Adam and its schedule, and state."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -9,11 +10,24 @@ from gymnasium.vector import VectorEnv
 from torch import Tensor, nn
 
 from agents.episodes.trajectory import Trajectory
+from agents.policy.networks import NetworkConfig
+from agents.training.checkpoints import load_moments
 from agents.training.config import TrainingConfig
 from agents.training.schedules import cosine_decay
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
-from glimpse_envs.evaluation.record import Gaze, LearnsFrom, Model
+from glimpse_envs.evaluation.record import Model
+
+
+@dataclass(frozen=True)
+class AgentConfig(TrainingConfig):
+    """Options of all learners of a `GlimpsePolicy`."""
+
+    entropy_weight: float = 0.0
+    """Weight of the entropy bonus, in nats, of looks, stops and the choice whether to answer; the
+    answer itself has none, which would flatten it before it has earned anything."""
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    """Sizes and kinds of the networks."""
 
 
 class GradientLearner(ABC):
@@ -22,14 +36,15 @@ class GradientLearner(ABC):
     Args:
         config: of the training.
         env: batched; it is seeded here.
-        make_policy: from the seed's first random numbers, for an environment of some description.
+        make_policy: constructor of the policy, from the environment's description.
 
     Attributes:
-        policy_class: "module:Class" of what reads the run's checkpoints.
-        policy: what is trained.
-        generator: of all samples.
+        policy_class: "module:Class" that reads the run's checkpoints.
+        policy: the module in training.
+        generator: random stream of all samples.
     """
 
+    config: TrainingConfig
     policy_class = "agents.policy.glimpse_policy:GlimpsePolicy"
 
     def __init__(
@@ -40,7 +55,7 @@ class GradientLearner(ABC):
     ) -> None:
         torch.manual_seed(config.seed)
         self.env, self.device = env, torch.device(config.device)
-        self._config = config
+        self.config = config
         self.description = describe(env)
         self.policy = make_policy(self.description).to(self.device)
         self.optimizer = torch.optim.Adam(
@@ -67,15 +82,7 @@ class GradientLearner(ABC):
     @property
     @abstractmethod
     def model(self) -> Model:
-        """What is trained, as records describe it."""
-
-    def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
-        """The description of an agent called `name`, by its config's view and `answer_by`."""
-        config: Any = self._config
-        learns_from: LearnsFrom = getattr(config, "answer_by", "label")
-        if config.env_kwargs.get("view") == "full":
-            return Model(name, "everything", learns_from, "none", gaze)
-        return Model(name, "glimpses", learns_from, "hard", gaze)
+        """Description of the model for records."""
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
@@ -88,13 +95,13 @@ class GradientLearner(ABC):
         Raises:
             FloatingPointError: a loss or the gradient is not finite; the policy is unchanged.
         """
-        rate = self._config.learning_rate * cosine_decay(progress, self._config.warmup)
+        rate = self.config.learning_rate * cosine_decay(progress, self.config.warmup)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         return {**self.learn(progress), "learning_rate": rate}
 
     def descend(self, total: Tensor, **parts: Tensor) -> float:
-        """One step of Adam down `total`, of which `parts` are named; return the gradient's norm.
+        """Take one step of Adam down `total`, the sum of `parts`; return the gradient's norm.
 
         Raises:
             FloatingPointError: a part or the gradient is not finite; the policy is unchanged.
@@ -104,16 +111,14 @@ class GradientLearner(ABC):
                 raise FloatingPointError(f"the {name} loss is {part.item()}")
         self.optimizer.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        norm = torch.nn.utils.clip_grad_norm_(
-            self.policy.parameters(), self._config.max_gradient_norm
-        )
+        norm = nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_gradient_norm)
         if not torch.isfinite(norm):
             raise FloatingPointError(f"the gradient's norm is {norm.item()}")
         self.optimizer.step()
         return norm.item()
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next update depends on, nested dicts of tensors, arrays and numbers."""
+        """The state on which the next update depends, nested dicts of tensors, arrays, numbers."""
         return {
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
@@ -124,13 +129,11 @@ class GradientLearner(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` returned."""
         self.policy.load_state_dict(state["policy"])
-        groups = self.optimizer.state_dict()["param_groups"]
-        moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
-        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        load_moments(self.optimizer, state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
         if self.description.resumable:
             self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
-        else:  # new episodes: those that were under way are lost
+        else:  # unfinished episodes are lost
             self.env.reset(seed=int(torch.randint(2**31, (), generator=self.generator)))
 
     def _env_state(self) -> dict[str, Any]:

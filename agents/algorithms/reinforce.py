@@ -2,91 +2,56 @@
 
 Where to look is sampled, so its gradient is the score function's: the log-probability of each look
 times its advantage, the return less a baseline: by default a learned one that reads the same memory
-(RAM, eq. 2); simpler ones, and none, are there to be compared (`docs/gradient_variance.md`).
-What to answer is learned from the label by cross-entropy (`answer_by="label"`, RAM's hybrid), or
-from the reward alone (`answer_by="reward"`).
+(RAM, eq. 2), for comparison simpler ones or none (`docs/gradient_variance.md`).
 
 Stop-gradients: advantages are constants. With `detach_heads` (see `NetworkConfig`) the look's head
 and the baseline send no gradient into core and glimpse network, which then learn from the answer.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from agents.algorithms.learner import GradientLearner
+from agents.algorithms.policy_gradient import (
+    PolicyGradientConfig,
+    PolicyGradientLearner,
+    check_policy_gradient,
+    entropy_sum,
+    learning_signal,
+    mean_where,
+)
 from agents.algorithms.returns import returns_to_go
 from agents.episodes.environments import make_training_env
-from agents.episodes.rollout import play_episodes, sample_actions
+from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Observation, Trajectory
-from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
-from agents.policy.networks import NetworkConfig, core_name
+from agents.policy.glimpse_policy import Decision
+from agents.policy.networks import core_name
 from agents.scoring.scanners import SCANNERS
-from agents.training.checks import check_finite, check_positive
-from agents.training.config import TrainingConfig
 from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-class ReinforceConfig(TrainingConfig):
+class ReinforceConfig(PolicyGradientConfig):
     """Train a recurrent attention model by REINFORCE."""
 
     algorithm: ClassVar[str] = "reinforce"
 
-    answer_by: Literal["label", "reward"] = "label"
-    """Learn the answer by cross-entropy on the label (RAM's hybrid), or by REINFORCE too."""
-    look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
-    """What looks are rewarded with: the environment's reward, as in RAM, or in place of a right
-    answer's 1 the probability or the log-likelihood that the model gives the right answer, which
-    vary less (with answer_by="reward" always the reward)."""
     looks: Literal["learned", "random", "raster", "oracle"] = "learned"
-    """Who looks: the model, or, for controls, a scanner, with the answers trained alike."""
-    look_weight: float = 0.1
-    """Weight of REINFORCE's loss (1 where the answer is learned by reward)."""
+    """Gaze while training: the model's own, or, as a control, a scanner's, with learned answers."""
     baseline: Literal["learned", "none", "moving_average", "leave_one_out"] = "learned"
-    """What is subtracted from returns: what the policy's own baseline foresees; nothing; a moving
-    average of the batches' mean returns (Xu et al. 2015); or the mean return of the scene's other
-    copies (Kool et al. 2019), of which there are to be at least 2."""
+    """Baseline subtracted from returns: the policy's value, nothing, a moving average of the
+    batches' mean returns (Xu et al. 2015), or the mean return of the scene's other copies (Kool et
+    al. 2019; needs copies of at least 2)."""
     baseline_weight: float = 0.5
     """Weight of the learned baseline's squared error."""
-    entropy_weight: float = 0.0
-    """Bonus for the entropy of looks, of stops and of whether to answer, in nats; none for what is
-    answered or written, which a bonus would flatten before it has earned anything."""
-    final_look_std: float | None = None
-    """A continuous look's standard deviation goes linearly to this; None keeps it."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """Sizes and kinds of the networks."""
 
 
 Baseline = Callable[[Tensor], Tensor]
-"""From the returns-to-go (T, B) to what is subtracted from them, which broadcasts to (T, B)."""
-
-
-def learning_signal(
-    trajectory: Trajectory,
-    log_likelihood: Tensor,
-    answer_by: str,
-    look_signal: str,
-) -> Tensor:
-    """What decisions are rewarded with, (T, B), constant; see `look_signal` of `ReinforceConfig`.
-
-    Args:
-        trajectory: episodes as they were played.
-        log_likelihood: (T, B), of the right answers.
-        answer_by, look_signal: see `ReinforceConfig`.
-    """
-    if answer_by == "reward" or look_signal == "reward" or trajectory.targets is None:
-        return trajectory.rewards
-    assert trajectory.taught is not None
-    answers = torch.stack([action[trajectory.taught] for action in trajectory.actions])
-    right = (answers == trajectory.targets).to(log_likelihood.dtype)
-    score = log_likelihood.detach()
-    score = score.exp() if look_signal == "probability" else score
-    return trajectory.rewards + trajectory.answer_reward * trajectory.counted * (score - right)
+"""From the returns-to-go (T, B) to the baseline to subtract, which broadcasts to (T, B)."""
 
 
 def episode_losses(
@@ -99,11 +64,11 @@ def episode_losses(
     """The losses of each episode, name -> (B,); their weighted sum is what is minimised.
 
     `policy`: minus the log-probabilities times their advantages, summed over the decisions that had
-    an effect (a look that was ignored, an answer that did not count and a stop when the budget was
-    spent had none), less the looks where a scanner chose them. `answer`: the cross-entropy, a mean
-    over the answers that counted. `baseline`: half the mean squared error of the learned one.
-    `entropy`: of looks, stops and whether to answer, summed. `baseline`, the argument, says what to
-    subtract from the returns in place of the learned values.
+    an effect (an ignored look, an answer outside `target_mask` and a stop with a spent budget have
+    none), without looks where a scanner chose them. `answer`: the cross-entropy, a mean
+    over the answers in `target_mask`. `baseline`: half the mean squared error of the learned one.
+    `entropy`: of looks, stops and whether to answer, summed. The argument `baseline` replaces the
+    learned values in the advantages.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
     signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal)
@@ -112,18 +77,16 @@ def episode_losses(
     effective = trajectory.effective(looks=looks_learned, taught=answer_by == "reward")
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
-        "answer": -mean_where(trajectory.counted, log_likelihood),
+        "answer": -mean_where(trajectory.target_mask, log_likelihood),
         "baseline": mean_where(trajectory.alive, 0.5 * (values - returns) ** 2),
-        "entropy": trajectory.joint("entropy", trajectory.rewarded_for_entropy(effective)).sum(
-            dim=0
-        ),
+        "entropy": entropy_sum(trajectory, effective),
     }
 
 
 def leave_one_out(returns: Tensor, copies: int) -> Tensor:
     """The mean return of a scene's other copies, step by step (Kool, van Hoof & Welling 2019, "Buy
-    4 REINFORCE samples, get a baseline for free!"): they know the scene and not this copy's looks,
-    so that the gradient stays unbiased.
+    4 REINFORCE samples, get a baseline for free!"): it depends on the scene but not on this copy's
+    looks, so the gradient stays unbiased.
 
     Args:
         returns: (T, B); the rows iM ... iM + M - 1 are copies of a scene.
@@ -139,8 +102,8 @@ def leave_one_out(returns: Tensor, copies: int) -> Tensor:
 
 class MovingAverage:
     """One number for all scenes and steps: b <- 0.9 b + 0.1 (mean return) after every batch (Xu et
-    al. 2015, "Show, attend and tell", section 4.1). It starts at 0, and a batch is judged by those
-    before it alone.
+    al. 2015, "Show, attend and tell", section 4.1). It starts at 0; a batch's baseline is the
+    average over earlier batches.
 
     Attributes:
         value: b.
@@ -152,16 +115,11 @@ class MovingAverage:
         self.value = 0.0
 
     def __call__(self, returns: Tensor) -> Tensor:
-        """What is subtracted from the returns (T, B) of one more batch; a scalar."""
+        """The baseline, a scalar, of one more batch of returns (T, B)."""
         before = returns.new_tensor(self.value)
         mean = returns[0].mean().item()
         self.value = self.DECAY * self.value + (1 - self.DECAY) * mean
         return before
-
-
-def mean_where(mask: Tensor, values: Tensor) -> Tensor:
-    """The mean over time of `values` (T, B) where `mask`, 0 where it is nowhere: (B,)."""
-    return (values * mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1)
 
 
 BASELINE_NAMES = {
@@ -171,7 +129,7 @@ BASELINE_NAMES = {
 }
 
 
-class Reinforce(GradientLearner):
+class Reinforce(PolicyGradientLearner):
     """The learner: one `update` plays a batch of episodes and takes one step of Adam.
 
     Args:
@@ -181,27 +139,21 @@ class Reinforce(GradientLearner):
         ValueError: the configuration does not fit the environment.
     """
 
-    policy: GlimpsePolicy
+    config: ReinforceConfig
 
     def __init__(self, config: ReinforceConfig) -> None:
-        check_finite(config, "look_weight", "baseline_weight", "entropy_weight")
-        check_positive(config, "final_look_std")
-        if config.final_look_std is not None and config.network.learn_look_std:
-            raise ValueError(
-                "final_look_std schedules what learn_look_std learns: leave one of the two"
-            )
+        check_policy_gradient(config, "baseline_weight")
         if config.baseline == "leave_one_out" and config.copies < 2:
             raise ValueError(
                 f"baseline='leave_one_out' needs copies of at least 2, not {config.copies}: it "
                 "compares the looks at a scene with those of its other copies"
             )
-        self.config = config
         self.average = MovingAverage()
         env = make_training_env(config)
         self.scanner = None
         if config.looks != "learned":
             self.scanner = SCANNERS[config.looks](env, config.seed)
-        super().__init__(config, env, policy_maker(config.network))
+        super().__init__(config, env)
 
     @property
     def model(self) -> Model:
@@ -213,7 +165,7 @@ class Reinforce(GradientLearner):
 
     @property
     def baseline(self) -> Baseline | None:
-        """What is subtracted from returns; None where the policy's own is."""
+        """The baseline to subtract from returns; None for the policy's value."""
         if self.config.baseline == "learned":
             return None
         baselines: dict[str, Baseline] = {
@@ -226,10 +178,7 @@ class Reinforce(GradientLearner):
     def choose(
         self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
     ) -> dict[str, Tensor]:
-        """Sample what is learned by reward; answer greedily what is learned from the label."""
-        action = sample_actions(
-            decision, self.policy.components, self.config.answer_by, self.generator
-        )
+        action = super().choose(decision, observation, info, step)
         if self.scanner is not None:
             arrays = {name: value.cpu().numpy() for name, value in observation.items()}
             looks = torch.as_tensor(self.scanner.looks(arrays, step, info))
@@ -239,10 +188,7 @@ class Reinforce(GradientLearner):
     def learn(self, progress: float) -> dict[str, float]:
         """Play a batch of episodes and descend its losses."""
         config = self.config
-        if config.final_look_std is not None:
-            start = config.network.look_std
-            self.policy.set_look_std(start + progress * (config.final_look_std - start))
-
+        self.schedule_look_std(progress)
         trajectory = play_episodes(
             self.env,
             self.policy,
@@ -259,7 +205,7 @@ class Reinforce(GradientLearner):
             baseline=self.baseline,
         )
         if config.baseline != "learned":
-            del losses["baseline"]  # nobody asks what the policy's own foresees
+            del losses["baseline"]  # the policy's value is not used
         means = {name: loss.mean() for name, loss in losses.items()}
         total = config.look_weight * means["policy"]
         if config.baseline == "learned":

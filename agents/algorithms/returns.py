@@ -1,8 +1,7 @@
 """Returns and advantages from rewards and values; all are (T, B), time first, B rows apart.
 
-Episodes are whole: nothing is earned after the end, so the value there is 0, and no end needs the
-critic's word. Rows of unequal length are padded: `alive` is False after a row's end, and what
-`rewards` and `values` hold there does not matter.
+Episodes are whole, so the value after the end is 0. Rows of unequal length are padded: `alive` is
+False after a row's end, where `rewards` and `values` have no effect.
 """
 
 import torch
@@ -29,10 +28,10 @@ def n_step_returns(
     steps ahead, as in Sutton & Barto (2018), eq. 7.1.
 
     Args:
-        rewards: (T, B), r_t, what the decision at t earned.
+        rewards: (T, B), r_t, of the decision at t.
         values: (T, B), V_t, before the decision at t.
         alive: (T, B) bool.
-        n: steps before the value is trusted, at least 1.
+        n: number of rewards before the value, at least 1.
         discount: γ in [0, 1].
     """
     rewards = torch.where(alive, rewards, 0.0)
@@ -49,10 +48,10 @@ def gae(
     (Schulman et al. 2016, eq. 16); 0 where not alive.
 
     With λ = 1 they are the Monte-Carlo returns less the values, with λ = 0 the errors of TD(0).
-    What the values should have been, the λ-return, is A_t + V_t.
+    The target of the values, the λ-return, is A_t + V_t.
 
     Args:
-        rewards: (T, B), r_t, what the decision at t earned.
+        rewards: (T, B), r_t, of the decision at t.
         values: (T, B), V_t, before the decision at t.
         alive: (T, B) bool.
         discount: γ in [0, 1].
@@ -65,8 +64,8 @@ def gae(
 
 
 def standardise(advantages: Tensor, where: Tensor) -> Tensor:
-    """Return the advantages (T, B) less their mean, over their standard deviation, both taken where
-    `where` (T, B) bool; as they are where that is nowhere."""
+    """Scale advantages (T, B) to mean 0 and standard deviation 1 over `where` (T, B) bool;
+    unchanged if it is False everywhere."""
     chosen = advantages[where]
     if not len(chosen):
         return advantages
@@ -75,7 +74,8 @@ def standardise(advantages: Tensor, where: Tensor) -> Tensor:
 
 def explained_variance(values: Tensor, returns: Tensor, alive: Tensor) -> float:
     """Return 1 - Var(G - V) / Var(G) over the steps that are alive: 1 where the values V (T, B)
-    foresee the returns G (T, B), 0 where they know no more than a constant, or G does not vary."""
+    equal the returns G (T, B) up to a constant, 0 where they do no better than a constant or G is
+    one."""
     returns, values = returns[alive], values[alive]
     spread = returns.var(correction=0)
     return (1 - (returns - values).var(correction=0) / spread).item() if spread > 0 else 0.0

@@ -1,53 +1,48 @@
 """Hard attention over tiles by back-propagation: straight-through Gumbel-softmax.
 
 A look is sampled by Gumbel noise G on the logits l of the policy's tiles: argmax(l + G) is a sample
-of softmax(l). What is seen next is a sum over the tiles by weights y: the glimpse Σ_a y_a g_a, at
-the location Σ_a y_a x_a. Forward, y is the one-hot sample z; backward, its gradient is that of the
-relaxed sample ỹ = softmax((l + G) / τ) at temperature τ (Jang, Gu & Poole 2017, "Categorical
+of softmax(l). The next observation is a sum over the tiles by weights y: the glimpse Σ_a y_a g_a,
+at the location Σ_a y_a x_a. Forward, y is the one-hot sample z; backward, its gradient is that of
+the relaxed sample ỹ = softmax((l + G) / τ) at temperature τ (Jang, Gu & Poole 2017, "Categorical
 reparameterization with Gumbel-softmax", section 2.2):
 
     y = z + ỹ - stop_gradient(ỹ).
 
-With `hard=False` the mixture y = ỹ is seen itself while training (the Concrete distribution of
-Maddison, Mnih & Teh 2017), and no tile of it alone. What is descended is -Σ_t w_t log p(y* | s_t),
-the cross-entropy of the answers that pay w_t. No reward is used, the baseline is not trained, and
-the gradient is biased: more so the lower its variance, by a high τ.
+With `hard=False` the observation while training is the mixture y = ỹ itself (the Concrete
+distribution of Maddison, Mnih & Teh 2017). The loss is -Σ_t w_t log p(y* | s_t), the cross-entropy
+of the answers that pay w_t. No reward is used, the baseline is not trained, and the gradient is
+biased: more so the lower its variance, by a high τ.
 
 Cost: a read of all tiles a scene, in training alone; one pass through the networks a glimpse.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from agents.algorithms.learner import AgentConfig
 from agents.algorithms.tile_learner import TileEpisodes, TileLearner, TileLosses, look_of
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.policy.networks import NetworkConfig
-from agents.training.checks import check_finite, check_positive
-from agents.training.config import TrainingConfig
+from agents.training.checks import check_positive
 from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-class StraightThroughConfig(TrainingConfig):
+class StraightThroughConfig(AgentConfig):
     """Train a recurrent attention model over tiles by straight-through Gumbel-softmax."""
 
     algorithm: ClassVar[str] = "straight_through"
 
     hard: bool = True
-    """Show the sampled tile; with no-hard the relaxed mixture of tiles, while training."""
+    """Observation while training: the sampled tile, or, with no-hard, the relaxed mixture."""
     temperature: float = 1.0
-    """Of the softmax that the gradient goes through, at the start."""
+    """Temperature, at the start, of the softmax that the gradient goes through."""
     final_temperature: float = 0.5
-    """At the end; in between its logarithm goes linearly."""
-    entropy_weight: float = 0.0
-    """Bonus for the looks' entropy, in nats."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """Sizes and kinds of the networks."""
+    """Temperature at the end; its logarithm changes linearly."""
 
 
 def gumbel_noise(like: Tensor, generator: torch.Generator) -> Tensor:
@@ -101,9 +96,9 @@ def episode_losses(
     rights = []
     for taken, pay in enumerate(episodes.pays, start=1):
         decision, state = policy(episodes.shown(weights, taken), state)
-        said = decision.heads["answer"]
-        answer = answer - pay * said.log_prob(episodes.targets)
-        rights.append((said.mode() == episodes.targets).to(answer))
+        head = decision.heads["answer"]
+        answer = answer - pay * head.log_prob(episodes.targets)
+        rights.append((head.mode() == episodes.targets).to(answer))
         if taken < budget:
             look = look_of(decision)
             entropy = entropy + look.entropy()
@@ -116,7 +111,7 @@ class StraightThrough(TileLearner):
     """The learner: one `update` plays a batch of episodes and takes one step of Adam.
 
     The metrics are those of the episodes as they were trained on: with `hard=False` of mixtures,
-    which may be easier to tell than the single tiles that the policy is scored with.
+    which may be easier to classify than the single tiles that the policy is scored with.
 
     Args:
         config: see `StraightThroughConfig`.
@@ -125,11 +120,11 @@ class StraightThrough(TileLearner):
         ValueError: the configuration does not fit the environment.
     """
 
+    config: StraightThroughConfig
+
     def __init__(self, config: StraightThroughConfig) -> None:
         check_positive(config, "temperature", "final_temperature")
-        check_finite(config, "entropy_weight")
-        self.config = config
-        super().__init__(config, config.network, "straight_through")
+        super().__init__(config)
 
     @property
     def model(self) -> Model:

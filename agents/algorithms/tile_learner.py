@@ -1,8 +1,8 @@
-"""What learners share that see all tiles of a scene while they are trained.
+"""The base of learners that read all tiles of a scene while training.
 
 They learn a policy of single glimpses, for environments with look="tiles", and are scored there,
-one glimpse at a time. Training, though, reads the scene at every tile, in the environment's full
-view: that privilege, which no agent has that acts, is what buys gradients of little variance.
+one glimpse at a time. Training reads the scene at every tile, in the environment's full view: this
+privilege gives gradients of little variance.
 """
 
 from contextlib import closing
@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.algorithms.learner import GradientLearner
+from agents.algorithms.learner import AgentConfig, GradientLearner
 from agents.algorithms.tiles import TileReader
 from agents.episodes.environments import make_training_env
 from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
-from agents.policy.networks import NetworkConfig, core_name
-from agents.training.config import TrainingConfig
+from agents.policy.networks import core_name
+from agents.training.checks import check_finite
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import PictureView
@@ -29,14 +29,14 @@ from glimpse_envs.task import PictureView
 
 @dataclass(frozen=True)
 class TileEpisodes:
-    """B episodes that are about to begin, and all that can be seen in them.
+    """B episodes before their first glimpse.
 
     Args:
-        glimpses: (B, n, K C, g, g) in [0, 1], what each tile shows.
+        glimpses: (B, n, K C, g, g) in [0, 1], of all tiles.
         locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles.
         targets: (B,) int64, the right answers.
-        first: (B,) int64, the tiles that are seen first.
-        pays: T of them, what a right answer after each glimpse pays.
+        first: (B,) int64, the first tiles.
+        pays: T of them, the reward of a right answer after each glimpse.
     """
 
     glimpses: Tensor
@@ -82,7 +82,7 @@ class TileEpisodes:
 
 @dataclass(frozen=True)
 class TileLosses:
-    """What came of B episodes.
+    """Losses of B episodes.
 
     Args:
         losses: name -> (B,).
@@ -108,27 +108,26 @@ def look_of(decision: Decision) -> Categorical:
 
 
 class TileLearner(GradientLearner):
-    """A learner whose episodes are dealt with what all their tiles show.
+    """A learner whose episodes hold the glimpses at all tiles.
 
     Args:
         config: of the training.
-        network: sizes and kinds of the policy's networks.
-        algorithm: what messages call it.
 
     Raises:
         ValueError: the environment has no tiles, or an argument that the full view does not take.
     """
 
     policy: GlimpsePolicy
+    config: AgentConfig
 
-    def __init__(self, config: TrainingConfig, network: NetworkConfig, algorithm: str) -> None:
+    def __init__(self, config: AgentConfig) -> None:
+        check_finite(config, "entropy_weight")
         with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
             glimpsed = describe(seen)
-        view = _checked_view(glimpsed, algorithm)
+        view = _checked_view(glimpsed, config.algorithm)
         env = make_training_env(config, view="full")
-        make = policy_maker(network)
+        make = policy_maker(config.network)
         super().__init__(config, env, lambda _: make(glimpsed))
-        self.network, self.copies = network, config.copies
         self.reader = TileReader(view).to(self.device)
         last, budget = glimpsed.answer_reward, glimpsed.budget
         assert last is not None
@@ -136,8 +135,9 @@ class TileLearner(GradientLearner):
         self.pays = (*[last if last < 1.0 else 0.0] * (budget - 1), last)
 
     def privileged_model(self, kind: str) -> Model:
-        """The description of what a learner of this `kind` trains."""
-        return Model(f"{kind} {core_name(self.network)}, trained on all tiles", "privileged")
+        """The description of the model of a learner of this `kind`."""
+        name = f"{kind} {core_name(self.config.network)}, trained on all tiles"
+        return Model(name, "privileged")
 
     def deal(self) -> TileEpisodes:
         """Fresh episodes; the first tile is uniform, and one for all copies of a scene, as in the
@@ -148,17 +148,18 @@ class TileLearner(GradientLearner):
         *_, info = self.env.step(blind)
         scene = torch.as_tensor(observation["scene"]).to(self.device)
         tiles = len(self.reader.locations)
-        first = torch.randint(tiles, (rows // self.copies,), generator=self.generator)
+        copies = self.config.copies
+        first = torch.randint(tiles, (rows // copies,), generator=self.generator)
         return TileEpisodes(
             glimpses=self.reader(scene),
             locations=self.reader.locations,
             targets=torch.as_tensor(info["target"]).to(self.device),
-            first=first.repeat_interleave(self.copies).to(self.device),
+            first=first.repeat_interleave(copies).to(self.device),
             pays=self.pays,
         )
 
     def descend_losses(self, outcome: TileLosses, **weights: float) -> dict[str, float]:
-        """One step of Adam down the sum of the mean losses by `weights`; return the metrics."""
+        """Take one step of Adam down the weighted mean losses; return the metrics."""
         means = {name: loss.mean() for name, loss in outcome.losses.items()}
         total = torch.stack([weights[name] * mean for name, mean in means.items()]).sum()
         norm = self.descend(total, **means)
@@ -173,10 +174,10 @@ class TileLearner(GradientLearner):
 
 
 def _checked_view(glimpsed: Description, algorithm: str) -> PictureView:
-    """How the picture is looked at.
+    """The picture's view by tiles.
 
     Raises:
-        ValueError: there are no tiles to look at, or the full view is another task.
+        ValueError: there are no tiles, or the full view is another task.
     """
     view, parts = glimpsed.picture_view, glimpsed.components
     if "look" not in parts:

@@ -1,4 +1,4 @@
-"""What every tile of a scene shows, for learners that look at all of them while they are trained.
+"""The glimpses at all tiles of a scene, for learners that read all of them while training.
 
 The windows are those of `glimpse_envs.vision.sensors.retina`: each cell is the mean of the scene
 over its square, zeros outside. Squares are products of intervals, so a window is two small matrix
@@ -16,7 +16,7 @@ class TileReader(nn.Module):
     """Reads the glimpses at all n tiles of scenes (B, C, H, W).
 
     Args:
-        view: how the pictures are looked at.
+        view: of the pictures, by tiles.
 
     Attributes:
         locations: (n, 2) in [-1, 1], the tiles' middles, (x, y).
@@ -44,13 +44,13 @@ class TileReader(nn.Module):
 
 
 def interval_shares(starts: np.ndarray, cells: np.ndarray, count: int, pixels: int) -> np.ndarray:
-    """How much of each cell lies on each pixel of one axis.
+    """The share of each cell that lies on each pixel of one axis.
 
     Args:
-        starts: (n, K), where each window begins, in pixels.
-        cells: (K,), a cell's length in pixels.
-        count: g, cells of a window.
-        pixels: P, of the axis.
+        starts: (n, K), starts of the windows in pixels.
+        cells: (K,), length of a cell in pixels.
+        count: g, number of cells in a window.
+        pixels: P, number of pixels on the axis.
 
     Returns:
         (n, K, g, P) in [0, 1]; a cell that lies wholly within the scene sums to 1.

@@ -1,4 +1,4 @@
-"""Batches of environments for training: ours, or any of Gymnasium's with plain or Dict spaces."""
+"""Batched environments for training: ours, or any of Gymnasium's with plain or Dict spaces."""
 
 from contextlib import closing
 from typing import Any
@@ -15,7 +15,7 @@ from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, named_
 
 
 def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
-    """The environment of a config's batches of whole episodes, with further arguments `kwargs`.
+    """The environment of a config's batches, with further arguments `kwargs`.
 
     Rows that end early reset themselves in the same step; where all end together, none does.
     """
@@ -45,8 +45,8 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
 
 
 class NamedParts(VectorWrapper):
-    """Observations and actions as Dicts, whatever the environment has: a plain observation is the
-    part "observation", a plain action the component "act"."""
+    """Observations and actions as Dicts: a plain observation is the part "observation", a plain
+    action the component "act"."""
 
     def __init__(self, envs: VectorEnv) -> None:
         super().__init__(envs)

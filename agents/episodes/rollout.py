@@ -1,9 +1,7 @@
-"""Whole episodes: played with the gradient kept, so that learning needs no second forward pass, or
-without it and replayed, as often as one likes, with the policy as it is by then."""
+"""Whole episodes: played, with or without the gradient, and replayed with the present policy."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor
 
-from agents.episodes.trajectory import Observation, Trajectory
+from agents.episodes.trajectory import Observation, Trajectory, of_rows
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import State
 from glimpse_envs.episodes.description import answer_rewards
@@ -31,8 +29,7 @@ def sample_actions(
     answer_by: str,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """Sample what is learned by reward; with `answer_by` "label" take the likeliest of what is
-    taught."""
+    """Sample what is learned by reward; guess what is taught, with `answer_by` "label"."""
     return {
         name: head.guess(generator)
         if components[name].taught and answer_by == "label"
@@ -54,16 +51,16 @@ def play_episodes(
 
     Args:
         env: batched, with `autoreset_mode` "Disabled", or "SameStep" where rows can end early.
-        policy: decides; its gradient is kept unless it is switched off around the call.
-        choose: turns (decision, observation, info, step) into an action, name -> (B, ...).
+        policy: its gradient is kept, unless it is switched off around the call.
+        choose: from (decision, observation, info, step) to an action, name -> (B, ...).
         precision: of the matrix products; bfloat16 is several times faster where the processor
             has it, and sums in float32.
         options: for `reset`.
-        drop_ended: decide no more on rows that have ended, once they are many; `choose` must then
-            not read `info`, which is of all rows.
+        drop_ended: leave out rows that have ended, once they are many; `choose` must then not read
+            `info`, which is of all rows.
 
     Raises:
-        FloatingPointError: what the policy decides is not finite.
+        FloatingPointError: a decision is not finite.
     """
     device = next(policy.parameters()).device
     num_envs = env.num_envs
@@ -92,7 +89,7 @@ def play_episodes(
                 state = tuple(part[torch.as_tensor(kept).to(device)] for part in state)
                 going = torch.as_tensor(left).to(device)
             tensors = policy.as_tensors(observation)
-            seen = tensors if going is None else _rows(tensors, going)
+            seen = tensors if going is None else of_rows(tensors, going)
             decision, state = policy(seen, state)
             _check_finite(decision, len(steps))
             action = choose(decision, seen, info, len(steps))
@@ -109,9 +106,9 @@ def play_episodes(
                 last_values[torch.as_tensor(cut).to(device)] = _values_after(
                     policy, _terminal(observation, info, cut), cut, state, going
                 )
-            counted = outcome.get("target_mask", np.zeros(num_envs, np.bool_))
+            mask = outcome.get("target_mask", np.zeros(num_envs, np.bool_))
             after = alive & ~ended
-            steps.append((np.where(alive, reward, 0.0), counted & alive, alive, after, stoppable))
+            steps.append((np.where(alive, reward, 0.0), mask & alive, alive, after, stoppable))
             targets += [outcome["target"]] if "target" in outcome else []
             decisions.append(decision)
             rows.append(going)
@@ -149,8 +146,8 @@ def _values_after(
     state: State,
     going: Tensor | None,
 ) -> Tensor:
-    """The values (m,) of the `terminal` observations, name -> (m, ...), of the rows where `cut`
-    (B,): their time is over though the task goes on."""
+    """The values (m,) of the `terminal` observations, name -> (m, ...), of the truncated rows,
+    `cut` (B,)."""
     places = np.flatnonzero(cut)
     kept = places if going is None else np.searchsorted(going.cpu().numpy(), places)
     at = torch.as_tensor(kept).to(state[0].device)
@@ -162,7 +159,7 @@ def _values_after(
 def _terminal(
     observation: dict[str, NDArray], info: dict[str, Any], cut: NDArray[np.bool_]
 ) -> dict[str, NDArray]:
-    """The terminal observations, name -> (m, ...), of the rows where `cut` (B,)."""
+    """The terminal observations, name -> (m, ...), of the rows in `cut` (B,)."""
     if "final_obs" not in info:
         return {name: values[cut] for name, values in observation.items()}
     finals = info["final_obs"][cut]
@@ -176,51 +173,22 @@ def replay_episodes(
     *,
     precision: torch.dtype = torch.float32,
 ) -> Trajectory:
-    """Decide anew, from the first glimpse on, of what was seen in `rows` (b,) of `played`.
-
-    Args:
-        policy: decides as it is now; its gradient is kept.
-        played: episodes that were played.
-        rows: (b,) int64, which episodes.
-        precision: see `play_episodes`.
-
-    Returns:
-        The episodes of `rows` with their observations and actions, and the new decisions.
+    """The episodes of `rows` (b,) int64 of `played`, with the decisions of the present policy,
+    whose gradient is kept.
 
     Raises:
-        FloatingPointError: what the policy decides is not finite.
+        FloatingPointError: a decision is not finite.
     """
     device = played.rewards.device
     rows = rows.to(device)
     state = policy.initial_state(len(rows))
     decisions: list[Decision] = []
-    observations = [_rows(observation, rows) for observation in played.observations]
     with autocast(device, precision):
-        for observation in observations:
-            decision, state = policy(observation, state)
+        for observation in played.observations:
+            decision, state = policy(of_rows(observation, rows), state)
             _check_finite(decision, len(decisions))
             decisions.append(decision)
-    return replace(
-        played,
-        decisions=decisions,
-        rows=[None] * len(decisions),
-        observations=observations,
-        actions=[_rows(action, rows) for action in played.actions],
-        success=None if played.success is None else played.success[rows],
-        targets=None if played.targets is None else played.targets[:, rows],
-        rewards=played.rewards[:, rows],
-        answer_reward=played.answer_reward[rows],
-        levels=played.levels[rows],
-        counted=played.counted[:, rows],
-        alive=played.alive[:, rows],
-        going_on=played.going_on[:, rows],
-        stoppable=played.stoppable[:, rows],
-        last_values=played.last_values[rows],
-    )
-
-
-def _rows(named: dict[str, Tensor], rows: Tensor) -> dict[str, Tensor]:
-    return {name: values[rows] for name, values in named.items()}
+    return played.of_rows(rows, decisions)
 
 
 def _check_finite(decision: Decision, step: int) -> None:
@@ -230,13 +198,13 @@ def _check_finite(decision: Decision, step: int) -> None:
 
 
 def _has_glimpses_left(observation: dict[str, NDArray]) -> NDArray[np.bool_] | bool:
-    """Whether each row's budget is not spent, (B,). A budget that nothing is seen of truncates, so
-    that to stop, which terminates, has an effect at every step."""
+    """Whether each row's budget is not spent, (B,). An invisible budget truncates, so that
+    stopping, which terminates, has an effect at every step."""
     return observation["remaining"][:, 0] > 0 if "remaining" in observation else True
 
 
 def _widened(values: Tensor, rows: Tensor, num_envs: int) -> Tensor:
-    """`values` (b, ...) of `rows` (b,) as those of all rows, 0 elsewhere."""
+    """`values` (b, ...) of `rows` (b,), padded with 0 to all rows."""
     whole = values.new_zeros((num_envs, *values.shape[1:]))
     whole[rows] = values
     return whole

@@ -1,7 +1,8 @@
-"""Episodes as they were played, with what was decided, and the sums that learners take of it."""
+"""Played episodes with the policy's decisions, and the sums that learners take over them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,30 +14,29 @@ from glimpse_envs.task import Component
 Observation = dict[str, Tensor]
 
 GIVEN = " given"
-"""Ends the name of the choice whether an optional component says something."""
+"""Suffix of the name of the choice whether to answer, for an optional component."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One episode of each of B rows, T steps of the longest; what follows a row's end is not alive.
+    """One episode of each of B rows, padded to the T steps of the longest; `alive` marks the steps.
 
     Args:
         components: the parts of the action.
         decisions: T decisions, with their gradients where they were kept.
-        rows: T times which rows they are of, (b,) int64, where the others have ended; None: all B.
-        observations: T observations, name -> (B, ...), of which the decisions were made.
+        rows: the rows (b,) int64 of each decision, where others have ended; None: all B.
+        observations: T observations, name -> (B, ...).
         actions: T actions, name -> (B, ...), as they were sampled.
         rewards: (T, B), 0 where not alive.
-        answer_reward: (B,), what a right answer that counts earns.
-        levels: (B,) int64, lengths of what is hidden, 0 where it has none.
-        success: (B,) bool, whether all that was asked was done at the end; None where the
-            environment has no such thing.
-        targets: (T, B) int64, the right answers, where something is asked; else None.
-        counted: (T, B) bool, where the answer counted.
+        answer_reward: (B,), the reward of a right answer in `target_mask`.
+        levels: (B,) int64, 0 where the task has none.
+        success: (B,) bool, at the end; None where the task has no success.
+        targets: (T, B) int64, the right answers; None where the task has none.
+        target_mask: (T, B) bool, where the answer is scored.
         alive: (T, B) bool.
         going_on: (T, B) bool, where the episode went on, so that the look was taken.
         stoppable: (T, B) bool, where stopping was a choice: all alive steps but the budget's last.
-        last_values: (B,), the values of what follows an episode whose time was over; 0 elsewhere.
+        last_values: (B,), the value after the end of truncated episodes; 0 elsewhere.
     """
 
     components: Mapping[str, Component]
@@ -49,7 +49,7 @@ class Trajectory:
     levels: Tensor
     success: Tensor | None
     targets: Tensor | None
-    counted: Tensor
+    target_mask: Tensor
     alive: Tensor
     going_on: Tensor
     stoppable: Tensor
@@ -62,23 +62,39 @@ class Trajectory:
 
     @property
     def taught(self) -> str | None:
-        """The component whose right choices are known; None where there is none."""
+        """The component that `targets` are of; None where there is none."""
         if self.targets is None:
             return None
         return next((name for name, part in self.components.items() if part.taught), None)
 
     def rewards_to_the_end(self, rewards: Tensor, discount: float) -> Tensor:
-        """`rewards` (T, B), to whose last, where time was over, the discounted value of what would
-        have followed is added. Without a discount that value need not be finite: the limit is then
-        the horizon, and nothing is added."""
+        """`rewards` (T, B), with the discounted `last_values` added at the end of each row. Without a
+        discount these need not be finite: the limit is then the horizon, and nothing is added."""
         if discount >= 1.0 or not self.last_values.any():
             return rewards
-        ends = self.alive & ~self.going_on
-        return rewards + ends * (discount * self.last_values).to(rewards)
+        return rewards + self.ends * (discount * self.last_values).to(rewards)
+
+    @property
+    def ends(self) -> Tensor:
+        """The last step of each row, (T, B) bool."""
+        return self.alive & ~self.going_on
+
+    def of_rows(self, rows: Tensor, decisions: list[Decision]) -> "Trajectory":
+        """The episodes of `rows` (b,), with other `decisions`."""
+        changes: dict[str, Any] = {"decisions": decisions, "rows": [None] * len(decisions)}
+        for name in ("observations", "actions"):
+            changes[name] = [of_rows(step, rows) for step in getattr(self, name)]
+        for name in ("success", "answer_reward", "levels", "last_values"):
+            values = getattr(self, name)
+            changes[name] = None if values is None else values[rows]
+        for name in ("targets", "rewards", "target_mask", "alive", "going_on", "stoppable"):
+            values = getattr(self, name)
+            changes[name] = None if values is None else values[:, rows]
+        return replace(self, **changes)
 
     def log_likelihood(self) -> Tensor:
-        """The log-probability of the right choice at every step, if one is made, (T, B); 0 where
-        none is known."""
+        """The log-probability (T, B) of the right answer, given that one is given; 0 without
+        `targets`."""
         if self.taught is None or self.targets is None:
             return torch.zeros_like(self.rewards)
         steps = zip(self.decisions, self.targets, self.rows, strict=True)
@@ -87,16 +103,16 @@ class Trajectory:
         )
 
     def effective(self, *, looks: bool, taught: bool) -> dict[str, Tensor]:
-        """Where a choice that is learned by reward had an effect: name -> (T, B) bool.
+        """Where each choice that is learned by reward had an effect: name -> (T, B) bool.
 
         Args:
             looks: whether looks are learned, not a scanner's.
-            taught: whether what may be taught is learned by reward.
+            taught: whether taught components are learned by reward.
         """
         masks = {
             "always": self.alive,
             "going_on": self.going_on,
-            "counted": self.counted,
+            "counted": self.target_mask,
             "stoppable": self.stoppable,
         }
         heads = self.decisions[0].heads
@@ -109,7 +125,7 @@ class Trajectory:
         return effective | given
 
     def rewarded_for_entropy(self, effective: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Of the choices in `effective` those whose entropy a bonus is paid for."""
+        """The choices in `effective` that an entropy bonus is paid for."""
         return {
             name: mask
             for name, mask in effective.items()
@@ -137,16 +153,14 @@ class Trajectory:
         return torch.stack(whole)
 
     def joint(self, quantity: str, effective: dict[str, Tensor]) -> Tensor:
-        """The `quantity` of each step's whole action: the sum over the choices of `effective`,
-        where they had an effect; (T, B)."""
+        """The sum (T, B) of `quantity` over the choices of each step that had an effect."""
         total = torch.zeros_like(self.rewards)
         for name, mask in effective.items():
             total = total + self.stack(name, quantity) * mask
         return total
 
     def summary(self) -> dict[str, float]:
-        """Means over the episodes: the share without success, where the environment has such a
-        thing, the return, and the glimpses taken."""
+        """Means over the episodes: share without success (if the task has it), return, glimpses."""
         error = {}
         if self.success is not None:
             error["error"] = 1.0 - self.success.float().mean().item()
@@ -167,6 +181,11 @@ def _choice(
     if name.endswith(GIVEN):
         return head.given, (chosen != 0).long()[:, None]
     return head.which, (chosen - 1).clamp(min=0)
+
+
+def of_rows(named: dict[str, Tensor], rows: Tensor) -> dict[str, Tensor]:
+    """The `rows` (b,) of each part, name -> (B, ...)."""
+    return {name: values[rows] for name, values in named.items()}
 
 
 def _of(values: Tensor, rows: Tensor | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a policy says of one component of the action, with the few operations that learners need."""
+"""Distributions over one component of the action, with the operations that learners need."""
 
 import math
 from abc import ABC, abstractmethod
@@ -30,12 +30,12 @@ class Distribution(ABC):
     def entropy(self) -> Tensor:
         """The entropy (B,) in nats."""
 
-    @abstractmethod
     def to_env(self, action: Tensor) -> NDArray:
         """`action` as the environment takes it."""
+        return action.cpu().numpy().astype(np.int64)
 
     def guess(self, generator: torch.Generator | None = None) -> Tensor:
-        """What is answered while the answer is learned from the label: the likeliest."""
+        """The answer while it is learned from the label: the likeliest."""
         return self.mode()
 
     def log_likelihood(self, target: Tensor) -> Tensor:
@@ -44,13 +44,14 @@ class Distribution(ABC):
 
     def is_finite(self) -> bool:
         """Whether no parameter is NaN or infinite."""
-        return all(bool(torch.isfinite(parameter).all()) for parameter in vars(self).values())
+        tensors = [value for value in vars(self).values() if isinstance(value, Tensor)]
+        return all(bool(torch.isfinite(tensor).all()) for tensor in tensors)
 
 
 @dataclass(frozen=True)
 class DiagonalGaussian(Distribution):
-    """Independent normals; what lies outside [-1, 1] is clipped for the environment alone, as in
-    RAM: the log-probability is that of the sample itself.
+    """Independent normals; samples are clipped to [-1, 1] for the environment alone, as in RAM: the
+    log-probability is that of the sample itself.
 
     Args:
         mean: (B, D).
@@ -99,9 +100,6 @@ class Categorical(Distribution):
         log_p = self.logits.log_softmax(dim=-1)
         return -(log_p.exp() * log_p).sum(dim=-1)
 
-    def to_env(self, action: Tensor) -> NDArray:
-        return action.cpu().numpy().astype(np.int64)
-
 
 @dataclass(frozen=True)
 class IndependentCategoricals(Distribution):
@@ -133,12 +131,6 @@ class IndependentCategoricals(Distribution):
     def entropy(self) -> Tensor:
         return torch.stack([part.entropy() for part in self.parts]).sum(dim=0)
 
-    def to_env(self, action: Tensor) -> NDArray:
-        return action.cpu().numpy().astype(np.int64)
-
-    def is_finite(self) -> bool:
-        return bool(torch.isfinite(self.logits).all())
-
 
 @dataclass(frozen=True)
 class Bernoullis(Distribution):
@@ -160,16 +152,12 @@ class Bernoullis(Distribution):
         on, off = F.logsigmoid(self.logits), F.logsigmoid(-self.logits)
         return -(on.exp() * on + off.exp() * off).sum(dim=-1)
 
-    def to_env(self, action: Tensor) -> NDArray:
-        return action.cpu().numpy().astype(np.int64)
-
 
 @dataclass(frozen=True)
 class OptionalAnswer(Distribution):
-    """Whether to answer, and what: 0 says nothing, k of 1 ... n the k-th symbol.
+    """Whether to answer, and what: 0 is no answer, k of 1 ... n the k-th symbol.
 
-    The two are apart, since they may be learned apart: that an answer is given by what it earns,
-    and which by the label.
+    The two may be learned apart: whether to answer from the reward, which answer from the label.
 
     Args:
         gate: (B,) logits of giving an answer.
@@ -209,6 +197,3 @@ class OptionalAnswer(Distribution):
 
     def entropy(self) -> Tensor:
         return self.given.entropy() + self.gate.sigmoid() * self.which.entropy()
-
-    def to_env(self, action: Tensor) -> NDArray:
-        return action.cpu().numpy().astype(np.int64)

@@ -1,4 +1,4 @@
-"""The glimpse network: from the parts of an observation, as their spaces have them, to one code."""
+"""The glimpse network: from the parts of an observation to one code."""
 
 import numpy as np
 import torch
@@ -10,20 +10,18 @@ from agents.policy.networks import NetworkConfig
 
 
 class GlimpseNetwork(nn.Module):
-    """What-and-where: what is seen and all that is known beside it are encoded apart and joined.
+    """What-and-where: the glimpse and the rest of the observation are encoded apart and joined.
 
-    Takes the observation, name -> (B, ...); gives (B, glimpse_units). "What" is `glimpse`, in the
-    full view `scene`, and where there is neither the first part; "where" is everything else,
-    flattened. Parts of whole numbers are words: each is looked up in an embedding, which all parts
-    with as many words share.
+    From an observation, name -> (B, ...), to (B, glimpse_units). "What" is `glimpse`, in the full
+    view `scene`, and without either the first part; "where" is all the rest, flattened. Parts of
+    whole numbers are words, read by an embedding that all parts with as many words share.
 
     Args:
         space: of the observations of a single row.
         config: sizes and kinds.
 
     Raises:
-        ValueError: a part has a space that nothing encodes, or is no picture and `config` needs
-            one.
+        ValueError: a part's space has no encoder, or is no picture and `config` needs one.
     """
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
@@ -78,7 +76,7 @@ class GlimpseNetwork(nn.Module):
 
 
 def _words_in(key: str, space: spaces.Space) -> int:
-    """How many words there are, where a part is of words; 0 where it is of numbers.
+    """The number of words of a part; 0 for a part of numbers.
 
     Raises:
         ValueError: it is neither.
@@ -95,7 +93,7 @@ def _words_in(key: str, space: spaces.Space) -> int:
 def _local_contrast(seen: Tensor) -> Tensor:
     """Each picture of `seen` (..., g, g) less its mean, over its standard deviation."""
     centred = seen - seen.mean(dim=(-2, -1), keepdim=True)
-    # The least step that matters is of the order of 1 / 255; an even picture stays even.
+    # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
     return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
 
 

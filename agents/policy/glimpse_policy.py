@@ -1,4 +1,4 @@
-"""A recurrent policy over any environment of the suite: glimpse network, core and heads."""
+"""The recurrent policy of all agents: glimpse network, core and heads."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the policy makes of one observation.
+    """The policy's output for one observation.
 
     Args:
         heads: component of the action -> its distribution.
-        value: (B,) the baseline, what is still to be earned.
+        value: (B,) the baseline, an estimate of the return-to-go.
     """
 
     heads: dict[str, Distribution]
@@ -39,10 +39,11 @@ class Decision:
 
 
 class GlimpsePolicy(nn.Module, Policy):
-    """Built from the spaces alone, so it takes every environment whose components have heads.
+    """A policy for every environment whose observation has encoders and whose components have
+    heads.
 
-    The answer's gradient always reaches the whole network. With `detach_heads` the other heads
-    (look, stop) and the baseline read the core's output without sending a gradient back, as in RAM.
+    The answer's gradient always reaches the whole network. With `detach_heads` the gradient of the
+    other heads (look, stop) and of the baseline stops at the core's output, as in RAM.
 
     Args:
         observation_space: of a single row.
@@ -50,7 +51,7 @@ class GlimpsePolicy(nn.Module, Policy):
         config: sizes and kinds.
 
     Raises:
-        ValueError: a size or kind in `config` cannot be, or a space has no head or encoder.
+        ValueError: a value in `config` is invalid, or a space has no head or encoder.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class GlimpsePolicy(nn.Module, Policy):
             if name == "look" and isinstance(head, GaussianHead):
                 head.set_std(std)
 
-    # --- Stable-Baselines3's way of asking ------------------------------------------------------
+    # --- Stable-Baselines3's interface ----------------------------------------------------------
 
     def predict(
         self,
@@ -123,16 +124,13 @@ class GlimpsePolicy(nn.Module, Policy):
         episode_start: NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[dict[str, NDArray], State]:
-        """Choose actions for a batch of observations, name -> (B, ...).
+        """Actions for a batch of observations, name -> (B, ...), and the next state.
 
         Args:
             observation: arrays.
-            state: what the last call returned; None at the start.
-            episode_start: (B,) True where the memory is to be emptied first.
-            deterministic: the likeliest action rather than a sample.
-
-        Returns:
-            The action, name -> (B, ...), and the state.
+            state: as returned by the last call; None at the start.
+            episode_start: (B,) True where the state is reset first.
+            deterministic: take the likeliest action in place of a sample.
         """
         tensors = self.as_tensors(observation)
         first = next(iter(tensors.values()))
@@ -173,17 +171,16 @@ class GlimpsePolicy(nn.Module, Policy):
 
 
 def _repeating(components: Mapping[str, Component], access: str | None) -> list[str]:
-    """The components that may repeat what is read, by direct access to "symbols" (in order of their
-    effect on the task: all but looks) or "all"."""
+    """The components with direct access: all but the look for "symbols", every one for "all"."""
     if access is None:
         return []
     named = [name for name, component in components.items() if component.repeats]
-    # What is answered and written first, so that the order does not depend on whether looks repeat.
+    # The look last, so that the order of the others does not depend on `access`.
     return [name for name in named if name != "look"] + [
         name for name in named if name == "look" and access == "all"
     ]
 
 
 def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy]:
-    """Return what makes a policy of `config` for an environment of some description."""
-    return lambda seen: GlimpsePolicy(seen.observation_space, seen.components, config)
+    """Bind `config`; return the constructor of a policy from an environment's description."""
+    return lambda env: GlimpsePolicy(env.observation_space, env.components, config)

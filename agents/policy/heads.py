@@ -1,6 +1,8 @@
-"""From what a policy knows to a distribution over each component of its action."""
+"""Heads: from the core's output to a distribution over one component of the action."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,13 +20,13 @@ from agents.policy.distributions import (
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.task import Component
 
-# How strongly direct access repeats what is read at first: of 30 symbols that one is then chosen in
-# a fifth of the cases, where without it writing and reading a memory would have to agree by chance.
+# Initial strength of direct access: of 30 symbols the one that is read is then chosen in a fifth of
+# the cases, so that writing and reading a memory agree more often than by chance.
 FIRST_STRENGTH = 2.0
 
 
 class Head(nn.Module, ABC):
-    """From what it sees (B, units) to a distribution over one component of the action."""
+    """From the core's output (B, units) to a distribution over one component of the action."""
 
     @abstractmethod
     def forward(self, core: Tensor, repeated: Tensor | None = None) -> Distribution:
@@ -51,10 +53,24 @@ class GaussianHead(Head):
 
 
 class LogitsHead(Head):
-    """Choices, straight from what it sees or through a hidden layer."""
+    """Choices by logits, straight from what it sees or through a hidden layer.
 
-    def __init__(self, units: int, logits: int, hidden: int = 0) -> None:
+    Args:
+        units: of what it sees.
+        logits: number of them.
+        distribution: constructor of the distribution, from logits (B, n).
+        hidden: units of the hidden layer; 0: none.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        logits: int,
+        distribution: Callable[[Tensor], Distribution] = Categorical,
+        hidden: int = 0,
+    ) -> None:
         super().__init__()
+        self.distribution = distribution
         self.logits: nn.Module = nn.Linear(units, logits)
         if hidden:
             self.logits = _hidden(units, logits, hidden)
@@ -65,30 +81,8 @@ class LogitsHead(Head):
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits if repeated is None else logits + repeated
 
-
-class CategoricalHead(LogitsHead):
-    """One of n choices."""
-
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Categorical:
-        return Categorical(self.scores(core, repeated))
-
-
-class BernoulliHead(LogitsHead):
-    """Bits."""
-
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Bernoullis:
-        return Bernoullis(self.scores(core, repeated))
-
-
-class IndependentHead(LogitsHead):
-    """Several choices at once, of n_1, n_2, ... possibilities."""
-
-    def __init__(self, units: int, sizes: tuple[int, ...], hidden: int) -> None:
-        super().__init__(units, sum(sizes), hidden)
-        self.sizes = sizes
-
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> IndependentCategoricals:
-        return IndependentCategoricals(self.scores(core, repeated), self.sizes)
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Distribution:
+        return self.distribution(self.scores(core, repeated))
 
 
 class OptionalAnswerHead(LogitsHead):
@@ -97,7 +91,7 @@ class OptionalAnswerHead(LogitsHead):
     Args:
         units: of what it sees.
         logits: 1 + n.
-        in_view: what is answered is worked out from the last so many of the units alone; None: all.
+        in_view: number of the last units, which alone decide on the symbol; None: all.
     """
 
     def __init__(self, units: int, logits: int, in_view: int | None = None) -> None:
@@ -114,19 +108,18 @@ class OptionalAnswerHead(LogitsHead):
         return logits if repeated is None else logits + repeated
 
     def forward(self, core: Tensor, repeated: Tensor | None = None) -> OptionalAnswer:
-        if repeated is not None:  # that a blank is read does not say whether to answer
+        if repeated is not None:  # the blank's entry has no part in whether to answer
             repeated = torch.cat([torch.zeros_like(repeated[:, :1]), repeated[:, 1:]], dim=1)
         logits = self.scores(core, repeated)
         return OptionalAnswer(logits[:, 0], logits[:, 1:])
 
 
 class Repeater(nn.Module):
-    """Direct access: how much each readable part of the observation is repeated in the action, as
-    logits to be added to a head's.
+    """Direct access: logits, added to a head's, that repeat readable parts of the observation.
 
     Args:
-        units: of what decides on it.
-        parts: of the observation: key, start and stop of its flat indices; symbols or bits.
+        units: of what it sees.
+        parts: key, start and stop of the flat indices of each part; symbols or bits.
         bits: whether they are bits.
     """
 
@@ -152,17 +145,16 @@ def _hidden(units: int, outputs: int, hidden: int) -> nn.Sequential:
 def make_head(
     name: str, component: Component, config: NetworkConfig, units: int | None = None
 ) -> Head:
-    """Return the head for the component `name` of the action.
+    """The head for the component `name` of the action.
 
     Args:
         name: of the component, for errors.
-        component: what is chosen; what is taught is worked out straight from what the head sees,
-            all else through a hidden layer.
+        component: of the action; a taught one has no hidden layer.
         config: sizes.
-        units: of what it sees; the core's where None.
+        units: of what the head sees; the core's where None.
 
     Raises:
-        ValueError: the component has a space that no head speaks.
+        ValueError: there is no head for the component's space.
     """
     units = config.core_units if units is None else units
     space, hidden = component.space, 0 if component.taught else config.head_units
@@ -172,9 +164,11 @@ def make_head(
         if component.optional:
             in_view = config.glimpse_units if config.answer_in_view else None
             return OptionalAnswerHead(units, int(space.n), in_view)
-        return CategoricalHead(units, int(space.n), hidden)
+        return LogitsHead(units, int(space.n), Categorical, hidden)
     if isinstance(space, spaces.MultiDiscrete) and len(space.shape) == 1:
-        return IndependentHead(units, tuple(int(n) for n in space.nvec), hidden)
+        sizes = tuple(int(n) for n in space.nvec)
+        several = partial(IndependentCategoricals, sizes=sizes)
+        return LogitsHead(units, sum(sizes), several, hidden)
     if isinstance(space, spaces.MultiBinary) and len(space.shape) == 1:
-        return BernoulliHead(units, space.shape[0], hidden)
+        return LogitsHead(units, space.shape[0], Bernoullis, hidden)
     raise ValueError(f"action component {name!r} has the space {space}, for which there is no head")

@@ -16,59 +16,54 @@ State = tuple[Tensor, ...]  # each (B, units)
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The controller, the same for hard and soft attention."""
+    """Sizes and kinds of the controller's networks, for hard and soft attention alike."""
 
     glimpse_network: Literal["dense", "conv"] = "dense"
-    """How what is seen is encoded: one dense layer, as in RAM, or convolutions."""
+    """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions."""
     contrast: bool = False
-    """Also show the network each glimpse less its mean, over its standard deviation, so that faint
-    shapes and gradients become visible."""
+    """Further input channels: each glimpse less its mean, over its standard deviation, which makes
+    faint shapes visible."""
     core: Literal["rnn", "gru", "lstm"] = "lstm"
-    """The recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
+    """Kind of recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
     what_units: int = 256
-    """Units that encode what is seen (and channels times 4 of the convolutions); RAM has 128."""
+    """Number of units that encode the glimpse (4 times the channels of convolutions); RAM: 128."""
     where_units: int = 128
-    """Units that encode where it was seen and what remains."""
+    """Number of units that encode the location and the rest of the observation."""
     word_units: int = 32
-    """Size of the vector that stands for a word, where words are observed."""
+    """Size of a word's embedding, where words are observed."""
     glimpse_units: int = 512
-    """Units that join the two; RAM has 256."""
+    """Number of units that join glimpse and location; RAM: 256."""
     normalise: bool = True
-    """Layer normalisation (Ba et al. 2016) of what joins the two; RAM has none."""
+    """Layer normalisation (Ba et al. 2016) of the joined code; RAM has none."""
     core_units: int = 256
-    """Units of the core."""
+    """Number of units of the core."""
     head_units: int = 128
-    """Hidden units of the look's and the baseline's heads."""
+    """Number of hidden units of the look's and the baseline's heads."""
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start."""
     learn_look_std: bool = False
-    """Learn that standard deviation rather than fixing or scheduling it."""
+    """Learn the standard deviation of a continuous look, in place of fixing or scheduling it."""
     detach_heads: bool = False
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
     skip: bool = False
-    """Heads also see the encoded glimpse itself, past the core."""
+    """Skip connection: heads also see the encoded glimpse, past the core."""
     answer_in_view: bool = False
-    """Which symbol is answered is worked out from the encoded glimpse alone (with `skip`), and only
-    whether to answer from memory: what is put out must be in view."""
+    """Choose the symbol to answer from the encoded glimpse alone (needs skip), and from memory only
+    whether to answer."""
     direct_access: Literal["symbols", "all"] | None = None
-    """Heads can also repeat what is read, as the direct-access controller of Zaremba & Sutskever
-    (2015), where the task says what there is to repeat: the symbols that are answered or written,
-    or all, the addresses looked at too."""
+    """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015): they may repeat the
+    symbols that are read (symbols), or addresses too (all)."""
 
 
 def core_name(config: NetworkConfig) -> str:
-    """What the core is called in tables, and whether its heads may repeat what is read."""
+    """The name of the core, and of the heads' direct access, in tables."""
     name = config.core if config.core == "rnn" else config.core.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
     return name + direct[config.direct_access]
 
 
 def check_network(config: NetworkConfig) -> None:
-    """Refuse a network that cannot be.
-
-    Raises:
-        ValueError: naming the field, its value and what would be right.
-    """
+    """Raise a `ValueError` with the field's name, value and rule where a value is invalid."""
     check_choices(config)
     check_counts(config, "what_units", "where_units", "word_units")
     check_counts(config, "glimpse_units", "core_units", "head_units")
@@ -78,7 +73,7 @@ def check_network(config: NetworkConfig) -> None:
 
 
 class Core(nn.Module, ABC):
-    """Memory: joins what was seen now to what was seen before."""
+    """Memory: joins the present observation's code to the state."""
 
     units: int
 
@@ -132,7 +127,7 @@ class LSTMCore(Core):
         self.units = units
         self.gates = nn.Linear(inputs + units, 4 * units)
         with torch.no_grad():
-            self.gates.bias[units : 2 * units] = 1.0  # remember at first
+            self.gates.bias[units : 2 * units] = 1.0  # remember at the start
 
     def initial_state(self, rows: int) -> State:
         zeros = self.gates.weight.new_zeros(rows, self.units)

@@ -4,9 +4,8 @@ ppo, a2c and recurrent_ppo; `python -m agents.sb3 ppo --run RUN --resume` goes o
 as any other: `python -m agents.evaluate RUN`. From a script: `agents.sb3.training.train`.
 """
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import gymnasium as gym
 import numpy as np
@@ -41,14 +40,7 @@ class SB3Policy(Policy):
         episode_start: NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[dict[str, NDArray], Any]:
-        """Choose Dict actions, name -> (B, ...), for observations, name -> (B, ...).
-
-        Args:
-            observation: arrays.
-            state: what the last call returned; None at the start.
-            episode_start: (B,) True where the memory is to be emptied first.
-            deterministic: the likeliest action rather than a sample.
-        """
+        """Dict actions and the next state; see `agents.policy.glimpse_policy.GlimpsePolicy`."""
         actions, state = self.policy.predict(observation, state, episode_start, deterministic)
         return self.flat.decode(actions), state
 
@@ -71,19 +63,11 @@ class SB3Policy(Policy):
         return cls(policy.to(device), env.flat)
 
 
-@dataclass(frozen=True)
-class SB3Algorithm:
-    """One of Stable-Baselines3's algorithms, as `agents.train` trains its own."""
+class SB3Algorithm(NamedTuple):
+    """One of Stable-Baselines3's algorithms, as a row of `agents.train.run_main`."""
 
     config: type[SB3Config]
-
-    def train(
-        self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
-    ) -> Run:
-        """Train it in the run's `folder`; see `agents.sb3.training.train`."""
-        return train(
-            config, folder, resume=resume, progress_bar=progress_bar, how_to_resume=how_to_resume
-        )
+    train: Callable[..., Run] = train
 
 
 def main(arguments: list[str] | None = None) -> None:

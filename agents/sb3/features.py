@@ -1,4 +1,4 @@
-"""What Stable-Baselines3's policies see of an observation: the project's own glimpse network."""
+"""The feature extractor of Stable-Baselines3's policies: the project's own glimpse network."""
 
 import torch
 from gymnasium import spaces
@@ -16,21 +16,19 @@ class GlimpseFeatures(BaseFeaturesExtractor):
     A single glimpse, or the scene of the full view, goes through the what-and-where network that
     all agents of this project have, and its code (B, glimpse_units) is the features.
 
-    With `history=True` each of the T glimpses goes through that network; those not taken yet, which
-    `remaining` tells, have the code 0. The codes are put side by side in the order in which they
-    were taken, with `remaining`, and a dense layer makes (B, core_units) of them. So a learner
-    without memory is no straw man: at every step all that was seen, where, and in what order is
-    before it, as it is before a recurrent core, and a sum over codes would not say the order.
+    With `history=True` each of the T glimpses goes through that network; those not taken yet, by
+    `remaining`, have the code 0. A dense layer reads the codes, concatenated in the order of the
+    glimpses, and `remaining`, and gives (B, core_units). So a learner without memory has the same
+    information as a recurrent core: all glimpses, their locations and their order.
 
-    `remaining` must come as the environment gives it: with `VecNormalize`, leave it out of
-    `norm_obs_keys`.
+    `remaining` must be unscaled: with `VecNormalize`, leave it out of `norm_obs_keys`.
 
     Args:
         observation_space: of a single row.
         network: sizes and kinds.
 
     Raises:
-        ValueError: a size or kind cannot be, or the observation has neither glimpse nor scene.
+        ValueError: a size or kind is invalid, or the observation has neither glimpse nor scene.
     """
 
     def __init__(self, observation_space: spaces.Dict, network: NetworkConfig) -> None:
@@ -61,7 +59,7 @@ class GlimpseFeatures(BaseFeaturesExtractor):
 
 
 def _keys_of_history(space: spaces.Dict) -> tuple[list[str], int]:
-    """The parts of an observation that have an axis of T glimpses, and T; none and 0 without."""
+    """The parts of an observation with an axis of T glimpses, and T; no parts and 0 without any."""
     location = space.spaces.get("location")
     if location is None or location.shape is None or len(location.shape) < 2:
         return [], 0

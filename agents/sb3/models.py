@@ -1,13 +1,13 @@
 """Stable-Baselines3's A2C and PPO, and the RecurrentPPO of sb3-contrib, on glimpse environments.
 
 They learn from the reward alone, without the label; `env_kwargs={"reward": "dense"}` pays every
-right answer and not only the last. Actions are flat (`glimpse_envs.flat.FlatActions`): tiles are
-choices, but with a continuous look the answer too has a Gaussian, which is a handicap.
+right answer, not only the last. Actions are flat (`glimpse_envs.flat.FlatActions`): tiles are
+choices, but with a continuous look the answer is Gaussian too, which is a handicap.
 """
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from gymnasium import spaces
 from sb3_contrib import RecurrentPPO
@@ -20,7 +20,7 @@ from torch import nn
 from agents.policy.networks import NetworkConfig, check_network
 from agents.sb3.features import GlimpseFeatures
 from agents.training.checks import check_counts, check_device, check_finite, check_positive
-from agents.training.command_line import KEY_VALUE_PAIRS
+from agents.training.config import RunConfig
 from glimpse_envs.adapters.sb3 import task_arguments
 from glimpse_envs.evaluation.record import Model
 
@@ -33,60 +33,48 @@ def _network() -> NetworkConfig:
 
 
 @dataclass(frozen=True)
-class SB3Config:
-    """What Stable-Baselines3's learners have in common."""
+class SB3Config(RunConfig):
+    """Options of all of Stable-Baselines3's learners; those without memory have history=True among
+    `env_kwargs` where it is not given."""
 
-    algorithm: ClassVar[str]
-    """Its name in `CONFIGS`, in runs and in records."""
     sb3_class: ClassVar[type[SB3Model]]
     """Stable-Baselines3's class."""
     policy: ClassVar[str] = "MultiInputPolicy"
     """Stable-Baselines3's name of the policy."""
     has_memory: ClassVar[bool] = False
-    """Whether it remembers; if not, it is shown all glimpses so far."""
+    """Whether it is recurrent; if not, it is shown all glimpses so far."""
 
-    env_id: str = "Glimpse/ClutteredMNIST-v0"
-    """Id of the environment."""
-    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Arguments of the environment, such as budget=6 look=tiles; learners without memory have
-    history=True where it is not given."""
-    seed: int = 0
-    """Random seed of scenes, samples and initial weights."""
     timesteps: int = 10_000_000
-    """Number of environment steps to train on, of all rows together."""
+    """Number of environment steps of the training, of all rows together."""
     n_envs: int = 64
-    """Number of rows, episodes that run side by side."""
+    """Number of rows, episodes in parallel."""
     n_steps: int = 16
     """Number of steps of each row in an update."""
     learning_rate: float = 7e-4
-    """Learning rate of SB3's optimiser, constant."""
+    """Learning rate of the optimiser, constant."""
     gamma: float = 1.0
-    """Discount a step, in [0, 1]; 1 is none, for episodes are short."""
+    """Discount factor a step, in [0, 1]."""
     gae_lambda: float = 1.0
     """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     normalise_advantage: bool = True
-    """Give the advantages of a batch mean 0 and standard deviation 1."""
+    """Scale the advantages of a batch to mean 0 and standard deviation 1."""
     entropy_weight: float = 0.01
-    """Weight of the bonus for the policy's entropy, in nats."""
+    """Weight of the entropy bonus, in nats."""
     baseline_weight: float = 0.5
     """Weight of the value's squared error."""
     max_gradient_norm: float = 0.5
-    """Norm to which longer gradients are shortened."""
+    """Greatest norm of the gradient; longer ones are scaled to it."""
     network: NetworkConfig = field(default_factory=_network)
-    """Sizes and kinds. The core is an LSTM or, in learners without memory, a dense layer of
-    `core_units` over all glimpses; `head_units` are the hidden units of policy and value."""
-    device: str = "cpu"
-    """Device of the model: cpu, cuda, cuda:1, ..."""
-    threads: int = 1
-    """Number of threads of torch; one a process is fastest on small machines."""
+    """Sizes and kinds of the networks. The core is an LSTM or, for ppo and a2c, a dense layer of
+    core_units over all glimpses; head_units are the hidden units of policy and value."""
     log_every: int = 10
-    """Number of updates between two lines of metrics."""
+    """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 100
-    """Number of updates between two checkpoints."""
+    """Number of updates from one checkpoint to the next."""
 
     @property
     def model(self) -> Model:
-        """What is trained, as records describe it."""
+        """Description of the model for records."""
         name = f"SB3 {self.sb3_class.__name__}"
         name = f"{name}, history" if self.env_kwargs.get("history") else name
         return Model(name, "glimpses", learns_from="reward")
@@ -139,9 +127,9 @@ class PPOConfig(SB3Config):
     batch_size: int = 512
     """Number of steps in a minibatch."""
     epochs: int = 4
-    """Number of times that each step is learned from."""
+    """Number of passes over each batch of steps."""
     clip_range: float = 0.2
-    """How far the ratio of the probabilities may go from 1."""
+    """Greatest distance from 1 of the probability ratio that the objective rewards."""
 
     def arguments(self) -> dict[str, Any]:
         return dict(
@@ -174,7 +162,7 @@ CONFIGS: dict[str, type[SB3Config]] = {
 
 
 def with_history(config: Config) -> Config:
-    """Return `config` with `history=True` where its learner has no memory and can be shown it.
+    """`config` with `history=True` where its learner has no memory and the environment a history.
 
     Raises:
         ValueError, gymnasium.error.Error: `env_id` is no environment of glimpses.
@@ -186,7 +174,7 @@ def with_history(config: Config) -> Config:
 
 
 def make_model(config: SB3Config, venv: VecEnv) -> SB3Model:
-    """Return the untrained model of `config` on `venv`, which gets the config's seed too."""
+    """The untrained model of `config` on `venv`, both with the config's seed."""
     model: SB3Model = config.sb3_class(
         config.policy, venv, seed=config.seed, device=config.device, **config.arguments()
     )
@@ -197,7 +185,7 @@ def make_model(config: SB3Config, venv: VecEnv) -> SB3Model:
 def make_policy(
     config: SB3Config, observation_space: spaces.Space, action_space: spaces.Space
 ) -> ActorCriticPolicy:
-    """Return the untrained policy of `config` alone, on the spaces of a single row."""
+    """The untrained policy of `config`, on the spaces of a single row."""
     kind: Any = config.sb3_class.policy_aliases[config.policy]
     policy: ActorCriticPolicy = kind(
         observation_space,
@@ -209,14 +197,14 @@ def make_policy(
 
 
 def freeze_look_std(model: SB3Model, config: SB3Config) -> None:
-    """Fix the standard deviation of a Gaussian where the network's config does not learn it."""
+    """Fix the standard deviation of a Gaussian unless the network's config learns it."""
     log_std = getattr(model.policy, "log_std", None)
     if isinstance(log_std, nn.Parameter):
         log_std.requires_grad_(config.network.learn_look_std)
 
 
 def check_config(config: SB3Config) -> None:
-    """Raise a `ValueError` by name where a value cannot be."""
+    """Raise a `ValueError` with the name of a field whose value is invalid."""
     check_counts(
         config, "timesteps", "n_envs", "n_steps", "threads", "log_every", "checkpoint_every"
     )

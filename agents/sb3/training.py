@@ -1,16 +1,14 @@
-"""Training with Stable-Baselines3 in a run's folder: progress, metrics, checkpoints, going on.
+"""Training with Stable-Baselines3 in a run's folder: progress, metrics, checkpoints, resuming.
 
     RUN/model.zip                Stable-Baselines3's model, which its own `load` reads too
     RUN/checkpoint.safetensors   the policy's tensors, which evaluation reads without unpickling
 
-Stable-Baselines3 cannot resume exactly: unfinished episodes and the states of the random streams
-are not in its model. A run that is resumed goes on from model.zip with fresh episodes, which a seed
-of their own keeps from being those of before.
+Stable-Baselines3 cannot resume exactly: its model holds neither unfinished episodes nor the states
+of the random streams. A resumed run goes on from model.zip with fresh episodes, of a new seed.
 """
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -32,13 +30,13 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.training.interrupts import finish_on_interrupt
-from agents.training.resuming import check_same
+from agents.training.resuming import begin_run, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.files import replacing
-from glimpse_envs.evaluation.runs import CheckpointError, Run, create_run, open_run
+from glimpse_envs.evaluation.runs import CheckpointError, Run
 
 POLICY_CLASS = "agents.sb3.__main__:SB3Policy"
-_PROGRESS = "glimpse_progress.json"  # within model.zip, beside what Stable-Baselines3 puts there
+_PROGRESS = "glimpse_progress.json"  # a file of ours in model.zip
 
 
 def train(
@@ -49,31 +47,24 @@ def train(
     progress_bar: bool = True,
     how_to_resume: str = "resume=True",
 ) -> Run:
-    """Train until the configured number of timesteps in the run's `folder`.
-
-    Ctrl-C saves and returns.
+    """Train until the configured number of timesteps in the run's `folder`; Ctrl-C saves and
+    returns.
 
     Args:
-        config: what to train; `with_history` is applied to it.
-        folder: made if it is not there.
-        resume: go on with the run in `folder` where there is one, from its last model.zip.
-        progress_bar: show error, steps a second and the time left.
-        how_to_resume: what Ctrl-C's message says to go on with.
+        config: of the training; `with_history` is applied to it.
+        folder, resume, progress_bar, how_to_resume: see `agents.training.loop.train`.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config, or its
             model.zip is damaged.
-        ValueError: the config has a value that cannot be; no run is made.
+        ValueError: the config has an invalid value; no run is made.
     """
     check_config(config)
     config = with_history(config)
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     folder = Path(folder)
-    run = None
-    if resume and (folder / "config.json").exists():
-        run = open_run(folder)
-        check_same(run, config)
+    run = run_to_resume(folder, config) if resume else None
     venv = VecMonitor(make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs))
     try:
         if run is not None and model_path(run).exists():
@@ -81,16 +72,7 @@ def train(
         else:
             model, episodes, seconds = make_model(config, venv), 0, 0.0
         if run is None:
-            run = create_run(
-                folder,
-                {
-                    "policy": POLICY_CLASS,
-                    "algorithm": config.algorithm,
-                    "model": asdict(config.model),
-                    "config": asdict(config),
-                    "seed": config.seed,
-                },
-            )
+            run = begin_run(folder, config, POLICY_CLASS, config.model)
         _learn(model, config, _Keeper(run, config, episodes, seconds, progress_bar), how_to_resume)
     finally:
         venv.close()
@@ -118,11 +100,11 @@ def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", how_to_resume:
 
 
 class _Keeper(BaseCallback):
-    """Counts, measures and saves; all that Stable-Baselines3 leaves to callbacks.
+    """The callback that counts episodes, records metrics and saves.
 
     Attributes:
-        episodes: that ended, this and earlier trainings of the run together.
-        interrupted: empty until Ctrl-C, which ends the training between two updates.
+        episodes: number that ended, earlier trainings of the run included.
+        interrupted: empty until Ctrl-C, which ends the training after an update.
     """
 
     def __init__(
@@ -137,7 +119,7 @@ class _Keeper(BaseCallback):
 
     @property
     def seconds(self) -> float:
-        """Of training, this and earlier ones of the run together."""
+        """Seconds of training, earlier trainings of the run included."""
         return self._earlier + time.perf_counter() - self._started
 
     def _on_rollout_start(self) -> None:
@@ -173,7 +155,7 @@ class _Keeper(BaseCallback):
 
 
 class _Metrics(KVWriter):
-    """Stable-Baselines3's metrics, and ours, as the run's lines."""
+    """Writer of all metrics as the run's lines."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -184,7 +166,7 @@ class _Metrics(KVWriter):
         self.run.append_metrics(step, key_values)
 
     def close(self) -> None:
-        """Nothing is open between two lines."""
+        """Do nothing: every line is written at once."""
 
 
 class _Events(TensorBoardOutputFormat):
@@ -196,7 +178,7 @@ class _Events(TensorBoardOutputFormat):
 
 
 def model_path(run: Run) -> Path:
-    """Where Stable-Baselines3's model of a run is."""
+    """The path of Stable-Baselines3's model of a run."""
     return run.folder / "model.zip"
 
 
@@ -216,7 +198,7 @@ def save_model(run: Run, model: SB3Model, episodes: int, seconds: float) -> None
 
 
 def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[SB3Model, int, float]:
-    """Load the run's model.zip to train on, and how many episodes and seconds it has had.
+    """Load the run's model.zip, and its numbers of episodes and seconds.
 
     Raises:
         CheckpointError: the file is damaged.
@@ -234,7 +216,7 @@ def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[SB3Model, int
         )
     model = config.sb3_class.load(path, env=venv, device=config.device)
     freeze_look_std(model, config)
-    # `load` seeds everything as at the start, and the scenes of the start would come again.
+    # `load` seeds everything as at the start, which would deal the same scenes again.
     fresh = np.random.SeedSequence((config.seed, model.num_timesteps)).generate_state(1)
     model.set_random_seed(int(fresh[0]))
     return model, progress["episodes"], progress["seconds"]

@@ -1,21 +1,18 @@
-"""What an episode costs: how much of the scene is read, and what reading, choosing and answering
-take.
+"""Costs of an episode: how much of the scene is read, and the arithmetic of reading and choosing.
 
-- `values_delivered`: numbers that reading hands to the model: K C g g a glimpse; for a soft reader
-  its read-out; for a model that takes the scene as it is, the pixels C H W.
-- `pixels_covered`: distinct pixels of the scene that lay under any window so far. For an agent they
-  are those of its own scanpaths; soft attention and full views touch all H W.
-- `multiply_adds`: of the model (see `agents.scoring.multiply_adds` for what is counted) and of
-reading.
+- `values_delivered`: numbers that reading gives to the model: K C g g a glimpse; for a soft reader
+  its read-out; for a network on the whole scene, the pixels C H W.
+- `pixels_covered`: distinct pixels of the scene under any window so far. For an agent they are
+  those of its own scanpaths; soft attention and full views touch all H W.
+- `multiply_adds`: of the model (as defined in `agents.scoring.multiply_adds`) and of reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
-  cell: 4 K C g g a glimpse. Soft attention pays for its filters' or weights' products with the
-  scene, or with what all tiles show; a network that takes the scene as it is, for nothing apart.
-- `cells_read`: of a tape or a table, cells that reading touched, counted each time; in place of
-  all of these.
+  cell: 4 K C g g a glimpse. Soft attention multiplies filters or weights with the scene, or with
+  all tiles; a network on the whole scene has no separate reading.
+- `cells_read`: of a tape or a table, cells that reading touched, each time; in place of all these.
 
-Building a scene, and summing it for the retina, touch every pixel once an episode whoever looks:
+Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its
-learned baseline, which training alone needs, are worked out by its network and counted.
+learned baseline, which training alone needs, are computed by its network and included.
 """
 
 from contextlib import ExitStack, closing
@@ -35,10 +32,10 @@ from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Evaluation
 from glimpse_envs.task import PictureView
 
-# Multiply-adds are counted on so many rows, and shared among them.
+# Number of rows over which multiply-adds are averaged.
 ROWS = 4
 
-# Scenes whose coverage is worked out at once; it does not change the result.
+# Number of scenes whose coverage is computed at once; the result does not depend on it.
 CHUNK = 500
 
 # Pixels by which the rounding of a location may move a window's edge.
@@ -47,11 +44,11 @@ EDGE = 1e-3
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one episode, a mean over those of an evaluation; the keys are those of the module.
+    """Mean costs of an evaluation's episodes, by the names in this module's docstring.
 
     Args:
-        per_episode: name -> of a whole episode.
-        by_glimpse: name -> (T,) after 1, 2, ... glimpses, without `multiply_adds_reading`.
+        per_episode: name -> cost of a whole episode.
+        by_glimpse: name -> costs (T,) after 1, 2, ... glimpses, without `multiply_adds_reading`.
     """
 
     per_episode: dict[str, float] = field(default_factory=dict)
@@ -60,8 +57,8 @@ class Costs:
 
 @runtime_checkable
 class SoftReader(Protocol):
-    """A model that takes glimpses inside itself, each seen by the agents' glimpse network and
-    followed by one answer."""
+    """A model with internal glimpses, each read by the agents' glimpse network and followed by one
+    answer."""
 
     glimpse_network: GlimpseNetwork
     answer_head: nn.Module
@@ -75,14 +72,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             it has `answers`, and so sees the whole scene.
         evaluation: of this policy.
     """
-    env = gym.make_vec(
-        evaluation.env_id,
-        num_envs=ROWS,
-        split=evaluation.split,
-        autoreset_mode="SameStep",
-        **evaluation.env_kwargs,
-    )
-    with closing(env):
+    with closing(make_evaluated(evaluation, ROWS)) as env:
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)
         in_memory = as_policy(policy).cells_read(next(iter(observation.values())).shape[1])
@@ -117,6 +107,17 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     by_glimpse = {name: tuple(round(float(v), 2) for v in curve) for name, curve in curves.items()}
     per_episode = {name: curve[-1] for name, curve in by_glimpse.items()}
     return Costs({**per_episode, "multiply_adds_reading": round(float(reading), 2)}, by_glimpse)
+
+
+def make_evaluated(evaluation: Evaluation, rows: int) -> gym.vector.VectorEnv:
+    """The environment of an evaluation, with so many rows."""
+    return gym.make_vec(
+        evaluation.env_id,
+        num_envs=rows,
+        split=evaluation.split,
+        autoreset_mode="SameStep",
+        **evaluation.env_kwargs,
+    )
 
 
 def covered_on_average(

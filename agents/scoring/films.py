@@ -34,6 +34,7 @@ def film_episodes(
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
+        act = as_act(policy, deterministic=True)
         state, ended, start = None, False, np.ones(1, np.bool_)
         frames = []
         while not ended:
@@ -45,7 +46,7 @@ def film_episodes(
             step = {name: value[0] for name, value in action.items()}
             observation, _, terminated, truncated, info = env.step(step)
             ended = terminated or truncated
-        # The last frame, with the answer's verdict, stands a little longer.
+        # The last frame, which marks the answer right or wrong, stays a little longer.
         frames += [np.asarray(env.render())] * 3
         films.append(frames)
         task = task_of(env)

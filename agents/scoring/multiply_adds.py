@@ -1,9 +1,9 @@
-"""Counting multiply-adds: torch's flop counter, with formulas for what it takes for nothing.
+"""Multiply-adds by torch's flop counter, with formulas for operations that it leaves out.
 
-Counted are products of matrices, convolutions, attention, recurrent layers and the reading of a
-picture at a grid of places. Not counted is work entry by entry: activations, normalisation,
-exponentials (such as the Gaussian filters' own values), sums, maxima and means; nor what NumPy and
-the environment do.
+Included are products of matrices, convolutions, attention, recurrent layers and the sampling of a
+picture at a grid of places. Excluded are element-wise work (activations, normalisation,
+exponentials such as the Gaussian filters' values, sums, maxima and means), NumPy and the
+environment.
 """
 
 from collections.abc import Callable

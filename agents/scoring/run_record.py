@@ -1,4 +1,4 @@
-"""The record of a run: what it was trained with, what it scored, and what its episodes cost."""
+"""The record of a run: its training, its scores and the costs of its episodes."""
 
 from dataclasses import asdict
 from typing import Any
@@ -13,13 +13,13 @@ from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
 from glimpse_envs.evaluation.runs import Run, RunError, git_revision
 
-# Shares and returns are kept to so many decimals.
+# Decimals of shares and returns.
 DECIMALS = 6
 
 
 def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Record:
-    """The record of a run and of its `agents.scoring.run_scores.score_run`; what an episode of the
-    headline costs is measured here.
+    """The record of a run and of its `agents.scoring.run_scores.score_run`; measures the costs of
+    the headline's episodes.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
@@ -58,7 +58,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
 
 
 def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> Score:
-    """An evaluation as a record holds it; `has_level` where all its episodes are of one level."""
+    """The score of an evaluation; `has_level` where all its episodes are of one level."""
     by_glimpse = () if has_level else evaluation.success_by_glimpse
     success = None if evaluation.success is None else round(evaluation.success, DECIMALS)
     return Score(
@@ -94,10 +94,10 @@ def learning_curve(run: Run) -> tuple[Validation, ...]:
 
 
 def model_of(run: Run) -> Model:
-    """What the run's learner says of its model.
+    """The run's description of its model.
 
     Raises:
-        RunError: the run is older than such descriptions.
+        RunError: it has none.
     """
     model = run.config.get("model")
     if not isinstance(model, dict):
@@ -109,7 +109,7 @@ def model_of(run: Run) -> Model:
 
 
 def _budget(evaluation: Evaluation) -> int:
-    """T of the environment, or of the glimpses that a model takes inside itself."""
+    """The budget of the environment, or the number of glimpses that a model takes internally."""
     env = gym.make(evaluation.env_id, **evaluation.env_kwargs)
     task: Any = env.unwrapped.task  # type: ignore[attr-defined]
     env.close()
@@ -119,7 +119,7 @@ def _budget(evaluation: Evaluation) -> int:
 def _trained_kwargs(
     evaluation: Evaluation, has_level: bool, trained: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments that the environment was trained with, less those of what is shown."""
+    """The environment's arguments in training, without `view`."""
     kwargs = dict(evaluation.env_kwargs)
     kwargs.pop("view", None)
     if has_level:

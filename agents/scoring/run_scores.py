@@ -1,5 +1,4 @@
-"""Scoring runs, whatever they hide: on their own environment and, where that has levels (lengths,
-say), at the greatest that was trained and at multiples of it."""
+"""Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
 from contextlib import closing
 from typing import Any
@@ -36,9 +35,9 @@ def evaluate_run(
         run: an open run.
         split, episodes, seed, batch_size, progress: see
             `glimpse_envs.evaluation.protocol.evaluate`.
-        looks: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None looks as the run
-            trained.
-        **changes: arguments of the environment that differ from those it was trained with.
+        looks: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
+            training.
+        **changes: arguments of the environment that differ from the training's.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
@@ -61,8 +60,7 @@ def evaluate_run(
 def policy_of(
     run: Run, looks: str | None = None, seed: int = 0, **changes: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """What plays a run's episodes, and the arguments of the environment it plays in; see
-    `evaluate_run`."""
+    """The policy of a run, and the arguments of its environment; see `evaluate_run`."""
     config = run.config["config"]
     looks = looks or config.get("looks", "learned")
     if looks != "learned" and looks not in SCANNERS:
@@ -72,7 +70,7 @@ def policy_of(
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
         if looks != "learned":
-            raise ValueError(f"looks={looks!r}: a model of the full view looks at nothing in turn")
+            raise ValueError(f"looks={looks!r}: a model of the full view takes no looks")
     if looks != "learned":
         with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
             policy = ScannedPolicy(SCANNERS[looks](env, seed), policy)
@@ -84,14 +82,14 @@ def score_run(
 ) -> list[Evaluation]:
     """All scores of a run, the headline first.
 
-    Without levels it is one, of the whole split. With levels there is one for each of `MULTIPLES`
-    of the greatest that was trained, as far as the policy can be asked there, of the first
+    Without levels there is one score, of the whole split. With levels there is one at each of
+    `MULTIPLES` of the greatest trained level that the policy's spaces allow, of the first
     `EPISODES_PER_LEVEL` episodes.
 
     Args:
         run: an open run.
         split: "test" or "validation".
-        episodes: play the first so many instead.
+        episodes: number of the first episodes to play instead.
         **options: see `evaluate_run`.
 
     Raises:
@@ -104,7 +102,7 @@ def score_run(
     episodes = episodes or EPISODES_PER_LEVEL
     found = []
     for level in (multiple * levels[1] for multiple in MULTIPLES):
-        if not _can_be_asked(run, at_level(level)):
+        if not _fits(run, at_level(level)):
             break
         score = evaluate_run(run, split=split, episodes=episodes, **options, **at_level(level))
         found.append(score)
@@ -112,12 +110,12 @@ def score_run(
 
 
 def validate_run(run: Run) -> dict[str, float]:
-    """The score of a run on validation episodes, as many as its config says; where there are
-    levels, all of the greatest that was trained.
+    """The score of a run on `validation_episodes` of its config, with levels at the greatest
+    trained.
 
     Returns:
-        a line of metrics, "validation/success" (absent where the task has no such thing) and
-        "validation/return", each a mean, and "validation/episodes".
+        a line of metrics: the means "validation/success" (absent where the task has no success) and
+        "validation/return", and "validation/episodes".
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
@@ -131,7 +129,7 @@ def validate_run(run: Run) -> dict[str, float]:
 
 
 def trained_levels(run: Run) -> tuple[int, int] | None:
-    """The least and the greatest level that a run was trained on; None where there are none."""
+    """The least and the greatest trained level of a run; None without levels."""
     config = run.config["config"]
     with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
         levels = env.unwrapped.task.levels  # type: ignore[attr-defined]
@@ -139,13 +137,13 @@ def trained_levels(run: Run) -> tuple[int, int] | None:
 
 
 def at_level(level: int) -> dict[str, Any]:
-    """The environment's arguments with which every episode is of `level`."""
+    """The environment's arguments for episodes of `level` alone."""
     return {"length": level, "min_length": level}
 
 
-def _can_be_asked(run: Run, changes: dict[str, Any]) -> bool:
-    """Whether the run's policy fits an environment with `changes`: its spaces are the same or, of
-    a scene that is seen whole, longer."""
+def _fits(run: Run, changes: dict[str, Any]) -> bool:
+    """Whether the run's policy fits an environment with `changes`: its spaces are the same or, in
+    the full view, longer."""
     config = run.config["config"]
     _, trained_kwargs = policy_of(run, "learned")
     _, changed_kwargs = policy_of(run, "learned", **changes)
@@ -154,7 +152,7 @@ def _can_be_asked(run: Run, changes: dict[str, Any]) -> bool:
         try:
             with closing(gym.make(config["env_id"], **kwargs)) as env:
                 shown.append((env.observation_space, env.action_space))
-        except ValueError:  # the task has no room for so much
+        except ValueError:  # the level is too great for the task
             return False
     (seen, actions), (then_seen, then_actions) = shown
     if "view" not in trained_kwargs:

@@ -1,4 +1,4 @@
-"""Looking without learning: at random, along a raster, or, as an oracle, at the target."""
+"""Gaze without learning: at random, along a raster, or, as an oracle, at the target."""
 
 from abc import ABC, abstractmethod
 from math import isqrt
@@ -19,14 +19,12 @@ Observation = dict[str, NDArray]
 class Scanner(ABC):
     """Chooses looks for any task whose looks are places, tiles or moves of one gaze.
 
-    How the picture is looked at is its task's `glimpse_envs.task.PictureView`.
-
     Args:
-        env: a single or batched environment of such a task.
-        seed: of the random scanner.
+        env: a single or batched environment of such a task, with a `glimpse_envs.task.PictureView`.
+        seed: random seed of the random scanner.
 
     Raises:
-        ValueError: there is no look to choose, or the task does not say how it is looked at.
+        ValueError: there is no look to choose, or the task has no picture view.
     """
 
     name: str
@@ -72,10 +70,10 @@ class Scanner(ABC):
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
     ) -> NDArray[np.float64]:
-        """Where to look next, (B, 2) in [-1, 1]; `step` counts from 0."""
+        """The next places, (B, 2) in [-1, 1]; the first `step` is 0."""
 
     def looks(self, observation: Observation, step: int, info: dict[str, Any]) -> NDArray:
-        """The looks of all rows, as the environment takes them."""
+        """The looks of all rows, as actions of the environment."""
         places = np.clip(self.places(observation, step, info), -1.0, 1.0)
         if isinstance(self.look_space, spaces.Discrete):
             distances = ((places[:, None] - self.tiles[None]) ** 2).sum(axis=-1)
@@ -87,7 +85,7 @@ class Scanner(ABC):
 
 
 def _here(observation: Observation) -> NDArray[np.float32]:
-    """(B, 2) where each row looks now, from which its moves go."""
+    """The present place (B, 2) of each row, the start of its next move."""
     place = latest_location(observation)
     if place is None:
         raise ValueError("a move needs an observation with a 'location' (x, y) to go from")
@@ -95,7 +93,7 @@ def _here(observation: Observation) -> NDArray[np.float32]:
 
 
 class RandomScanner(Scanner):
-    """Uniform over places or tiles; a relative look goes as far as it may, in any direction."""
+    """Uniform over places or tiles; a relative look has the greatest length and any direction."""
 
     name = "random"
 
@@ -137,7 +135,7 @@ class RasterScanner(Scanner):
 
 
 class OracleScanner(Scanner):
-    """Looks at the middle of `target_box`, which only `info` tells."""
+    """The middle of `target_box`, from `info`."""
 
     name = "oracle"
     privileged = True
@@ -158,8 +156,8 @@ class ScannedPolicy(Policy):
     """A scanner's looks with a model's answers (or, without a model, the answer 0, never stopping).
 
     Args:
-        scanner: where to look.
-        model: anything with `predict`; its looks are not used.
+        scanner: of the looks.
+        model: anything with `predict`; its own looks are not used.
     """
 
     def __init__(self, scanner: Scanner, model: Any = None) -> None:

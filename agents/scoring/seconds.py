@@ -1,13 +1,13 @@
-"""How long an episode takes: model and environment alone, by the core's clock."""
+"""CPU time of an episode, of model and environment alone."""
 
 import time
 from contextlib import closing
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 
+from agents.scoring.costs import make_evaluated
 from glimpse_envs.evaluation.policy import as_act, as_policy
 from glimpse_envs.evaluation.protocol import Evaluation, deal
 
@@ -16,24 +16,18 @@ EPISODES = 20
 
 
 def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
-    """Core-seconds of one episode, its reset included: a mean over the first `EPISODES` of those of
-    `evaluation`, after `WARM_UP` more that are not timed.
+    """Core-seconds of one episode, its reset included: the mean over the first `EPISODES` of
+    `evaluation`, after `WARM_UP` untimed ones.
 
-    One row and one thread, so that an agent's many small steps and the one large step of a full
-    view are timed alike; loading the policy and making the environment are not timed.
+    One row and one thread, for an agent's many small steps and the one large step of a full view
+    alike; loading the policy and making the environment are not timed.
 
     Args:
         policy: as `glimpse_envs.evaluation.protocol.evaluate` takes it.
         evaluation: of this policy.
     """
     act = as_act(as_policy(policy), deterministic=True)
-    env = gym.make_vec(
-        evaluation.env_id,
-        num_envs=1,
-        split=evaluation.split,
-        autoreset_mode="SameStep",
-        **evaluation.env_kwargs,
-    )
+    env = make_evaluated(evaluation, rows=1)
 
     def play(scene: int) -> None:
         indices = np.array([scene % evaluation.episodes])

@@ -1,4 +1,4 @@
-"""Nested states as flat tensors and numbers, the two things that a checkpoint holds."""
+"""Nested states as the flat tensors and numbers of a checkpoint."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:
     """
     arrays: dict[str, NDArray] = {}
     numbers: dict[str, Any] = {}
-    for name, value in _leaves(state, ""):
+    for name, value in leaves_of(state, "/").items():
         if isinstance(value, torch.Tensor):
             arrays[name] = value.detach().cpu().numpy()
         elif isinstance(value, np.ndarray):
@@ -43,8 +43,15 @@ def unflatten(arrays: dict[str, NDArray], numbers: dict[str, Any]) -> dict[str, 
     return state
 
 
+def load_moments(optimizer: torch.optim.Optimizer, moments: dict[str, Any]) -> None:
+    """Load an optimizer's `state_dict()["state"]`, keyed by text as `unflatten` returns it."""
+    groups = optimizer.state_dict()["param_groups"]
+    by_index = {int(index): values for index, values in moments.items()}
+    optimizer.load_state_dict({"state": by_index, "param_groups": groups})
+
+
 def load_weights(model: nn.Module, run: Run) -> None:
-    """Load what a run's last checkpoint holds under "policy/" into `model`.
+    """Load the tensors under "policy/" of a run's last checkpoint into `model`.
 
     Raises:
         RunError: the checkpoint is missing or damaged, or is of another model than this one.
@@ -66,9 +73,11 @@ def load_weights(model: nn.Module, run: Run) -> None:
         ) from error
 
 
-def _leaves(state: dict[Any, Any], prefix: str) -> list[tuple[str, Any]]:
-    leaves = []
-    for name, value in state.items():
+def leaves_of(values: dict[Any, Any], separator: str, prefix: str = "") -> dict[str, Any]:
+    """Nested dicts as one, keyed by path, its parts joined by `separator`."""
+    leaves: dict[str, Any] = {}
+    for name, value in values.items():
         path = f"{prefix}{name}"
-        leaves += _leaves(value, f"{path}/") if isinstance(value, dict) else [(path, value)]
+        nested = isinstance(value, dict)
+        leaves |= leaves_of(value, separator, path + separator) if nested else {path: value}
     return leaves

@@ -1,4 +1,4 @@
-"""Refusing a config's values by name, before anything is made of them."""
+"""Checks of a config's values, with errors that name the field."""
 
 import math
 from types import NoneType
@@ -32,8 +32,7 @@ def check_finite(config: object, *names: str) -> None:
 
 
 def check_choices(config: object) -> None:
-    """Raise a `ValueError` where a field is none of the words that its `Literal` type lists, or
-    None where `| None` follows it."""
+    """Raise a `ValueError` where a field is not among the words of its `Literal` type."""
     for name, kind in get_type_hints(type(config)).items():
         value = getattr(config, name)
         words = [
@@ -47,7 +46,7 @@ def check_device(device: str) -> None:
     """Raise a `ValueError` where torch cannot compute on `device`."""
     try:
         torch.zeros(1, device=device).item()
-    # A torch built without CUDA says so by an AssertionError.
+    # A torch built without CUDA raises an AssertionError.
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(

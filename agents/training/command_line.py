@@ -1,4 +1,4 @@
-"""What the commands share: reading KEY=VALUE pairs, and errors that are for people."""
+"""What all commands share: KEY=VALUE pairs, and errors in one line."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from glimpse_envs.sources import SourceError
 
 
 def parse_pairs(pairs: list[str]) -> dict[str, Any]:
-    """Read ["budget=4", "look=tiles"] as {"budget": 4, "look": "tiles"}.
+    """From ["budget=4", "look=tiles"] to {"budget": 4, "look": "tiles"}.
 
     Raises:
         ValueError: a pair has no "=", or a key is given twice.
@@ -39,15 +39,15 @@ KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
     is_instance=lambda instance: isinstance(instance, dict),
     str_from_instance=lambda instance: [f"{name}={value}" for name, value in instance.items()],
 )
-"""How tyro reads the arguments of an environment."""
+"""How tyro reads an environment's arguments."""
 
 
 USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, OSError, gym.error.Error)
-"""Errors that a user can mend by what they say."""
+"""Errors whose message is enough for a user."""
 
 
 def run_command(command: Callable[[], object]) -> None:
-    """Run `command`; an error that a user can mend is one line on stderr and exit status 2."""
+    """Run `command`; an error of `USER_ERRORS` is one line on stderr and exit status 2."""
     try:
         command()
     except USER_ERRORS as error:

@@ -1,4 +1,4 @@
-"""What all learners have in common, and how its values are checked."""
+"""The options of all learners, and their checks."""
 
 import inspect
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ from glimpse_envs.env import task_class_of
 
 
 @dataclass(frozen=True)
-class TrainingConfig:
-    """What all learners have in common."""
+class RunConfig:
+    """Options of every run, of this package's learners and of Stable-Baselines3's."""
 
     algorithm: ClassVar[str]
-    """Its name on the command line, in runs and in records."""
+    """Name of the algorithm on the command line, in runs and in records."""
 
     env_id: str = "Glimpse/ClutteredMNIST-v0"
     """Id of the environment."""
@@ -25,43 +25,49 @@ class TrainingConfig:
     """Arguments of the environment, such as budget=6 look=tiles."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
+    device: str = "cpu"
+    """Device of the model: cpu, cuda, cuda:1, ..."""
+    threads: int = 1
+    """Number of threads of torch; one a process is fastest on small machines."""
+
+
+@dataclass(frozen=True)
+class TrainingConfig(RunConfig):
+    """Options of all learners."""
+
     episodes: int = 3_000_000
-    """Number of episodes to train on; each batch has fresh ones."""
+    """Number of episodes of the training, all different."""
     minutes: float | None = None
-    """Length of the training in minutes, in place of a number of episodes; of the core's clock
-    where one thread does all, else of the wall's. The schedules then follow it."""
+    """Length of the training in minutes, in place of episodes: CPU time on one thread, else wall
+    time. Schedules then follow this clock."""
     stop_at: float | None = None
     """Share of validation episodes with success, in (0, 1], at which the training stops early."""
     validate_every: int = 0
-    """Number of updates between two validations; 0 validates when 1/128, 1/64, ... 1/2 and all of
-    the training is done."""
+    """Number of updates from one validation to the next; 0 validates after 1/128, 1/64, ... 1/2 and
+    all of the training."""
     validation_episodes: int = 1_000
-    """Number of episodes in a validation, of the greatest length where they have lengths; 0 for no
+    """Number of episodes of a validation, of the greatest level where the task has levels; 0: no
     validation."""
     batch_size: int = 128
     """Number of episodes in an update."""
     curriculum: Literal["threshold", "mixture"] | None = None
-    """Distribution of the lengths that are dealt, where episodes have lengths: threshold deals all
-    up to a present one alike, which grows when it is solved; mixture is that of Zaremba & Sutskever
-    (2015) around it; None deals all alike."""
+    """Distribution of levels, where the task has them: threshold is uniform up to a level that
+    grows with success; mixture is that of Zaremba & Sutskever (2015) around such a level; None is
+    uniform over all."""
     copies: int = 1
-    """Number of episodes a scene (M in the RAM literature); `batch_size` is a multiple."""
+    """Number of episodes a scene (M in the RAM literature), a divisor of batch_size."""
     learning_rate: float = 1e-3
     """Greatest learning rate of Adam; it decays along a cosine to 0."""
     warmup: float = 0.01
     """Share of the training, in [0, 1), over which the learning rate rises."""
     max_gradient_norm: float = 5.0
-    """Norm to which longer gradients are shortened."""
+    """Greatest norm of the gradient; longer ones are scaled to it."""
     precision: Precision = "float32"
     """Precision of matrix products; bfloat16 is faster where the processor has it."""
-    device: str = "cpu"
-    """Device of the model: cpu, cuda, cuda:1, ..."""
-    threads: int = 1
-    """Number of threads of torch; one a process is fastest on small machines."""
     log_every: int = 100
-    """Number of updates between two lines of metrics."""
+    """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 500
-    """Number of updates between two checkpoints."""
+    """Number of updates from one checkpoint to the next."""
 
     @property
     def torch_precision(self) -> torch.dtype:
@@ -69,10 +75,10 @@ class TrainingConfig:
 
 
 def check_config(config: TrainingConfig) -> None:
-    """Refuse what all learners refuse.
+    """Raise where a config is invalid for every learner.
 
     Raises:
-        ValueError: naming the field, its value and what would be right.
+        ValueError: naming the field, its value and the rule.
         gymnasium.error.Error: there is no environment `env_id`.
     """
     check_choices(config)
@@ -96,10 +102,10 @@ def check_config(config: TrainingConfig) -> None:
 
 
 def _check_arguments(config: TrainingConfig) -> None:
-    """Refuse arguments that the environment lacks, or that the learner sets itself."""
+    """Raise for arguments that the environment lacks, or that the learner sets itself."""
     task = task_class_of(config.env_id)
     if task is None:
-        return  # an environment of others, which checks its own arguments
+        return  # another package's environment checks its own arguments
     known = inspect.signature(task).parameters.keys() - {"split"}
     unknown = sorted(config.env_kwargs.keys() - known)
     if unknown:

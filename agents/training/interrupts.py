@@ -1,4 +1,4 @@
-"""Ctrl-C while something must not be cut in two."""
+"""Ctrl-C that waits for the present update."""
 
 import signal
 from collections.abc import Iterator
@@ -8,8 +8,7 @@ from typing import Any
 
 @contextmanager
 def finish_on_interrupt() -> Iterator[list[bool]]:
-    """Give a list that stays empty until Ctrl-C, so that an update is never cut in two; a second
-    Ctrl-C interrupts as usual."""
+    """Give a list that is empty until Ctrl-C; a second Ctrl-C interrupts as usual."""
     pressed: list[bool] = []
 
     def note(number: int, frame: Any) -> None:

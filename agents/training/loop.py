@@ -1,9 +1,7 @@
-"""The training loop that every learner shares: a run's folder, progress, validation, checkpoints,
-resuming."""
+"""The training loop of all learners: run folder, progress, validation, checkpoints, resuming."""
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,18 +12,41 @@ from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.progress_bar import ProgressBar
-from agents.training.resuming import check_same
-from agents.training.schedules import share_done, validation_due
+from agents.training.resuming import begin_run, run_to_resume
+from agents.training.schedules import Schedule, share_done, validation_due
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.evaluation.runs import Run, create_run, open_run
+from glimpse_envs.evaluation.runs import Run
 
 Validate = Callable[[Run], Mapping[str, float]]
-"""From a run that has just been saved to the metrics of its validation, "validation/success" among
-them where the task has such a thing: `agents.scoring.run_scores.validate_run`."""
+"""From a saved run to the metrics of its validation, with "validation/success" where the task has
+success: `agents.scoring.run_scores.validate_run`."""
+
+
+class LoopConfig(Schedule, Protocol):
+    """The options of the loop: `TrainingConfig`, or another config with these fields."""
+
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def stop_at(self) -> float | None: ...
+    @property
+    def validation_episodes(self) -> int: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def log_every(self) -> int: ...
+    @property
+    def checkpoint_every(self) -> int: ...
 
 
 class Learner(Protocol):
-    """What the loop needs of an algorithm."""
+    """An algorithm, as the loop uses it."""
 
     policy_class: str
 
@@ -39,7 +60,7 @@ class Learner(Protocol):
 
 def train(
     make_learner: Callable[[Any], Learner],
-    config: TrainingConfig,
+    config: LoopConfig,
     folder: str | Path,
     *,
     resume: bool = False,
@@ -51,28 +72,28 @@ def train(
     """Train for the configured number of episodes, or minutes, in the run's `folder`, or until
     `stop_at` is reached.
 
-    Killed at any moment, a run that is resumed gives what the unbroken run gives (but for its
-    clock; with `minutes` the schedules follow it). Ctrl-C finishes the update, saves and returns.
+    Killed at any moment and resumed, a run equals the unbroken run (but for its clock, which the
+    schedules follow with `minutes`). Ctrl-C finishes the update, saves and returns.
 
     Args:
-        make_learner: from the config, e.g. `Reinforce`.
-        config: what to train; of a run that is resumed its own, though what does not change what
-            is learned (`agents.training.resuming.FREE`) may differ.
+        make_learner: constructor of the learner, e.g. `Reinforce`.
+        config: of the training; a resumed run's own but for the fields in
+            `agents.training.resuming.FREE`.
         folder: made if it is not there.
         resume: go on with the run in `folder` where there is one.
         progress_bar: show error, glimpses a second and the time left.
-        stop_after: return, saved, after so many updates in all, for tests.
-        how_to_resume: what Ctrl-C's message says to go on with.
-        validate: called as `validate_every` says, while the clock stands still; what it returns is
-            a line of metrics of its own. Without it, or with `validation_episodes` of 0, there is
-            no validation.
+        stop_after: number of updates in all after which to save and return, for tests.
+        how_to_resume: the command or argument named in the message after Ctrl-C.
+        validate: called every `validate_every` updates, outside the clock; its result is a line of
+            metrics. Without it, or with `validation_episodes` of 0, there is no validation.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config.
-        ValueError: the config has a value that cannot be; no run is made.
-        FloatingPointError: a loss is not finite; what is saved is the last checkpoint.
+        ValueError: the config has an invalid value; no run is made.
+        FloatingPointError: a loss is not finite; the last checkpoint stays.
     """
-    check_config(config)
+    if isinstance(config, TrainingConfig):
+        check_config(config)
     if config.validation_episodes == 0:
         validate = None
     if config.stop_at is not None and validate is None:
@@ -80,23 +101,10 @@ def train(
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     folder = Path(folder)
-    if resume and (folder / "config.json").exists():
-        run = open_run(folder)
-        check_same(run, config)
-    else:
-        run = None
+    run = run_to_resume(folder, config) if resume else None
     learner = make_learner(config)
     if run is None:
-        run = create_run(
-            folder,
-            {
-                "policy": learner.policy_class,
-                "model": asdict(learner.model),
-                "algorithm": config.algorithm,
-                "config": asdict(config),
-                "seed": config.seed,
-            },
-        )
+        run = begin_run(folder, config, learner.policy_class, learner.model)
     loop = _Loop(learner, config, run, validate)
     try:
         interrupted = loop.go(progress_bar, stop_after)
@@ -107,22 +115,18 @@ def train(
     return run
 
 
-def clock_of(config: TrainingConfig) -> Callable[[], float]:
-    """The clock, in seconds, by which a training is timed: that of the processor where one thread
-    does all, so that other work on the machine does not count, and else the wall's."""
+def clock_of(config: LoopConfig) -> Callable[[], float]:
+    """The clock of a training, in seconds: CPU time on one thread, so that other work on the
+    machine does not count, else wall time."""
     one_core = config.device == "cpu" and config.threads == 1
     return time.process_time if one_core else time.perf_counter
 
 
 class _Loop:
-    """Updates, and what is written down of them."""
+    """Updates, metrics, checkpoints and validations of one run."""
 
     def __init__(
-        self,
-        learner: Learner,
-        config: TrainingConfig,
-        run: Run,
-        validate: Validate | None,
+        self, learner: Learner, config: LoopConfig, run: Run, validate: Validate | None
     ) -> None:
         self.learner, self.config, self.run, self.validate = learner, config, run, validate
         self.updates, self.seconds = 0, 0.0
@@ -147,7 +151,7 @@ class _Loop:
         return share_done(self.config, self.episodes, self.seconds)
 
     def go(self, progress_bar: bool, stop_after: int | None) -> bool:
-        """Update until all is done, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
+        """Update until the end, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
         config, clock = self.config, clock_of(self.config)
         writer = SummaryWriter(str(self.run.folder / "tensorboard"), purge_step=self.episodes)
         timed = config.minutes is not None
@@ -156,7 +160,7 @@ class _Loop:
             total, timed, config.batch_size, self.episodes, self.seconds, shown=progress_bar
         )
         with finish_on_interrupt() as interrupted:
-            self._validate_if_due()  # where it was killed between saving and scoring
+            self._validate_if_due()  # after a kill between saving and validating
             while self.progress() < 1.0 and not interrupted and not self.stopped:
                 if stop_after is not None and self.updates >= stop_after:
                     break
@@ -202,7 +206,7 @@ class _Loop:
         self._note(scores, self.episodes, self.seconds)
 
     def _note(self, scores: Mapping[str, float], episodes: float, seconds: float) -> None:
-        """Take note of a validation after so many episodes and seconds."""
+        """Note a validation after so many episodes and seconds."""
         self.validated = share_done(self.config, episodes, seconds)
         wanted = self.config.stop_at
         self.stopped = wanted is not None and scores.get("validation/success", 0.0) >= wanted

@@ -6,14 +6,14 @@ from tqdm import tqdm
 
 
 class ProgressBar:
-    """Shows error or return, glimpses a second and the time left.
+    """Error or return, glimpses a second and the time left.
 
     Args:
-        total: episodes to train on or, where the training is `timed`, seconds.
-        timed: whether the clock says how far the training is.
+        total: episodes or, where `timed`, seconds of the training.
+        timed: whether the training's length is in seconds.
         batch: episodes an update.
-        episodes, seconds: done before.
-        shown: whether there is a bar at all.
+        episodes, seconds: of earlier updates.
+        shown: whether to show the bar.
     """
 
     def __init__(
@@ -29,10 +29,10 @@ class ProgressBar:
         self.episodes, self.seconds = episodes, seconds
 
     def show(self, episodes: int, seconds: float, metrics: Mapping[str, float]) -> None:
-        """Move on to so many episodes and seconds in all, after an update with `metrics`."""
+        """Show an update's `metrics` and the episodes and seconds so far."""
         if self.bar.disable:
             return
-        latest = metrics.get("error", metrics["return"])
+        latest = metrics["error"] if "error" in metrics else metrics["return"]
         if self.smoothed is None:
             self.smoothed = latest
         self.smoothed += 0.02 * (latest - self.smoothed)

@@ -1,25 +1,58 @@
-"""Going on with a run: its config read back, and held against the one it is resumed with."""
+"""Beginning a run, and resuming it: its config is read back and compared with the given one."""
 
 import shlex
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from glimpse_envs.evaluation.runs import Run, RunError
+from agents.training.checkpoints import leaves_of
+from glimpse_envs.evaluation.record import Model
+from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 
 Config = TypeVar("Config")
 
 FREE = frozenset({"device", "threads", "log_every", "checkpoint_every"})
-"""What a run may be resumed with another value of: it does not change what is learned."""
+"""Fields that a resumed run may have other values of: they do not change what is learned."""
 
 _NOT_SET = object()
 
 
-def read_config(run: Run, kind: type[Config]) -> Config:
-    """Return the config that `run` was made with; fields newer than the run have their defaults.
+def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run:
+    """Make `folder` a new run of `config`, the dataclass of an algorithm.
 
     Raises:
-        RunError: the run is another algorithm's, or was made with fields that `kind` lacks.
+        RunError: the folder is a run already.
+    """
+    return create_run(
+        folder,
+        {
+            "policy": policy_class,
+            "model": asdict(model),
+            "algorithm": config.algorithm,
+            "config": asdict(config),
+            "seed": config.seed,
+        },
+    )
+
+
+def run_to_resume(folder: Path, config: Any) -> Run | None:
+    """The run in `folder`; None where there is none.
+
+    Raises:
+        RunError: see `check_same`.
+    """
+    if not (folder / "config.json").exists():
+        return None
+    run = open_run(folder)
+    check_same(run, config)
+    return run
+
+
+def read_config(run: Run, kind: type[Config]) -> Config:
+    """The config of `run`; fields newer than the run have their defaults.
+
+    Raises:
+        RunError: the run is of another algorithm, or has fields that `kind` lacks.
     """
     wanted = getattr(kind, "algorithm", None)
     if run.config.get("algorithm") != wanted:
@@ -37,9 +70,9 @@ def check_same(run: Run, config: Any) -> None:
     Raises:
         RunError: naming each field that differs by its path, such as network.core.
     """
-    saved, given = (_leaves(asdict(c)) for c in (read_config(run, type(config)), config))
+    saved, given = (leaves_of(asdict(c), ".") for c in (read_config(run, type(config)), config))
     named = [
-        f"{path} ({_said(saved, path)}, now {_said(given, path)})"
+        f"{path} ({_value(saved, path)}, now {_value(given, path)})"
         for path in sorted((saved.keys() | given.keys()) - FREE)
         if saved.get(path, _NOT_SET) != given.get(path, _NOT_SET)
     ]
@@ -51,16 +84,15 @@ def check_same(run: Run, config: Any) -> None:
 
 
 def resume_command(module: str, algorithm: str, folder: Path) -> str:
-    """The command that goes on with the run in `folder`."""
+    """The command that resumes the run in `folder`."""
     return f"python -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
 def config_from_json(kind: Any, values: dict[str, Any], where: str, revision: str) -> Any:
-    """Return the dataclass `kind` with the `values` that a run or a record, found at `where`, was
-    made with at `revision`.
+    """The dataclass `kind` with the `values` of a run or record at `where`, made at `revision`.
 
     Raises:
-        RunError: naming the values that `kind` lacks.
+        RunError: naming the fields that `kind` lacks.
     """
     unknown = sorted(values.keys() - {field.name for field in fields(kind)})
     if unknown:
@@ -78,14 +110,5 @@ def config_from_json(kind: Any, values: dict[str, Any], where: str, revision: st
     return kind(**{name: read(name, value) for name, value in values.items()})
 
 
-def _leaves(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as one, keyed by path: "network.core"."""
-    leaves: dict[str, Any] = {}
-    for name, value in values.items():
-        path = f"{prefix}{name}"
-        leaves |= _leaves(value, f"{path}.") if isinstance(value, dict) else {path: value}
-    return leaves
-
-
-def _said(leaves: dict[str, Any], path: str) -> str:
+def _value(leaves: dict[str, Any], path: str) -> str:
     return repr(leaves[path]) if path in leaves else "not set"

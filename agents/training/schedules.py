@@ -1,34 +1,44 @@
-"""How far a training is, and what follows from it: its rate of learning and its validations."""
+"""The progress of a training, and its learning rate and validations by it."""
 
 import math
-
-from agents.training.config import TrainingConfig
+from typing import Protocol
 
 DOUBLINGS = tuple(0.5**k for k in range(7, -1, -1))
 """Shares of a training at which it is validated where `validate_every` is 0."""
 
 
+class Schedule(Protocol):
+    """The fields of a config that set a training's length and its validations."""
+
+    @property
+    def episodes(self) -> int: ...
+    @property
+    def minutes(self) -> float | None: ...
+    @property
+    def validate_every(self) -> int: ...
+
+
 def cosine_decay(progress: float, warmup: float) -> float:
-    """The share of the highest learning rate at `progress` in [0, 1]: a linear rise, then half a
-    cosine down to 0."""
+    """The learning rate at `progress` in [0, 1] as a share of the highest: a linear rise, then half
+    a cosine down to 0."""
     if progress < warmup:
         return progress / warmup
     return 0.5 * (1 + math.cos(math.pi * (progress - warmup) / (1 - warmup)))
 
 
-def share_done(config: TrainingConfig, episodes: float, seconds: float) -> float:
-    """How much of a training is done, in [0, 1], after so many episodes and seconds of updates."""
+def share_done(config: Schedule, episodes: float, seconds: float) -> float:
+    """The share of a training, in [0, 1], that `episodes` and `seconds` of updates are."""
     if config.minutes is not None:
         return min(1.0, seconds / (60 * config.minutes))
     return min(1.0, episodes / config.episodes)
 
 
-def validation_due(config: TrainingConfig, updates: int, done: float, validated: float) -> bool:
-    """Whether a training is to be validated now.
+def validation_due(config: Schedule, updates: int, done: float, validated: float) -> bool:
+    """Whether a validation is due.
 
     Args:
         config: of the training.
-        updates: so far.
+        updates: number of updates so far.
         done: share of the training that is done, by `share_done`.
         validated: the same at the last validation; 0 before the first.
     """

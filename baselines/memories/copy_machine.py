@@ -1,4 +1,4 @@
-"""An NTM that learns to copy, and its training by the command `baselines.memories.ntm_copy`.
+"""An NTM that learns to copy, and its learner, for the command `baselines.memories.ntm_copy`.
 
 Departures from the paper (Graves et al. 2014, section 4.1): an update sees a batch of sequences of
 one length (the paper: one sequence) at a higher learning rate, which falls at the end, and the
@@ -13,11 +13,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.networks import NetworkConfig, State, make_core
-from agents.training.checkpoints import load_weights
+from agents.training.checkpoints import load_moments, load_weights
 from agents.training.checks import check_counts, check_positive
 from agents.training.resuming import read_config
 from baselines.memories.ntm import MemoryState, NTMMemory
+from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
+
+MODEL = Model("NTM LSTM", sees="everything", attention="soft", reference_kind="NTM")
 
 
 @dataclass(frozen=True)
@@ -25,15 +28,22 @@ class CopyConfig:
     """Train an NTM to copy."""
 
     algorithm: ClassVar[str] = "ntm_copy"
+    # The further options of the loop, which are fixed.
+    episodes: ClassVar[int] = 0
+    stop_at: ClassVar[float | None] = None
+    validate_every: ClassVar[int] = 0
+    validation_episodes: ClassVar[int] = 0
+    device: ClassVar[str] = "cpu"
+    threads: ClassVar[int] = 1
 
     seed: int = 0
-    """Random seed of the initial weights and the sequences."""
+    """Random seed of sequences and initial weights."""
     minutes: float = 20.0
-    """Length of the training in core-minutes; the learning rate follows this clock."""
+    """Length of the training in minutes of one core; the learning rate follows this clock."""
     batch_size: int = 16
-    """Sequences in each update, all of one length; the paper: 1."""
+    """Number of sequences in an update, all of one length; the paper: 1."""
     bits: int = 8
-    """Bits of each vector."""
+    """Number of bits in each vector."""
     min_length: int = 1
     """Least number of vectors in a training sequence."""
     length: int = 20
@@ -41,27 +51,32 @@ class CopyConfig:
     cells: int = 128
     """Number of cells of the memory, N."""
     width: int = 20
-    """Numbers in each cell, W."""
+    """Size of each cell, W."""
     units: int = 100
-    """Units of the controller, an LSTM."""
+    """Number of units of the controller, an LSTM."""
     learning_rate: float = 3e-4
-    """Learning rate of RMSProp; over the last third of the training it falls to 0 in a straight
-    line. The paper: 1e-4 throughout."""
+    """Learning rate of RMSProp; it falls linearly to 0 over the last third of the training. The
+    paper: 1e-4 throughout."""
     momentum: float = 0.9
     """Momentum of RMSProp."""
     clip: float = 10.0
     """Greatest absolute value of each entry of the gradient; larger ones are cut to it."""
     test_sequences: int = 200
-    """Sequences scored at each length after the training."""
+    """Number of sequences scored at each length after the training."""
     compile: bool = False
-    """Compile the step, which needs a C++ compiler and half a minute, and more than doubles the
+    """Compile the step, which takes a C++ compiler and half a minute and more than doubles the
     speed."""
     log_every: int = 500
-    """Updates between two lines of metrics, each with a checkpoint."""
+    """Number of updates from one line of metrics, and one checkpoint, to the next."""
+
+    @property
+    def checkpoint_every(self) -> int:
+        return self.log_every
 
 
 class Step(nn.Module):
-    """One step of an NTM: the controller takes an input and the last read, and steers the heads."""
+    """One step of an NTM: from an input and the last read to the controller's state and the
+    heads'."""
 
     def __init__(self, config: CopyConfig) -> None:
         super().__init__()
@@ -120,7 +135,14 @@ def draw_sequences(rows: int, length: int, bits: int, generator: torch.Generator
 
 
 class CopyTraining:
-    """Model, optimizer and randomness of a training, and the updates."""
+    """The learner: model, optimizer and random stream.
+
+    Raises:
+        ValueError: the config has an invalid value.
+    """
+
+    policy_class = "baselines.memories.copy_machine:CopyMachine"
+    model = MODEL
 
     def __init__(self, config: CopyConfig) -> None:
         check_counts(
@@ -136,12 +158,12 @@ class CopyTraining:
             )
         self.config = config
         torch.manual_seed(config.seed)
-        self.model = CopyMachine(config)
+        self.policy = CopyMachine(config)
         if config.compile:
-            self.model.step.compile(dynamic=False)
+            self.policy.step.compile(dynamic=False)
         # alpha as in Graves (2013, "Generating Sequences", equation 38).
         self.optimizer = torch.optim.RMSprop(
-            self.model.parameters(),
+            self.policy.parameters(),
             lr=config.learning_rate,
             alpha=0.95,
             momentum=config.momentum,
@@ -161,13 +183,13 @@ class CopyTraining:
         lengths = (config.min_length, config.length + 1)
         length = int(torch.randint(*lengths, (), generator=self.generator))
         bits = draw_sequences(config.batch_size, length, config.bits, self.generator)
-        logits = self.model(bits)
+        logits = self.policy(bits)
         loss = F.binary_cross_entropy_with_logits(logits, bits)
         if not torch.isfinite(loss):
             raise FloatingPointError(f"the loss is {loss.item()}; lower the learning rate")
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        nn.utils.clip_grad_value_(self.model.parameters(), config.clip)
+        nn.utils.clip_grad_value_(self.policy.parameters(), config.clip)
         self.optimizer.step()
         wrong = wrong_bits(logits, bits).mean().item()
         return {
@@ -178,20 +200,21 @@ class CopyTraining:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the next update depends on, nested dicts of tensors and numbers."""
+        """The state on which the next update depends, nested dicts of tensors and numbers."""
         return {
-            "policy": self.model.state_dict(),
+            "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
             "generator": self.generator.get_state(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore a state that `state_dict` returned."""
-        self.model.load_state_dict(state["policy"])
-        groups = self.optimizer.state_dict()["param_groups"]
-        moments = {int(index): values for index, values in state.get("optimizer", {}).items()}
-        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        """Restore what `state_dict` returned."""
+        self.policy.load_state_dict(state["policy"])
+        load_moments(self.optimizer, state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def wrong_bits(logits: Tensor, bits: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.algorithms.tiles import TileReader
-from agents.policy.heads import CategoricalHead, make_head
+from agents.policy.heads import LogitsHead, make_head
 from agents.training.checks import check_choices, check_counts, check_positive
 from baselines.attention import attend
 from baselines.pictures.reader import ReaderConfig, RecurrentReader
@@ -82,7 +82,7 @@ class SoftTiles(RecurrentReader):
             self.key = None
             look = Component(spaces.Discrete(len(picture.view.tile_locations)))
             head = make_head("look", look, config.network)
-            assert isinstance(head, CategoricalHead)
+            assert isinstance(head, LogitsHead)
             self.look = head
 
     def prepare(self, scene: Tensor) -> Tiles:

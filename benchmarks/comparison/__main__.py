@@ -1,14 +1,12 @@
 """Compare hard attention with soft: `python -m benchmarks.comparison`, or `make compare`.
 
 Each contender of `benchmarks.comparison.contenders` is trained for the same core-minutes, with its
-defaults and the same networks, followed by its error on the validation split, and scored on the
-test split. The table is printed; FOLDER/comparison.png and FOLDER/comparison.md say what each costs
-and buys. The same command goes on with what was interrupted, and trains nothing that has been
-trained.
+defaults and the same networks, validated as it learns, and scored on the test split. Error and
+costs are printed as a table, written to FOLDER/comparison.md and drawn in FOLDER/comparison.png.
+The same command resumes interrupted trainings and keeps finished ones.
 """
 
 import sys
-from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,45 +15,37 @@ from typing import Annotated, Any
 import gymnasium as gym
 import tyro
 
-from agents.scoring.run_record import make_record
-from agents.scoring.run_scores import score_run, validate_run
+from agents.scoring.run_scores import validate_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS, run_command
 from agents.training.config import TrainingConfig, check_config
-from agents.training.loop import train
 from agents.training.precision import fastest_precision
-from agents.training.schedules import share_done
-from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
+from benchmarks.comparison.contender_runs import score_contender, train_contender
+from benchmarks.comparison.contenders import A_FEW, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.env import task_class_of
-from glimpse_envs.evaluation.protocol import aligned
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import read_records, write_record
+from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError
-
-HEADER = (
-    "", "success %", "95 % interval", "glimpses", "values", "pixels", "multiply-adds", "episodes",
-    "core-seconds",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CompareConfig:
-    """Train hard and soft attention on the same scenes, and draw what each costs and buys."""
+    """Train hard and soft attention on the same scenes, and draw error against cost."""
 
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
     """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, such as budget=6."""
     models: tuple[str, ...] = A_FEW
-    """Names of contenders, or all."""
+    """Names of the contenders, or the one word all."""
     seeds: tuple[int, ...] = (0,)
     """Random seeds; each contender is trained once with each."""
     minutes: float = 1.0
     """Length of each training in minutes of one core."""
     processes: int = 2
-    """Number of contenders trained at a time; no more than there are cores."""
+    """Number of contenders trained at a time, at most the number of cores."""
     scenes: int | None = None
     """Number of test scenes to score on; all where it is not given."""
     validation_scenes: int = 2_000
@@ -63,7 +53,7 @@ class CompareConfig:
     folder: Path | None = None
     """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where not given."""
     record: Path | None = None
-    """Folder of the records, where they are to lie elsewhere."""
+    """Folder of the records; FOLDER/records where it is not given."""
 
     @property
     def place(self) -> Path:
@@ -76,7 +66,7 @@ class CompareConfig:
 
 @dataclass(frozen=True)
 class Task:
-    """One contender to train, with one seed, and to score."""
+    """The training and scoring of one contender with one seed."""
 
     contender: str
     config: TrainingConfig
@@ -90,11 +80,9 @@ class Task:
 def compare_models(config: CompareConfig) -> list[Record]:
     """Train, score and draw; return the records of the comparison, best first.
 
-    Contenders that fail are named on stderr, and the rest goes on.
-
     Raises:
-        ValueError, gymnasium.error.Error: the config has a value that cannot be; nothing is made.
-        RunError: at the end, where contenders failed; it names them.
+        ValueError, gymnasium.error.Error: the config has an invalid value; nothing is written.
+        RunError: at the end, naming the contenders that failed.
     """
     tasks = plan(config)
     print(
@@ -121,10 +109,10 @@ def compare_models(config: CompareConfig) -> list[Record]:
 
 
 def plan(config: CompareConfig) -> list[Task]:
-    """What there is to do.
+    """The tasks of a comparison.
 
     Raises:
-        ValueError, gymnasium.error.Error: the config has a value that cannot be.
+        ValueError, gymnasium.error.Error: the config has an invalid value.
     """
     check_positive(config, "minutes")
     check_counts(config, "processes", "validation_scenes")
@@ -153,7 +141,7 @@ def plan(config: CompareConfig) -> list[Task]:
 
 
 def _check_scenes(config: CompareConfig) -> None:
-    """Refuse arguments that the environment does not take, and scenes that it does not have."""
+    """Raise where the environment refuses its arguments or has too few scenes."""
     with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
         available = env.unwrapped.num_scenes  # type: ignore[attr-defined]
     if config.scenes is not None and config.scenes > available:
@@ -164,30 +152,17 @@ def train_and_score(task: Task) -> Record:
     """Train a contender, or go on with it, and write the record of its score.
 
     Raises:
-        RunError: there is another's run in its folder, or the training was interrupted.
+        RunError: see `train_contender`.
     """
-    compare, config = task.compare, task.config
-    run = train(
-        ALGORITHMS[CONTENDERS[task.contender].algorithm].make,
-        config,
-        compare.place / task.name,
-        resume=True,
-        progress_bar=False,
-        how_to_resume="the same command",
-        validate=validate_run,
+    compare, folder = task.compare, task.compare.place / task.name
+    run = train_contender(
+        task.contender, task.config, folder, progress_bar=False, validate=validate_run
     )
-    _, metadata = run.load_checkpoint()
-    if share_done(config, metadata["episodes"], metadata["seconds"]) < 1.0:
-        raise RunError("interrupted; the same command goes on with it")
-    evaluations = score_run(run, episodes=compare.scenes)
-    record = make_record(run, evaluations, CONTENDERS[task.contender].notes)
-    write_record(record, compare.records)
-    return record
+    return score_contender(task.contender, run, compare.records, episodes=compare.scenes)
 
 
 def comparable(record: Record, config: CompareConfig) -> bool:
-    """Whether a record is of this comparison: the same scenes and the same core-minutes."""
-
+    """Whether a record has the scenes and the core-minutes of this comparison."""
     task = task_class_of(config.env_id)
     assert task is not None
     view_arguments = task.view_arguments
@@ -203,30 +178,6 @@ def comparable(record: Record, config: CompareConfig) -> bool:
     )
 
 
-def score_table(records: Iterable[Record]) -> str:
-    """An aligned table of what each record's model costs and buys, a line each."""
-    return aligned([HEADER, *map(_cells, records)])
-
-
-def _cells(record: Record) -> tuple[str, ...]:
-    kwargs = [f"{name}={record.env_kwargs[name]}" for name in record.env_kwargs if name == "look"]
-    score = record.headline
-    low, high = score.success_interval or (0.0, 1.0)
-    costs = (
-        f"{score.costs[name]:,.0f}" if name in score.costs else "—"
-        for name in ("values_delivered", "pixels_covered", "multiply_adds")
-    )
-    return (
-        ", ".join([record.model.name, *kwargs, *([f"seed {record.seed}"] if record.seed else [])]),
-        f"{100 * _success(record):.2f}",
-        f"{100 * low:.2f} to {100 * high:.2f}",
-        str(record.budget),
-        *costs,
-        f"{record.episodes:,}",
-        f"{record.seconds * record.cores:.0f}",
-    )
-
-
 def _success(record: Record) -> float:
     success = record.headline.success
     assert success is not None
@@ -234,7 +185,7 @@ def _success(record: Record) -> float:
 
 
 def _draw(config: CompareConfig) -> list[Record]:
-    """Print the table of the records that there are, and draw them."""
+    """Print and draw all comparable records."""
     from report.figures.comparison import draw_comparison
     from report.grouping import tasks_of
     from report.pages.comparison import comparison_table
@@ -253,8 +204,9 @@ def _draw(config: CompareConfig) -> list[Record]:
     runs = [Run(record, config.records) for record in records]
     groups = [group for task in tasks_of(runs) for group in task.groups]
     draw_comparison(groups, picture)
-    write_atomically(text, f"{comparison_table(groups)}\n".encode())
-    print(f"\n{score_table(records)}\n\npicture: {picture}\ntable:   {text}")
+    table = comparison_table(groups)
+    write_atomically(text, f"{table}\n".encode())
+    print(f"\n{table}\n\npicture: {picture}\ntable:   {text}")
     return records
 
 

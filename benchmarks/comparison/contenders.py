@@ -1,5 +1,5 @@
-"""The one list of what `benchmarks.comparison.__main__` compares: hard attention, what lies
-between, soft attention, and networks that see everything. A new contender is a row."""
+"""The one list of models that `benchmarks.comparison` compares: hard attention, hard attention with
+privileged training, soft attention, and networks in the full view. A new contender is a row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from baselines.pictures.picture_model import PictureModel
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import MODELS
 
-# What can be trained on pictures.
+# All algorithms that train on pictures.
 ALGORITHMS: dict[str, Algorithm] = AGENTS | {
     name: BASELINES[name] for name, model in MODELS.items() if issubclass(model, PictureModel)
 }
@@ -25,15 +25,16 @@ class Contender:
     algorithm: str
     """A name in `ALGORITHMS`."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Of the config's fields."""
+    """Config fields that differ from their defaults."""
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    """Of the environment's arguments."""
+    """Arguments of the environment."""
     trials: int = 0
-    """About how many short trainings on cluttered MNIST its defaults were picked by."""
+    """Approximate number of short trainings on cluttered MNIST by which its defaults were
+    chosen."""
 
     @property
     def notes(self) -> str:
-        """How its settings were come by, for its record."""
+        """How its settings were chosen, for its record."""
         if not self.trials:
             return "defaults, untuned"
         return f"defaults, picked by about {self.trials} short trainings on cluttered MNIST"
@@ -42,8 +43,8 @@ class Contender:
         """The config of its training in an environment.
 
         Args:
-            env_id, env_kwargs: of the environment; its own arguments come on top.
-            **given: further fields, alike for all contenders.
+            env_id, env_kwargs: of the environment; the contender's arguments are added.
+            **given: further fields, the same for all contenders.
         """
         arguments = {**env_kwargs, **self.env_kwargs}
         return ALGORITHMS[self.algorithm].config(
@@ -61,7 +62,7 @@ CONTENDERS: dict[str, Contender] = {
     "reinforce_tiles": Contender("reinforce", env_kwargs=TILES, trials=30),
     "a2c": Contender("actor_critic", trials=4),
     "ppo": Contender("actor_critic", {"epochs": 4, "minibatches": 4}, trials=2),
-    # Between: hard when they are scored, but trained on what all tiles show.
+    # Privileged: hard when scored, but trained on all tiles.
     "exact": Contender("exact", env_kwargs=TILES, trials=5),
     "straight_through": Contender("straight_through", env_kwargs=TILES, trials=1),
     # Soft: every pixel at every glimpse.
@@ -76,7 +77,7 @@ CONTENDERS: dict[str, Contender] = {
     "full_dense": Contender("full_view", {"kind": "dense"}),
 }
 
-# What `make compare` has time for.
+# The contenders of `make compare`.
 A_FEW = (
     "reinforce",
     "random",

@@ -1,4 +1,4 @@
-"""Tasks worked at by several processes at a time, where one that fails does not stop the others."""
+"""Tasks run by several processes at a time; a failure does not stop the others."""
 
 import multiprocessing
 import os
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a task has no result."""
+    """The reason why a task has no result."""
 
     reason: str
 
@@ -25,15 +25,15 @@ class Failure:
 def side_by_side(
     work: Callable[[Task], Result], tasks: Sequence[Task], processes: int
 ) -> Iterator[tuple[Task, Result | Failure]]:
-    """Yield each task with what `work` makes of it, as they end.
+    """Yield each task with the result of `work`, in the order in which they end.
 
-    Each has a fresh process of its own. Ctrl-C goes to all of them: those that run end as they do,
-    and no further one is begun. They end when this process does, whatever ends it.
+    Each task has a fresh process. Ctrl-C reaches all of them, and no further task is started. They
+    end when this process ends, for whatever reason.
 
     Args:
-        work: a function of a module, of one task; it and they can be pickled.
-        tasks: in the order to begin them in.
-        processes: how many at a time.
+        work: a function of one task; it and the tasks can be pickled.
+        tasks: in the order in which to start them.
+        processes: number of tasks at a time.
     """
     pool = ThreadPoolExecutor(processes)  # each thread waits for one process
     try:
@@ -47,9 +47,9 @@ def side_by_side(
 def _in_a_process(work: Callable[[Any], Any], task: Any) -> Any:
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work_and_tell, args=(work, task, sender), daemon=True)
+    process = context.Process(target=_work_and_send, args=(work, task, sender), daemon=True)
     process.start()
-    sender.close()  # so that the process alone holds it, and its end is seen
+    sender.close()  # so that `receiver` ends when the process ends
     try:
         outcome = receiver.recv()
     except EOFError:
@@ -59,7 +59,7 @@ def _in_a_process(work: Callable[[Any], Any], task: Any) -> Any:
     return outcome
 
 
-def _work_and_tell(work: Callable[[Any], Any], task: Any, sender: Connection) -> None:
+def _work_and_send(work: Callable[[Any], Any], task: Any, sender: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         outcome = work(task)
@@ -71,7 +71,7 @@ def _work_and_tell(work: Callable[[Any], Any], task: Any, sender: Connection) ->
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is gone: two must never write one run."""
+    """End this process with its parent: two must never write one run."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -2,28 +2,25 @@
 
     python -m benchmarks.cost.read_cost [--repeats 9] [--gibibytes 2] [--record results/benchmarks]
 
-Choosing and reading are timed apart, without gradients and with them, on one thread: `reads.py`
-says what each way does. Figures are microseconds of one core a read, the median of the repeats with
-its quartiles; all ways take turns. Where memories of READS rows would need more than so many
-gibibytes, soft ways have fewer rows (each read is recorded with its own number), and where not even
-one fits, ways that need it are skipped, and the record says so.
+Choosing and reading are timed apart, without and with gradients, on one thread, each way as defined
+in `reads.py`. Figures are microseconds of one core a read, median and quartiles of the repeats; all
+ways take turns. Where memories of READS rows need more than the given gibibytes, soft ways have
+fewer rows (each cost is recorded with its number of reads); where not even one row fits, ways that
+need it are recorded as skipped.
 """
 
-import argparse
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 
 from benchmarks.cost.reads import READS, SIZE, UNITS, WAYS, Reads, Way, bytes_needed, rows_that_fit
+from benchmarks.options import options_parser, write_benchmark
 from benchmarks.speed.timing import Case, best_rates
-from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.runs import git_revision, hardware
+from glimpse_envs.evaluation.runs import hardware
 
 CELLS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 BURST_SECONDS = 0.01
@@ -31,7 +28,7 @@ BURST_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class Cost:
-    """What one read of one row costs, in microseconds of one core."""
+    """Cost of one read of one row, in microseconds of one core."""
 
     way: str
     part: str
@@ -39,14 +36,14 @@ class Cost:
     cells: int
     gradients: bool
     reads: int
-    """Reads at once, over which what torch spends on each call is shared out."""
+    """Number of reads in one call of torch, whose overhead they share."""
     microseconds: float
     quartiles: tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """What was not measured, and why."""
+    """A way that was not measured, and the reason."""
 
     way: str
     cells: int
@@ -54,7 +51,7 @@ class Skipped:
 
 
 def measure(cells: int, repeats: int, limit: float) -> tuple[list[Cost], list[Skipped]]:
-    """All ways among `cells` cells, in turns, and those that do not fit in `limit` bytes."""
+    """Time all ways among `cells` cells by turns; skip those that need more than `limit` bytes."""
     rows = rows_that_fit(cells, limit)
     reads = Reads(cells, rows)
     timed = [(way, gradients) for gradients in (False, True) for way in WAYS]
@@ -109,13 +106,11 @@ def print_costs(costs: Sequence[Cost]) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options_parser(__doc__, repeats=9)
+    parser.add_argument("--cells", type=int, nargs="+", default=CELLS, help="numbers of cells")
+    parser.add_argument(
+        "--gibibytes", type=float, default=2.0, help="greatest memory of all ways together; 2"
     )
-    parser.add_argument("--cells", type=int, nargs="+", default=CELLS)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--gibibytes", type=float, default=2.0, help="what all ways may hold")
-    parser.add_argument("--record", type=Path, help="folder for a JSON record")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -130,23 +125,17 @@ def main() -> None:
     print_costs(costs)
     for each in skipped:
         print(f"{each.way}, {each.cells:,} cells: not measured, {each.problem}")
-
-    if arguments.record:
-        record = {
-            "benchmark": "read_cost",
-            "hardware": hardware(1),
-            "revision": git_revision(),
-            "torch": torch.__version__,
-            "reads": READS,
-            "units": UNITS,
-            "size": SIZE,
-            "gibibytes": arguments.gibibytes,
-            "repeats": arguments.repeats,
-            "costs": [asdict(cost) for cost in costs],
-            "skipped": [asdict(each) for each in skipped],
-        }
-        text = json.dumps(record, indent=1) + "\n"
-        write_atomically(arguments.record / "read_cost.json", text.encode())
+    entries = {
+        "torch": torch.__version__,
+        "reads": READS,
+        "units": UNITS,
+        "size": SIZE,
+        "gibibytes": arguments.gibibytes,
+        "repeats": arguments.repeats,
+        "costs": [asdict(cost) for cost in costs],
+        "skipped": [asdict(each) for each in skipped],
+    }
+    write_benchmark(arguments.record, "read_cost", entries)
 
 
 if __name__ == "__main__":

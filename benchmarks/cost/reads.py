@@ -1,14 +1,13 @@
 """The ways to choose and read one of N cells, each as a function that is run to be timed.
 
-Axes: R reads at once, B memories of their own (one a row of a batch), N cells, `UNITS` of the
-controller's state, `SIZE` of a key and of a value. All is float32, and one linear layer stands
-between the state and what chooses, so that ways differ in nothing but their way.
+Axes: R reads at once, B memories (one a row of a batch), N cells, `UNITS` of the controller's
+state, `SIZE` of a key and of a value. All is float32, and every way chooses by one linear layer on
+the state.
 
-What learns is the layer that chooses, and what is below it, by the gradient that reaches the
-controller's state. The memory is given, as an environment's is: nothing asks for its gradient. With
-gradients, a hard choice is made, its log-probability taken and led back, as REINFORCE does; a hard
-read has none to lead back. A soft look-up is led back through its weights. Its parts are written in
-the form that was found fastest on a processor; `attend` does both at once by torch's fused kernel.
+Gradients reach this layer and the controller's state, not the memory, which belongs to the
+environment. A hard choice is sampled and its log-probability differentiated, as in REINFORCE; a
+hard read has no gradient. A soft look-up is differentiated through its weights. Its parts have the
+form that was fastest on a processor; `attend` is torch's fused kernel for both.
 """
 
 import math
@@ -19,7 +18,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from agents.policy.heads import BernoulliHead, CategoricalHead
+from agents.policy.distributions import Bernoullis
+from agents.policy.heads import Head, LogitsHead
 from baselines.attention import attend
 
 READS = 16
@@ -28,7 +28,7 @@ SIZE = 32
 FLOAT_BYTES = 4
 PREPARED = 64  # batches of addresses that take turns, so that a gather seldom finds a cell cached
 
-# Arrays (READS, N) alive at once where a softmax over addresses is sampled and led back, and
+# Arrays (READS, N) alive at once where a softmax over addresses is sampled and differentiated, and
 # (B, N) in a soft look-up: logits, weights, noise, and the gradients of these.
 SOFTMAX_ARRAYS = 6
 SOFT_ARRAYS = 4
@@ -38,12 +38,12 @@ Part = Literal["choosing", "reading", "both"]
 
 @dataclass(frozen=True)
 class Way:
-    """One operation that is timed."""
+    """An operation to be timed."""
 
     name: str
     part: Part
     needs_memory: bool
-    """Whether it holds something as large as the memory, or the softmax's head."""
+    """Whether it holds an array as large as the memory, or the softmax's head."""
 
 
 WAYS = (
@@ -92,13 +92,13 @@ class Reads:
         self.cells, self.rows = cells, rows
         self.core = torch.randn(READS, UNITS)
         self.advantage = torch.randn(READS)
-        self.move_head = CategoricalHead(UNITS, 3)
-        self.bits_head = BernoulliHead(UNITS, bits_for(cells))
+        self.move_head = LogitsHead(UNITS, 3)
+        self.bits_head = LogitsHead(UNITS, bits_for(cells), Bernoullis)
         self.places = 2 ** torch.arange(bits_for(cells))
         self.address = torch.full((READS,), cells // 2)
         if not rows:
             return
-        self.softmax_head = CategoricalHead(UNITS, cells)
+        self.softmax_head = LogitsHead(UNITS, cells)
         self.query_head = nn.Linear(UNITS, SIZE)
         self.keys, self.values = (torch.randn(rows, cells, SIZE) for _ in range(2))
         self.weights = torch.rand(rows, cells).softmax(dim=-1)
@@ -131,47 +131,41 @@ class Reads:
 
     def _move(self, gradients: bool) -> Tensor:
         """To the cell on the left, nowhere, or to that on the right."""
-        core = self._state(READS, gradients)
-        distribution = self.move_head(core)
-        move = distribution.sample()
+        move = self._choose(self.move_head, gradients)
         self.address = (self.address + move - 1).clamp_(0, self.cells - 1)
-        if gradients:
-            _lead_back(distribution.log_prob(move), self.advantage, core, self.move_head)
         return self.address
 
     def _bits(self, gradients: bool) -> Tensor:
         """Each bit of the address a Bernoulli sample; addresses beyond the last begin anew."""
-        core = self._state(READS, gradients)
-        distribution = self.bits_head(core)
-        bits = distribution.sample()
-        address = (bits * self.places).sum(dim=-1) % self.cells
-        if gradients:
-            _lead_back(distribution.log_prob(bits), self.advantage, core, self.bits_head)
-        return address
+        return (self._choose(self.bits_head, gradients) * self.places).sum(dim=-1) % self.cells
 
     def _softmax(self, gradients: bool) -> Tensor:
         """A logit for each address."""
+        return self._choose(self.softmax_head, gradients)
+
+    def _choose(self, head: Head, gradients: bool) -> Tensor:
+        """Sample by `head`, and differentiate the log-probability."""
         core = self._state(READS, gradients)
-        distribution = self.softmax_head(core)
-        address = distribution.sample()
+        distribution = head(core)
+        choice: Tensor = distribution.sample()
         if gradients:
-            _lead_back(distribution.log_prob(address), self.advantage, core, self.softmax_head)
-        return address
+            _backpropagate(distribution.log_prob(choice), self.advantage, core, head)
+        return choice
 
     def _gather(self, gradients: bool) -> Tensor:
-        """The value of one cell; nothing is led back through it."""
+        """The value of one cell, without a gradient."""
         self.turn = (self.turn + 1) % PREPARED
         return self.values[self.memory_of, self.addresses[self.turn]]
 
     # --- soft ---------------------------------------------------------------------------------
 
     def _soft_weights(self, gradients: bool) -> Tensor:
-        """How much each cell counts, by its key."""
+        """The weight of each cell, by its key."""
         core = self._state(self.rows, gradients)
         query = self.query_head(core)[:, None] / math.sqrt(SIZE)
         weights = (query @ self.keys.mT)[:, 0].softmax(dim=-1)  # (B, N)
         if gradients:
-            _lead_back(weights, self.weights, core, self.query_head)
+            _backpropagate(weights, self.weights, core, self.query_head)
         return weights
 
     def _weighted_sum(self, gradients: bool) -> Tensor:
@@ -187,7 +181,7 @@ class Reads:
         core = self._state(self.rows, gradients)
         read = attend(self.query_head(core), self.keys, self.values)
         if gradients:
-            _lead_back(read, self.values[:, 0], core, self.query_head)
+            _backpropagate(read, self.values[:, 0], core, self.query_head)
         return read
 
     def _state(self, rows: int, gradients: bool) -> Tensor:
@@ -195,6 +189,6 @@ class Reads:
         return self.core[:rows].detach().requires_grad_(gradients)
 
 
-def _lead_back(output: Tensor, upstream: Tensor, core: Tensor, head: nn.Module) -> None:
+def _backpropagate(output: Tensor, upstream: Tensor, core: Tensor, head: nn.Module) -> None:
     """The gradient of `output`, weighed by `upstream` of the same shape, to state and head."""
     torch.autograd.grad(output, [core, *head.parameters()], upstream)

@@ -1,9 +1,9 @@
 """How cost grows with the scene's side: `python -m benchmarks.scale --record results/comparison`.
 
-One model of each kind, hard, soft and full view, at scenes of 60 to 960 pixels a side: what a scene
-costs each, part by part, and beside it the error that it has after the same time of training. The
-retina has a scale more for each doubling, so that its coarsest window shows the like share of the
-scene; the pieces of clutter grow with the side. Run again, what is trained and scored is kept.
+One model of each kind (hard, soft, full view) at scenes of 60 to 960 pixels a side: the cost of a
+scene, part by part, and the error after the same time of training. With each doubling of the side
+the retina gains a scale, so that its coarsest window covers the same share of the scene, and the
+pieces of clutter double. A second run keeps what is trained and scored.
 """
 
 import math
@@ -14,20 +14,16 @@ from typing import Any
 import torch
 import tyro
 
-from agents.scoring.run_record import make_record
-from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
-from agents.training.loop import train
 from agents.training.precision import Precision, fastest_precision
-from agents.training.resuming import check_same
-from agents.training.schedules import share_done
-from benchmarks.comparison.contenders import ALGORITHMS, CONTENDERS
+from benchmarks.comparison.contender_runs import score_contender, train_contender
+from benchmarks.comparison.contenders import CONTENDERS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import read_records, write_record
-from glimpse_envs.evaluation.runs import Run, RunError, git_revision, hardware, open_run
+from glimpse_envs.evaluation.records import read_records
+from glimpse_envs.evaluation.runs import git_revision, hardware
 from report.figures.scaling import draw_scaling
 from report.scaling import (
     Milliseconds,
@@ -43,29 +39,29 @@ MODELS = ("reinforce", "draw", "full_strong")
 
 @dataclass(frozen=True)
 class ScalingConfig:
-    """Measure how cost, and the error that it buys, grow with the scene's side."""
+    """Measure cost and error against the scene's side."""
 
     sides: tuple[int, ...] = (60, 120, 240, 480, 960)
-    """Of the scenes, in pixels."""
+    """Sides of the scenes in pixels."""
     minutes: float = 2.0
-    """Of one core, that each model is trained for at each side."""
+    """Length of each training in minutes of one core."""
     scenes: int = 2_000
-    """Test scenes that each is scored on."""
+    """Number of test scenes to score on."""
     batch_size: int = 32
-    """Of inference, training and scoring."""
+    """Number of scenes in a batch of training, scoring or timing."""
     repeats: int = 6
-    """Bursts of each model; the best of each part counts."""
+    """Number of timed bursts of each model, of which the fastest of each part is recorded."""
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
-    """The environment."""
+    """Id of the environment."""
     precision: Precision = field(default_factory=fastest_precision)
-    """Of matrix products."""
+    """Precision of matrix products; bfloat16 is faster where the processor has it."""
     seed: int = 0
-    """Of the training."""
+    """Random seed of scenes, samples and initial weights."""
     folder: Path = Path("runs/scaling")
-    """Where runs, their scores and the picture go; what is there and finished is kept."""
+    """Folder of the runs, their scores and the picture; finished runs are kept."""
     record: Path | None = None
-    """Write scaling.json into this folder (the one that is published lies in
-    results/comparison)."""
+    """Folder of the record scaling.json, results/comparison for the published one; none is written
+    where it is not given."""
 
 
 def scene_arguments(side: int) -> dict[str, Any]:
@@ -92,7 +88,7 @@ def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingCo
 
 
 def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseconds, Milliseconds]]:
-    """Inference and update, (side, model) -> milliseconds a scene; all take turns in one run."""
+    """Milliseconds a scene of inference and of an update: (side, model) -> both. All take turns."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     cases = [(side, model) for side in scaling.sides for model in MODELS]
@@ -108,49 +104,19 @@ def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseco
 
 
 def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
-    """Train `model` at a side, or go on where it was left, and score it, or read its score.
+    """Train and score `model` at a side, or read its score.
 
     Raises:
-        RunError: it was interrupted, or the run in its folder has another config.
+        RunError: see `train_contender`.
     """
-    config = training_config(scaling, model, side)
     folder = scaling.folder / f"{model}-{side}"
-    run = _finished(folder, config) or train(
-        ALGORITHMS[CONTENDERS[model].algorithm].make,
-        config,
-        folder,
-        resume=True,
-        how_to_resume="the same command",
-    )
-    if not _is_finished(run, config):
-        raise RunError(f"{folder} is not trained to its end: give the same command to go on")
+    run = train_contender(model, training_config(scaling, model, side), folder)
     if (folder / "score").is_dir():
-        scored, _ = read_records(folder / "score")
-        known = [record for record in scored if record.headline.episodes == scaling.scenes]
-        if known:
-            return known[0]
-    evaluations = score_run(
-        run, episodes=scaling.scenes, batch_size=scaling.batch_size, progress=True
-    )
-    record = make_record(run, evaluations)
-    write_record(record, folder / "score")
-    return record
-
-
-def _finished(folder: Path, config: TrainingConfig) -> Run | None:
-    """The run in `folder`, if it is there and trained to its end."""
-    if not (folder / "config.json").exists():
-        return None
-    run = open_run(folder)
-    check_same(run, config)
-    return run if _is_finished(run, config) else None
-
-
-def _is_finished(run: Run, config: TrainingConfig) -> bool:
-    if not run.has_checkpoint:
-        return False
-    _, metadata = run.load_checkpoint()
-    return share_done(config, metadata["episodes"], metadata["seconds"]) >= 1.0
+        for record in read_records(folder / "score")[0]:
+            if record.headline.episodes == scaling.scenes:
+                return record
+    options = {"batch_size": scaling.batch_size, "progress": True}
+    return score_contender(model, run, folder / "score", episodes=scaling.scenes, **options)
 
 
 def measure(scaling: ScalingConfig) -> Scaling:
@@ -158,7 +124,7 @@ def measure(scaling: ScalingConfig) -> Scaling:
 
     Raises:
         RunError: see `train_and_score`.
-        ValueError: a setting cannot be.
+        ValueError: a setting is invalid.
     """
     _check(scaling)
     print("timing inference and updates, by turns ...")

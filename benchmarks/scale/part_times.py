@@ -1,7 +1,7 @@
-"""Where a model's time goes: building scenes, reading, and all that is left, on one core.
+"""A model's time by part on one core: building scenes, reading, and the rest.
 
-The environment and the reading of soft windows are put on a stopwatch, forwards and backwards; what
-is left of a whole episode, or of a whole update, is choosing and answering.
+The environment and the reading of soft windows are timed, forward and backward; the rest of an
+episode, or of an update, is choosing and answering.
 """
 
 import time
@@ -35,12 +35,12 @@ SHORTEST_BURST = 0.1
 
 @dataclass
 class Stopwatch:
-    """CPU seconds of this thread, by part; they do not grow while other processes run."""
+    """CPU seconds of this thread, by part; other processes do not count."""
 
     seconds: dict[str, float] = field(default_factory=lambda: {"building": 0.0, "reading": 0.0})
 
     def timed(self, part: str, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do `work` and count its time as `part`'s."""
+        """Do `work`, and add its time to `part`."""
         started = time.thread_time()
         try:
             return work(*args, **kwargs)
@@ -49,7 +49,7 @@ class Stopwatch:
 
 
 class TimedEnv(VectorWrapper):
-    """Dealing is building; stepping an environment of glimpses is reading."""
+    """Times `reset` as building, and `step` of an environment of glimpses as reading."""
 
     def __init__(self, env: VectorEnv, stopwatch: Stopwatch) -> None:
         super().__init__(env)
@@ -67,7 +67,7 @@ class TimedEnv(VectorWrapper):
 
 
 class TimedWindow(GaussianWindow):
-    """DRAW's window with its filters, and their products with the scene, on a stopwatch."""
+    """DRAW's window, with its filters and their products with the scene timed."""
 
     def __init__(self, setting: Setting, config: GaussianWindowConfig) -> None:
         super().__init__(setting, config)
@@ -83,7 +83,7 @@ class TimedWindow(GaussianWindow):
 
 
 class _TimedReading(torch.autograd.Function):
-    """What `read(*inputs)` gives, on a stopwatch in both directions."""
+    """`read(*inputs)`, timed forward and backward."""
 
     @staticmethod
     def forward(ctx: Any, stopwatch: Stopwatch, read: Read, *inputs: Tensor) -> Tensor:
@@ -105,11 +105,11 @@ class _TimedReading(torch.autograd.Function):
 
 
 class TimedModel:
-    """One model in training, whose episodes and updates are taken to pieces.
+    """One model in training, whose episodes and updates are timed by part.
 
     Args:
-        make: the learner, from its config.
-        config: of the training; its batch is what is timed.
+        make: constructor of the learner, from its config.
+        config: of the training, with the batch size to time.
     """
 
     def __init__(self, make: Callable[[Any], GradientLearner], config: TrainingConfig) -> None:
@@ -159,8 +159,7 @@ class TimedModel:
 
 
 def make_timed(algorithm: str, config: TrainingConfig) -> TimedModel:
-    """The model that `algorithm`, a name in `benchmarks.comparison.contenders.ALGORITHMS`, trains
-    by `config`, ready to be timed."""
+    """The model of `algorithm`, a name in `benchmarks.comparison.contenders.ALGORITHMS`."""
     if isinstance(config, GaussianWindowConfig):
         return TimedModel(partial(SupervisedLearner, model=TimedWindow), config)
     make: Any = ALGORITHMS[algorithm].make
@@ -172,8 +171,8 @@ def best_times(
 ) -> list[tuple[Milliseconds, Milliseconds]]:
     """Inference and update of each model: each part's best of `repeats` bursts.
 
-    The models take turns, so that a busy machine slows them alike. Parts are taken singly, because
-    fetching memory for big scenes slows now one and now another.
+    The models take turns, so that a busy machine slows all alike. The best is taken of each part
+    alone, because allocating memory for big scenes slows different parts in different bursts.
     """
     bursts: list[list[tuple[Milliseconds, Milliseconds]]] = [[] for _ in models]
     for _ in range(repeats):

@@ -1,1 +1,1 @@
-"""Steps, images and starts a second."""
+"""Steps, updates and starts a second."""

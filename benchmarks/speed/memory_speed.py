@@ -1,32 +1,29 @@
-"""Steps a second of Copy, beside popgym's RepeatPrevious in a `SyncVectorEnv` of as many rows.
+"""Steps a second of Copy, against popgym's RepeatPrevious in a `SyncVectorEnv` of as many rows.
 
     python -m benchmarks.speed.memory_speed [--rows 256] [--record FOLDER]
 
-Both are played on one core, turn by turn in one run, by every autoreset mode ("Disabled" resets the
-rows that have ended by a mask, within the time; a waiting row's step counts as one, as Gymnasium
-counts it, ours and popgym's alike). Copy is played twice: by the shortest solution, whose actions
-were recorded before in the same episodes, and by random actions drawn before, of which most err at
-once, so that nearly each step deals a new tape. RepeatPrevious (`RepeatPreviousEasy`, one deck,
-k = 4) is played at random, which changes nothing about its episodes. Figures are medians, those
-beside popgym of the ratios of each turn. popgym is of the extra `peers`.
+Both are played on one core, by turns in one run, in every autoreset mode ("Disabled" resets the
+rows that have ended by a mask, within the time; a step of a waiting row is a step, in both). Copy
+is played twice: by the shortest solution, recorded before in the same episodes, and by random
+actions drawn before, most of which err at once, so that nearly every step deals a new tape.
+RepeatPrevious (`RepeatPreviousEasy`, one deck, k = 4) is played at random, which does not change
+its episodes. Figures are medians of the turns; the ratio is the median of each turn's. popgym comes
+with the extra `peers`.
 """
 
-import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
+from benchmarks.options import options_parser, write_benchmark
 from benchmarks.speed.stepping import BURST
 from benchmarks.speed.timing import Case, best_rates
-from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.runs import git_revision, hardware
+from glimpse_envs.evaluation.runs import hardware
 from glimpse_envs.suite import SUITE
 
 ENV_ID = "Glimpse/Copy-v0"
@@ -52,7 +49,7 @@ class MemorySpeed:
 
 @dataclass(frozen=True)
 class Played:
-    """The actions of so many steps from `reset(seed=SEED)` on, and how many episodes they ended."""
+    """Actions from `reset(seed=SEED)` on, and the number of episodes that ended."""
 
     actions: list[Any]
     episodes: int
@@ -106,7 +103,7 @@ def repeat_previous(rows: int, mode: str) -> SyncVectorEnv:
 
 
 def measure(mode: str, rows: int, repeats: int) -> list[MemorySpeed]:
-    """Copy by both kinds of actions, and popgym, in turns."""
+    """Time Copy with both kinds of actions, and popgym, by turns."""
     steps = max(1, BURST // rows)
     envs = gym.make_vec(ENV_ID, num_envs=rows, autoreset_mode=mode)
     envs.action_space.seed(SEED)
@@ -159,37 +156,24 @@ def popgym_version() -> str:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=256)
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--record", type=Path, help="folder for a JSON record")
-    arguments = parser.parse_args()
-
+    arguments = options_parser(__doc__, rows=256, repeats=15).parse_args()
     peer = popgym_version()
     speeds = [s for mode in MODES for s in measure(mode, arguments.rows, arguments.repeats)]
     print(f"{hardware(1)}, {ENV_ID}, {arguments.rows} rows, popgym {peer}")
     print(f"{'thousand steps/s':29}{'steps/episode':>14}{'ours':>9}{'popgym':>9}{'ratio':>7}")
     for s in speeds:
-        beside = "" if s.popgym is None else f"{s.popgym / 1e3:9,.0f}{s.ratio:7.1f}"
+        popgym = "" if s.popgym is None else f"{s.popgym / 1e3:9,.0f}{s.ratio:7.1f}"
         name = f"{s.mode}, {s.actions}"
-        print(f"{name:29}{s.steps_an_episode:14.1f}{s.ours / 1e3:9,.0f}{beside}")
-
-    if arguments.record:
-        record = {
-            "benchmark": "memory_speed",
-            "env_id": ENV_ID,
-            "kwargs": SUITE[ENV_ID].kwargs,
-            "hardware": hardware(1),
-            "revision": git_revision(),
-            "rows": arguments.rows,
-            "repeats": arguments.repeats,
-            "popgym": peer,
-            "speeds": [asdict(speed) for speed in speeds],
-        }
-        text = json.dumps(record, indent=1) + "\n"
-        write_atomically(arguments.record / "memory_speed.json", text.encode())
+        print(f"{name:29}{s.steps_an_episode:14.1f}{s.ours / 1e3:9,.0f}{popgym}")
+    entries = {
+        "env_id": ENV_ID,
+        "kwargs": SUITE[ENV_ID].kwargs,
+        "rows": arguments.rows,
+        "repeats": arguments.repeats,
+        "popgym": peer,
+        "speeds": [asdict(speed) for speed in speeds],
+    }
+    write_benchmark(arguments.record, "memory_speed", entries)
 
 
 if __name__ == "__main__":

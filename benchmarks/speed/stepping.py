@@ -1,6 +1,6 @@
 """Bursts of environment steps, with random actions drawn beforehand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -12,20 +12,32 @@ PREPARED = 64  # batches of actions that take turns
 BURST = 40_000  # steps of rows in a burst, about
 
 
-def batch_burst(envs: VectorEnv, row_steps: int = BURST) -> Callable[[], int]:
-    """Steps of a vector environment which resets itself, counted in rows."""
-    envs.action_space.seed(0)
-    actions = [envs.action_space.sample() for _ in range(PREPARED)]
-    envs.reset(seed=0)
-    # Whole episodes of all pictures: as many resets in each burst.
-    steps = max(48, row_steps // envs.num_envs // 48 * 48)
+def burst_of(
+    step: Callable[[Any], object], actions: Sequence[Any], steps: int, rows: int
+) -> Callable[[], int]:
+    """A burst of so many steps of `rows` rows, with `actions` by turns; it returns the row
+    steps."""
 
     def burst() -> int:
         for i in range(steps):
-            envs.step(actions[i % PREPARED])
-        return steps * envs.num_envs
+            step(actions[i % len(actions)])
+        return steps * rows
 
     return burst
+
+
+def batch_burst(envs: VectorEnv, row_steps: int = BURST) -> Callable[[], int]:
+    """About `row_steps` row steps of a vector environment that resets itself."""
+    envs.action_space.seed(0)
+    actions = [envs.action_space.sample() for _ in range(PREPARED)]
+    envs.reset(seed=0)
+    return burst_of(envs.step, actions, whole_episodes(envs.num_envs, row_steps), envs.num_envs)
+
+
+def whole_episodes(rows: int, row_steps: int = BURST) -> int:
+    """About `row_steps` / `rows` steps, a multiple of all pictures' budgets, so that every burst
+    has as many resets."""
+    return max(48, row_steps // rows // 48 * 48)
 
 
 def single_burst(env: gym.Env[Any, Any], steps: int) -> Callable[[], int]:
@@ -34,18 +46,16 @@ def single_burst(env: gym.Env[Any, Any], steps: int) -> Callable[[], int]:
     actions = [env.action_space.sample() for _ in range(PREPARED)]
     env.reset(seed=0)
 
-    def burst() -> int:
-        for i in range(steps):
-            _, _, terminated, truncated, _ = env.step(actions[i % PREPARED])
-            if terminated or truncated:
-                env.reset()
-        return steps
+    def step(action: Any) -> None:
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            env.reset()
 
-    return burst
+    return burst_of(step, actions, steps, rows=1)
 
 
 def on_threads(threads: int, burst: Callable[[], int]) -> Callable[[], int]:
-    """The same burst, with that many threads for our environments."""
+    """The same burst on so many threads of our environments."""
 
     def threaded() -> int:
         glimpse_envs.set_threads(threads)

@@ -1,4 +1,4 @@
-"""Steps a second of every environment and of ap_gym 0.7.0, the price of big scenes, time to start.
+"""Steps a second of every environment and of ap_gym 0.7.0, the cost of big scenes, time to start.
 
     python -m benchmarks.speed.throughput [--env-id ID ...] [--record FOLDER]
 
@@ -9,23 +9,20 @@ repeats, and competitors take turns. With one thread a second is one of CPU time
 those of one core; with two it is one on the wall.
 """
 
-import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import VectorEnv
 
+from benchmarks.options import options_parser, write_benchmark
 from benchmarks.speed import peers
 from benchmarks.speed.start import start_seconds
 from benchmarks.speed.stepping import batch_burst, on_threads, single_burst
 from benchmarks.speed.timing import Case, best_rates
-from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.runs import git_revision, hardware
+from glimpse_envs.evaluation.runs import hardware
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE
 from glimpse_envs.vision.sensors.retina import Retina
@@ -56,7 +53,7 @@ class Duel:
     ours: float
     """Steps a second."""
     ap_gym: float | None
-    """None where ap_gym cannot be imported; `problem` says why."""
+    """None where ap_gym cannot be imported, for the reason in `problem`."""
     problem: str = ""
 
     @property
@@ -68,7 +65,7 @@ def measure_environment(env_id: str, repeats: int) -> list[Throughput]:
     """One environment, single and batched, on one thread and on two.
 
     Raises:
-        SourceError: its images are not there.
+        SourceError: its files are not there.
     """
     single = gym.make(env_id)
     cases = [Case("single", single_burst(single, SINGLE_STEPS))]
@@ -90,7 +87,7 @@ def measure_environment(env_id: str, repeats: int) -> list[Throughput]:
 
 
 def measure_duel(setting: str, repeats: int) -> Duel:
-    """CircleSquare, or the same glimpses of digits, as ap_gym makes them and as we do."""
+    """CircleSquare, or the same glimpses of digits, by ap_gym and by this package."""
     if setting == "CircleSquare":
         make_ours, make_theirs = partial(peers.ours, "Glimpse/CircleSquare-v0"), peers.circle_square
     else:
@@ -151,7 +148,7 @@ def print_environments(speeds: Sequence[Throughput]) -> None:
 
 
 def print_duels(duels: Sequence[Duel]) -> None:
-    """Ours beside ap_gym's best."""
+    """A row for each setting: our best and ap_gym's best, in steps a second."""
     print(f"{'28x28, one 5x5 glimpse':33}{'ours':>12}{'ap_gym':>12}{'ratio':>8}")
     for duel in duels:
         if duel.ap_gym is None:
@@ -162,12 +159,11 @@ def print_duels(duels: Sequence[Duel]) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--env-id", nargs="+", choices=list(SUITE), default=list(SUITE))
-    parser.add_argument("--repeats", type=int, default=8)
-    parser.add_argument("--record", type=Path, help="folder for a JSON record")
+    parser = options_parser(__doc__, repeats=8)
+    parser.add_argument(
+        "--env-id", nargs="+", choices=list(SUITE), default=list(SUITE),
+        help="ids of the environments; all of the suite",
+    )  # fmt: skip
     arguments = parser.parse_args()
     print(hardware())
 
@@ -191,20 +187,14 @@ def main() -> None:
     print_environments(speeds)
     for env_id, problem in missing.items():
         print(f"{env_id}: {problem}")
-
-    if arguments.record:
-        record = {
-            "benchmark": "throughput",
-            "hardware": hardware(),
-            "revision": git_revision(),
-            "steps_per_second": [asdict(speed) for speed in speeds],
-            "missing": missing,
-            "against_ap_gym": [{**asdict(duel), "ratio": duel.ratio} for duel in duels],
-            "glimpse_nanoseconds": {str(side): value for side, value in glimpse.items()},
-            "start_seconds": seconds,
-        }
-        text = json.dumps(record, indent=1) + "\n"
-        write_atomically(arguments.record / "throughput.json", text.encode())
+    entries = {
+        "steps_per_second": [asdict(speed) for speed in speeds],
+        "missing": missing,
+        "against_ap_gym": [{**asdict(duel), "ratio": duel.ratio} for duel in duels],
+        "glimpse_nanoseconds": {str(side): value for side, value in glimpse.items()},
+        "start_seconds": seconds,
+    }
+    write_benchmark(arguments.record, "throughput", entries, cores=None)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,22 @@
-"""Training speed: images a second, and the share of this machine's matrix-product peak they reach.
+"""Training speed: episodes a second, and their share of this machine's matrix-product peak.
 
-python -m benchmarks.speed.training [--record results/benchmarks]
+    python -m benchmarks.speed.training [--repeats 8] [--record results/benchmarks]
 
 Peak and training alternate in one run, so that a busy machine slows both. The model's arithmetic is
-what torch's flop counter sees of one update, forward and backward; its layers are plain matrix
-products, which the counter knows. The environment's work and all overheads count as time lost.
+what torch's flop counter finds in one update, forward and backward: plain matrix products. The
+environment's work and all overheads are time lost.
 """
 
-import argparse
-import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.policy.networks import NetworkConfig
-from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.runs import git_revision, hardware
+from benchmarks.options import options_parser, write_benchmark
+from glimpse_envs.evaluation.runs import hardware
 
 ENV_ID = "Glimpse/ClutteredGlyphs-v0"
 SIDE = 1024  # of the matrices whose product measures the peak
@@ -27,15 +24,15 @@ SIDE = 1024  # of the matrices whose product measures the peak
 
 @dataclass(frozen=True)
 class Speed:
-    """What one model reached, the best of several repeats."""
+    """Best speed of one model in several repeats."""
 
     core: str
     precision: str
     images_per_second: float
     gigaflops: float
-    """Of the model's arithmetic."""
+    """The model's arithmetic, in 1e9 floating-point operations a second."""
     peak_gigaflops: float
-    """Of a product of two square matrices, in the same precision."""
+    """The product of two square matrices in the same precision, in the same unit."""
 
     @property
     def share_of_peak(self) -> float:
@@ -54,7 +51,7 @@ def matrix_peak(precision: torch.dtype, repeats: int = 4) -> float:
 
 
 def measure(core: str, precision: str, repeats: int) -> Speed:
-    """Train for a few updates with peak measurements between them."""
+    """Train for a few updates, and measure the peak by turns."""
     config = ReinforceConfig(
         env_id=ENV_ID,
         precision=precision,  # type: ignore[arg-type]
@@ -78,32 +75,21 @@ def measure(core: str, precision: str, repeats: int) -> Speed:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=8)
-    parser.add_argument("--record", type=Path, help="folder for a JSON record")
-    arguments = parser.parse_args()
+    arguments = options_parser(__doc__, repeats=8).parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     cases = [(core, "float32") for core in ("lstm", "gru", "rnn")] + [("lstm", "bfloat16")]
     speeds = [measure(core, precision, arguments.repeats) for core, precision in cases]
 
     print(f"{ENV_ID}, batch 256, one thread, {hardware(1)}")
-    print(f"{'core':6}{'precision':12}{'images/s':>10}{'GFLOP/s':>10}{'peak':>8}{'share':>8}")
+    print(f"{'core':6}{'precision':12}{'episodes/s':>10}{'GFLOP/s':>10}{'peak':>8}{'share':>8}")
     for s in speeds:
         print(
             f"{s.core:6}{s.precision:12}{s.images_per_second:10,.0f}{s.gigaflops:10.1f}"
             f"{s.peak_gigaflops:8.1f}{s.share_of_peak:8.2f}"
         )
-    if arguments.record:
-        record = {
-            "benchmark": "training",
-            "env_id": ENV_ID,
-            "hardware": hardware(1),
-            "revision": git_revision(),
-            "speeds": [{**vars(s), "share_of_peak": s.share_of_peak} for s in speeds],
-        }
-        text = json.dumps(record, indent=1) + "\n"
-        write_atomically(arguments.record / "training.json", text.encode())
+    found = [{**vars(s), "share_of_peak": s.share_of_peak} for s in speeds]
+    write_benchmark(arguments.record, "training", {"env_id": ENV_ID, "speeds": found})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Noise of gradient estimates."""

@@ -1,13 +1,12 @@
-"""The variance of REINFORCE's gradient, against what it is said to grow with.
+"""The variance of REINFORCE's gradient, and its growth with width, looks, batch size and more.
 
-python -m benchmarks.variance [--quick] [--only width ...] [--record results/benchmarks]
+    python -m benchmarks.variance [--quick] [--only width ...] [--record results/benchmarks]
 
-What is reported is tr Cov of the gradient of one update of 64 episodes, for all estimators alike,
-split into the noise of sampling looks (scenes fixed) and that of scenes, beside the squared norm of
-the gradient itself; then the exponents with which they grow. About ten minutes of one core.
+Reported are tr Cov of the gradient of one update of 64 episodes, for all estimators, split into the
+noise of sampling looks (fixed scenes) and that of scenes; the squared norm of the true gradient;
+and the exponents with which they grow. About ten minutes of one core.
 """
 
-import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.options import options_parser, record_header
 from benchmarks.variance.enumerable import (
     BATCH,
     COPIES,
@@ -33,7 +33,6 @@ from benchmarks.variance.frozen import LOOK_STD
 from benchmarks.variance.measuring import UPDATE, Point
 from benchmarks.variance.noise import Slope, fit_slope
 from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.runs import git_revision, hardware
 
 FAR = 2.0
 """Offsets of the reward from which on the exponent is fitted."""
@@ -46,7 +45,7 @@ MEASURES: dict[str, Callable[[Point], float | None]] = {
 
 @dataclass(frozen=True)
 class Series:
-    """What was measured of one estimator and part in one setting of an experiment.
+    """The points of one estimator and part in one setting of an experiment.
 
     Args:
         key: experiment, setting, estimator, part.
@@ -57,8 +56,7 @@ class Series:
     points: list[Point]
 
     def slopes(self) -> dict[str, Slope]:
-        """The exponent of each measure, by its name. Places where a measure is not known are left
-        out, and with fewer than two left there is no exponent."""
+        """The exponent of each measure, by its name, over the x where it is known, at least two."""
         found = {}
         for name, read in MEASURES.items():
             far = (p for p in self.points if p.experiment != "offset" or p.x >= FAR)
@@ -77,7 +75,7 @@ def group(points: Sequence[Point]) -> list[Series]:
 
 
 def measure_enumerable(seeds: int, updates: int) -> dict[str, Any]:
-    """All estimators where the gradient is known, for `seeds` policies, `updates` updates each."""
+    """All estimators on the enumerable task, for `seeds` policies, `updates` updates each."""
     rows = []
     for seed in range(seeds):
         task = Enumerable(seed=seed)
@@ -113,7 +111,7 @@ def measure_enumerable(seeds: int, updates: int) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Numbers to four digits."""
+    """Round numbers to four digits."""
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
@@ -131,13 +129,11 @@ def print_slopes(series: Sequence[Series]) -> None:
 def write_record(
     path: Path, series: Sequence[Series], enumerated: dict[str, Any] | None, scale: Scale
 ) -> None:
-    """Write all that was measured as JSON, a series a line, its points as rows of `columns`."""
+    """Write the record as JSON, a series a line, its points as rows of `columns`."""
     keys = ("experiment", "setting", "estimator", "part")
     columns = [field.name for field in fields(Point) if field.name not in keys]
     record = {
-        "benchmark": "gradient_variance",
-        "hardware": hardware(1),
-        "revision": git_revision(),
+        **record_header("gradient_variance"),
         "episodes": UPDATE,
         "trained_updates": TRAINED,
         "gae_lambda": GAE_LAMBDA,
@@ -163,15 +159,12 @@ def write_record(
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     names = [*EXPERIMENTS, "enumerable"]
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer places, seeds and updates")
-    parser.add_argument("--only", nargs="+", choices=names, default=names)
-    parser.add_argument("--record", type=Path, help="folder for a JSON record, of a whole run")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="experiments")
     chosen = parser.parse_args(arguments)
     if chosen.record and set(chosen.only) != set(names):
-        parser.error("--record writes down whole runs: leave --only out")
+        parser.error("--record is for all experiments: leave --only out")
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     scale = QUICK if chosen.quick else FULL

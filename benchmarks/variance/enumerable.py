@@ -1,9 +1,9 @@
-"""All estimators on a task so small that the gradient is known: 4 tiles of a digit, 3 glimpses.
+"""All estimators on a task whose gradient is known: 4 tiles of a digit, 3 glimpses.
 
-Here the whole gradient of the expected reward is estimated, by all parameters that it reaches: the
-reward is the probability that the model gives the right answer after its last glimpse, so that the
-looks' gradient is the score function's and the answers' is that of back-propagation, alike for all.
-`exact` follows the 16 paths of looks, which makes it the truth; `exact, next` samples the history;
+The whole gradient of the expected reward is estimated, by all parameters that it reaches. The
+reward is the probability of the right answer after the last glimpse, so that the looks' gradient is
+the score function's, and the answers' gradient is that of back-propagation in all estimators.
+`exact` follows the 16 paths of looks and is the true gradient; `exact, next` samples the history;
 `straight_through` goes through relaxed samples of Gumbel noise.
 """
 
@@ -24,13 +24,12 @@ from agents.algorithms.exact import (
     all_paths_losses,
     next_tile_losses,
 )
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.tile_learner import TileEpisodes
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes
-from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import NetworkConfig
-from benchmarks.variance.estimators import Judge, fit_baselines, look_loss
+from benchmarks.variance.estimators import Baselines, fit_baselines, look_loss
 from benchmarks.variance.frozen import Episodes
 from benchmarks.variance.noise import Estimate, squared_mean, total_variance
 
@@ -39,7 +38,9 @@ TILES, GLIMPSES = 4, 3
 KWARGS: dict[str, Any] = {"glimpse_size": 14, "look": "tiles", "budget": GLIMPSES}
 SCENES, COPIES = 8, 8
 BATCH = SCENES * COPIES
-"""Episodes an update, of all estimators but `exact`, which follows every path of each scene."""
+"""Number of episodes an update; `exact` follows every path of each scene."""
+OPTIONS = {"scene": np.repeat(np.arange(SCENES), COPIES)}
+"""Options of `reset`: the same scenes at every update."""
 TEMPERATURES = (1.0, 0.5)
 
 PASSES = {
@@ -51,7 +52,7 @@ PASSES = {
 
 @dataclass(frozen=True)
 class Measured:
-    """One estimator's gradient of one update, the scenes fixed.
+    """Noise and bias of one estimator's gradient of one update, with fixed scenes.
 
     Args:
         variance: tr Cov.
@@ -63,12 +64,12 @@ class Measured:
 
 
 class Enumerable:
-    """A policy after a short training, and `SCENES` scenes that stay.
+    """A policy after a short training, on `SCENES` fixed scenes.
 
     Args:
-        updates: of training, before the policy is frozen.
-        units: of the core; the other layers have as many or half.
-        seed: of the training and of all samples.
+        updates: number of updates of the training.
+        units: number of units of the core; the other layers have as many or half.
+        seed: random seed of the training and of all samples.
     """
 
     def __init__(self, updates: int = 200, units: int = 32, seed: int = 0) -> None:
@@ -94,8 +95,8 @@ class Enumerable:
         many = make_training_env(replace(config, batch_size=32 * BATCH))
         many.reset(seed=seed + 1)
         with torch.no_grad():
-            fitted = _with_signal(play_episodes(many, self.policy, self.learner.choose))
-        self.judge = Judge(fit_baselines(self.policy, fitted), COPIES)
+            fitted = Episodes.by_answer(play_episodes(many, self.policy, self.learner.choose))
+        self.baselines = Baselines(fit_baselines(self.policy, fitted), COPIES)
         self.env = _fixed_scenes("glimpse")
         self.tiles = self._tile_episodes(ExactConfig(env_id=ENV_ID, env_kwargs=KWARGS))
         self.generator = torch.Generator().manual_seed(seed + 1)
@@ -106,11 +107,11 @@ class Enumerable:
         )
 
     def truth(self) -> Tensor:
-        """The gradient itself, (P,)."""
+        """The true gradient, (P,)."""
         return self._gradient(self._exact(self._scenes_once()).mean())
 
     def of_scenes(self) -> Tensor:
-        """The gradients (S, P) of the scenes, each alone."""
+        """The true gradients (S, P) of the single scenes."""
         return torch.stack([self._gradient(one) for one in self._exact(self._scenes_once())])
 
     def estimates(self, updates: int) -> dict[str, Tensor]:
@@ -122,16 +123,15 @@ class Enumerable:
         return {name: torch.stack(gradients) for name, gradients in found.items()}
 
     def _by_score(self) -> dict[str, Tensor]:
-        """What one update of each estimator of REINFORCE's family climbs, a scalar; they share
-        their episodes."""
-        options = {"scene": np.repeat(np.arange(SCENES), COPIES)}
-        played = play_episodes(self.env, self.policy, self.learner.choose, options=options)
+        """The scalar objective of one update of each estimator of REINFORCE's family, all on the
+        same episodes."""
+        played = play_episodes(self.env, self.policy, self.learner.choose, options=OPTIONS)
         right = played.log_likelihood()[-1].exp().mean()
-        advantages = self.judge.advantages(_with_signal(played))
+        advantages = self.baselines.advantages(Episodes.by_answer(played))
         return {name: right + look_loss(played, a) for name, a in advantages.items()}
 
     def _by_tiles(self) -> dict[str, Tensor]:
-        """The same of the estimators that see all tiles."""
+        """The same of the estimators that read all tiles."""
         policy, generator, reward = self.policy, self.generator, OBJECTIVES["expected_reward"]
         ahead = next_tile_losses(policy, self.tiles, reward, generator).losses["objective"]
         climbed = {
@@ -166,11 +166,10 @@ class Enumerable:
         )
 
     def _tile_episodes(self, config: ExactConfig) -> TileEpisodes:
-        """The episodes of `env`, with all that their tiles show."""
-        options = {"scene": np.repeat(np.arange(SCENES), COPIES)}
-        seen, _ = self.env.reset(options=options)
+        """The episodes of `env`, with the glimpses at all tiles."""
+        seen, _ = self.env.reset(options=OPTIONS)
         full = _fixed_scenes("full")
-        whole, _ = full.reset(options=options)
+        whole, _ = full.reset(options=OPTIONS)
         *_, info = full.step({"answer": np.zeros(BATCH, np.int64)})
         learner = Exact(replace(config, batch_size=BATCH))
         away = torch.as_tensor(seen["location"])[:, None] - learner.reader.locations  # (B, n, 2)
@@ -192,13 +191,8 @@ def assess(estimates: Tensor, truth: Tensor) -> Measured:
     return Measured(total_variance(gram), Estimate(bias.value / signal, bias.error / signal))
 
 
-def _with_signal(played: Trajectory) -> Episodes:
-    with torch.no_grad():
-        log_likelihood = played.log_likelihood()
-    return Episodes(played, learning_signal(played, log_likelihood, "label", "probability"))
-
-
 def _fixed_scenes(view: str) -> VectorEnv:
+    """The environment of `OPTIONS`."""
     env = gym.make_vec(
         ENV_ID, num_envs=BATCH, split="test", view=view, autoreset_mode="Disabled", **KWARGS
     )

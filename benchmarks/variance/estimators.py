@@ -1,13 +1,14 @@
-"""Gradients of what looks earn, by estimators of REINFORCE's family, for a policy that is frozen.
+"""Gradients of the looks' expected reward, by estimators of REINFORCE's family, for a frozen
+policy.
 
-What is estimated is the gradient of the expected reward by where the policy looks, its answers held
-as they are: the expectation of sum_t A_t grad log pi(look_t), for which REINFORCE and actor-critic
-differ in their advantages A alone.
+The estimated gradient is that of the expected reward by the policy's looks, with fixed answers: the
+expectation of sum_t A_t grad log pi(look_t), in which REINFORCE and actor-critic differ in their
+advantages A alone.
 
 An episode's gradient by the weights of a linear layer is sum_t d_t x_t', from the layer's inputs x
-and the gradient d by its outputs. So the inner product of two episodes' gradients is a sum of
-products (d_t . d_u)(x_t . x_u), and those of all episodes come of one ordinary backward pass and
-two matrix products a layer; no episode's gradient is ever written down.
+and the gradient d by its outputs. The inner product of two episodes' gradients is a sum of products
+(d_t . d_u)(x_t . x_u), so those of all episodes take one ordinary backward pass and two matrix
+products a layer; no episode's gradient is stored.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ from benchmarks.variance.frozen import Episodes
 ESTIMATORS = ("none", "moving_average", "learned", "leave_one_out", "actor_critic")
 GAE_LAMBDA = 0.5
 REACHED = ("glimpse_network.", "core.", "heads.look.")
-"""The parameters that a look's gradient reaches, by how their names begin."""
+"""Prefixes of the names of the parameters that a look's gradient reaches."""
 PARTS = {"all": REACHED, "look": ("heads.look.",)}
 
 FIT_BATCH = 64
@@ -41,12 +42,12 @@ SETTLED = 200
 
 
 @dataclass(frozen=True)
-class Judge:
-    """Turns episodes into the advantages of each estimator.
+class Baselines:
+    """The advantages of each estimator.
 
     Args:
-        average: the moving average, as it stands.
-        copies: episodes a scene that leave-one-out compares.
+        average: the moving average.
+        copies: number of episodes a scene that leave-one-out compares.
     """
 
     average: float
@@ -67,12 +68,12 @@ class Judge:
 
 
 def fit_baselines(policy: GlimpsePolicy, episodes: Episodes) -> float:
-    """Train the policy's own baseline alone on `episodes`; return what a moving average is by then.
+    """Train the policy's own baseline alone on `episodes`; return a moving average over them.
 
-    The baseline, its mean put right, regresses the returns of three quarters of the episodes by
-    Adam until its error on the rest has not fallen by 1 % for `PATIENCE` passes; the best weights
-    are kept. The moving average sees the same episodes, `FIT_BATCH` at a time, until it has
-    forgotten that it began at 0.
+    The baseline, after its mean is corrected, regresses the returns of three quarters of the
+    episodes by Adam until its error on the rest has not fallen by 1 % for `PATIENCE` passes; the
+    best weights are kept. The moving average sees the same episodes, `FIT_BATCH` at a time, until
+    its start at 0 has no effect.
     """
     returns = returns_to_go(episodes.signal)  # (T, B)
     average = MovingAverage()
@@ -111,14 +112,14 @@ def _squared_error(baseline: nn.Module, memory: Tensor, returns: Tensor) -> Tens
 
 
 def _memory(policy: GlimpsePolicy, played: Trajectory) -> Tensor:
-    """What the baseline reads at every step, (T, B, units)."""
+    """The baseline's input at every step, (T, B, units)."""
     with torch.no_grad(), _recorded({"baseline": policy.baseline}) as calls:
         replay_episodes(policy, played, torch.arange(played.rewards.shape[1]))
     return torch.stack([read for read, _ in calls["baseline"]])
 
 
 def look_loss(trajectory: Trajectory, advantages: Tensor) -> Tensor:
-    """Whose gradient is the estimate of one update, up to its sign: a scalar."""
+    """The scalar whose gradient is the estimate of one update, up to its sign."""
     return (trajectory.stack("look", "log_prob") * advantages).sum(dim=0).mean()
 
 
@@ -157,7 +158,7 @@ def episode_grams(
     """The inner products (B, B) of all episodes' gradients, by part, for each of the advantages.
 
     Args:
-        policy: all that a look's gradient reaches is in linear layers (`normalise=False`).
+        policy: with linear layers alone where a look's gradient reaches (`normalise=False`).
         played: B episodes of T steps.
         advantages: (T, B) each.
 

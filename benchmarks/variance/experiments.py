@@ -1,4 +1,4 @@
-"""What the variance is measured against; each experiment yields its points."""
+"""The experiments: variance against width, training, looks, batch, copies and more."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -7,30 +7,34 @@ import torch
 from torch import Tensor
 
 from agents.episodes.rollout import replay_episodes
-from benchmarks.variance.estimators import Judge, count_parameters, fit_baselines, update_gradients
+from benchmarks.variance.estimators import (
+    Baselines,
+    count_parameters,
+    fit_baselines,
+    update_gradients,
+)
 from benchmarks.variance.frozen import LOOKS, Episodes, Frozen, Setting, paid_at_once
 from benchmarks.variance.measuring import (
     COPIES,
-    EPISODES_A_SCENE,
-    SCENES,
     UPDATE,
     Point,
     grams_of,
     measure,
     measure_setting,
     measure_signal,
+    play_scenes,
     prepare,
 )
 from benchmarks.variance.noise import total_variance
 from benchmarks.variance.sampled_units import Toy, dimensions, hidden_units
 
 TRAINED = 120
-"""Updates of a short training."""
+"""Number of updates of a short training."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured."""
+    """Places, seeds and sample sizes of all experiments."""
 
     seeds: int = 3
     widths: tuple[int, ...] = (16, 32, 64, 128, 256, 512)
@@ -42,9 +46,9 @@ class Scale:
     units: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
     dimensions: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     updates: int = 100
-    """Independent updates of the batch experiment, and a quarter of those of the enumerable one."""
+    """Number of updates in the batch experiment, a quarter of those in the enumerable one."""
     fit: int = 2048
-    """Episodes that the baselines are fitted on."""
+    """Number of episodes that the baselines are fitted on."""
 
 
 FULL, QUICK = (
@@ -95,24 +99,24 @@ def measure_looks(scale: Scale) -> Iterator[Point]:
 
 
 def _measure_looks(setting: Setting, scale: Scale) -> Iterator[Point]:
-    frozen, judge = prepare(setting, scale.fit)
-    signal, looks = measure_signal(frozen, judge), setting.budget - 1
+    frozen, baselines = prepare(setting, scale.fit)
+    signal, looks = measure_signal(frozen, baselines), setting.budget - 1
     to_fit = frozen.play(frozen.make_env(scale.fit, 1, seed=1))
-    env = frozen.make_env(SCENES * EPISODES_A_SCENE, EPISODES_A_SCENE, seed=3)
-    episodes = frozen.play(env)
+    episodes = play_scenes(frozen)
     kind = setting.name.partition(",")[0]
-    yield from measure("looks", looks, frozen, judge, episodes, signal, f"{kind}, each look paid")
+    paid = f"{kind}, each look paid"
+    yield from measure("looks", looks, frozen, baselines, episodes, signal, paid)
     generator = torch.Generator().manual_seed(setting.seed)
     at_once = paid_at_once(to_fit, generator)
-    judge = replace(judge, average=fit_baselines(frozen.policy, at_once))
-    episodes = paid_at_once(_judged_anew(frozen, episodes), generator)
+    baselines = replace(baselines, average=fit_baselines(frozen.policy, at_once))
+    episodes = paid_at_once(_replayed(frozen, episodes), generator)
     yield from measure(
-        "looks", looks, frozen, judge, episodes, signal, f"{kind}, one bit at the end"
+        "looks", looks, frozen, baselines, episodes, signal, f"{kind}, one bit at the end"
     )
 
 
-def _judged_anew(frozen: Frozen, episodes: Episodes) -> Episodes:
-    """The same episodes with what the policy's baseline says by now."""
+def _replayed(frozen: Frozen, episodes: Episodes) -> Episodes:
+    """The same episodes with the values of the present baseline."""
     rows = torch.arange(episodes.signal.shape[1])
     with torch.no_grad():
         return replace(episodes, played=replay_episodes(frozen.policy, episodes.played, rows))
@@ -144,15 +148,17 @@ def measure_toys(scale: Scale) -> Iterator[Point]:
 
 
 def measure_batch(scale: Scale) -> Iterator[Point]:
-    """Against the episodes of an update, and against the copies of a scene among `UPDATE`; here
-    whole updates are drawn, and nothing is taken for granted."""
+    """Against the episodes of an update, and against the copies of a scene among `UPDATE`, by
+    drawing whole updates."""
     for seed in range(scale.seeds):
-        frozen, judge = prepare(Setting("tiles", "answer", updates=TRAINED, seed=seed), scale.fit)
-        signal = measure_signal(frozen, judge)
+        frozen, baselines = prepare(
+            Setting("tiles", "answer", updates=TRAINED, seed=seed), scale.fit
+        )
+        signal = measure_signal(frozen, baselines)
         cases = [("batch", batch, batch, COPIES) for batch in scale.batches]
         cases += [("copies", copies, UPDATE, copies) for copies in scale.copies]
         for experiment, x, rows, copies in cases:
-            drawn = _draw_updates(frozen, replace(judge, copies=copies), rows, scale.updates)
+            drawn = _draw_updates(frozen, replace(baselines, copies=copies), rows, scale.updates)
             for estimator, gradients in drawn.items():
                 if experiment == "copies" and estimator != "leave_one_out":
                     continue
@@ -173,17 +179,19 @@ def measure_batch(scale: Scale) -> Iterator[Point]:
                     )
 
 
-def _draw_updates(frozen: Frozen, judge: Judge, rows: int, updates: int) -> dict[str, list[Tensor]]:
+def _draw_updates(
+    frozen: Frozen, baselines: Baselines, rows: int, updates: int
+) -> dict[str, list[Tensor]]:
     """Estimator -> its gradients of independent updates of `rows` episodes: copies of a scene for
     leave-one-out, and for all others each of another scene."""
     drawn: dict[str, list[Tensor]] = {}
-    for copies in (1, judge.copies):
+    for copies in (1, baselines.copies):
         env = frozen.make_env(rows, copies, seed=4)
         for _ in range(updates):
             episodes = frozen.play(env, keep_gradient=True)
             chosen = {
                 name: advantages
-                for name, advantages in judge.advantages(episodes).items()
+                for name, advantages in baselines.advantages(episodes).items()
                 if (name == "leave_one_out") == (copies > 1)
             }
             found = update_gradients(frozen.policy, episodes.played, list(chosen.values()))
@@ -195,22 +203,22 @@ def _draw_updates(frozen: Frozen, judge: Judge, rows: int, updates: int) -> dict
 def measure_offset(scale: Scale) -> Iterator[Point]:
     """Against a constant that is added to every episode's reward; the first takes its mean away."""
     for seed in range(scale.seeds):
-        frozen, judge = prepare(Setting("tiles", "answer", updates=TRAINED, seed=seed), scale.fit)
-        signal = measure_signal(frozen, judge)
+        frozen, baselines = prepare(
+            Setting("tiles", "answer", updates=TRAINED, seed=seed), scale.fit
+        )
+        signal = measure_signal(frozen, baselines)
         to_fit = frozen.play(frozen.make_env(scale.fit, 1, seed=1))
-        rows = SCENES * EPISODES_A_SCENE
-        episodes = frozen.play(frozen.make_env(rows, EPISODES_A_SCENE, seed=3))
+        episodes = play_scenes(frozen)
         mean = to_fit.signal.sum(dim=0).mean().item()
         for offset in (-mean, *scale.offsets):
             average = fit_baselines(frozen.policy, _offset(to_fit, offset))
-            moved = _offset(_judged_anew(frozen, episodes), offset)
-            yield from measure("offset", offset, frozen, Judge(average, COPIES), moved, signal)
+            moved = _offset(_replayed(frozen, episodes), offset)
+            yield from measure("offset", offset, frozen, Baselines(average, COPIES), moved, signal)
 
 
 def _offset(episodes: Episodes, offset: float) -> Episodes:
     """`offset` more at the end of each episode."""
-    ends = episodes.played.alive & ~episodes.played.going_on
-    return replace(episodes, signal=episodes.signal + offset * ends)
+    return replace(episodes, signal=episodes.signal + offset * episodes.played.ends)
 
 
 EXPERIMENTS: dict[str, Callable[[Scale], Iterator[Point]]] = {

@@ -1,14 +1,13 @@
-"""Policies that are held still while the gradient of what their looks earn is estimated.
+"""Frozen policies, whose looks' gradient is estimated.
 
-Two rewards. `place`: every look at the middle of the hidden digit pays 1 / looks, as it is taken.
-It depends on where the policy looks and on nothing else that it computes, so that networks of all
-sizes play the same game, and there is something to learn from the first weights on; Gaussian looks
-begin at one place, off the middle, whatever the network. `answer`: the probability that the model
-gives the right answer after its last glimpse, which a sampled answer earns on average.
+Two rewards. `place`: every look at the middle of the hidden digit pays 1 / looks when taken. It
+depends on the looks alone, so that networks of all sizes play the same game and can learn from the
+initial weights on; Gaussian looks begin at one place, off the middle, for every network. `answer`:
+the probability of the right answer after the last glimpse, the mean reward of a sampled answer.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -16,7 +15,8 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig, learning_signal
+from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Observation, Trajectory
@@ -29,26 +29,27 @@ LOOKS: tuple[Look, ...] = ("tiles", "continuous")
 BATCH = 128
 START = (0.4, -0.4)
 LOOK_STD = 0.3
-"""Of Gaussian looks: wide, so that their gradient is large enough to be measured."""
+"""Standard deviation of Gaussian looks: wide, so that their gradient can be measured."""
 ENVIRONMENTS = {"place": "Glimpse/TranslatedGlyphs-v0", "answer": "Glimpse/CenteredGlyphs-v0"}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Which policy, and what it plays."""
+    """A policy and its task."""
 
     look: Look = "tiles"
     reward: Literal["place", "answer"] = "answer"
     width: int = 64
-    """Units of the core and hidden units of the heads; the glimpse network keeps its size."""
+    """Number of units of the core and of the heads' hidden layers; the glimpse network's is
+    fixed."""
     budget: int = 4
     updates: int = 0
-    """Updates of training on answers, of `BATCH` episodes each; 0 leaves the first weights."""
+    """Number of updates of training on answers, of `BATCH` episodes each; 0: initial weights."""
     seed: int = 0
 
     @property
     def name(self) -> str:
-        """What tells settings apart whose width, budget and seed are said elsewhere."""
+        """The setting in words, without width, budget and seed."""
         look = "Gaussian" if self.look == "continuous" else "tiles"
         stage = "after a short training" if self.updates else "at initialisation"
         return f"{look}, reward by {self.reward}, {stage}"
@@ -56,19 +57,26 @@ class Setting:
 
 @dataclass(frozen=True)
 class Episodes:
-    """Episodes, and what is earned at each step.
+    """Episodes and their rewards.
 
     Args:
         played: B episodes of T steps.
-        signal: (T, B).
+        signal: (T, B), the rewards.
     """
 
     played: Trajectory
     signal: Tensor
 
+    @classmethod
+    def by_answer(cls, played: Trajectory) -> Self:
+        """Rewarded with the probability of the right answer."""
+        with torch.no_grad():
+            log_likelihood = played.log_likelihood()
+        return cls(played, learning_signal(played, log_likelihood, "label", "probability"))
+
 
 class Frozen:
-    """A policy of a setting, trained as the setting says and still from then on."""
+    """The policy of a setting, trained and then frozen."""
 
     def __init__(self, setting: Setting) -> None:
         torch.manual_seed(setting.seed)
@@ -100,8 +108,8 @@ class Frozen:
             self.learner.update(update / setting.updates)
 
     def make_env(self, rows: int, copies: int, seed: int) -> VectorEnv:
-        """Fresh scenes in batches of `rows` episodes, `copies` of each; the seeds of different
-        purposes are to differ."""
+        """Fresh scenes in batches of `rows` episodes, `copies` of each; every use needs a seed of
+        its own."""
         env = make_training_env(replace(self.config, batch_size=rows, copies=copies))
         env.reset(seed=1000 * (self.setting.seed + 1) + seed)
         return env
@@ -120,13 +128,11 @@ class Frozen:
             played = play_episodes(env, self.policy, choose)
         if self.setting.reward == "place":
             return Episodes(played, place_signal(played, torch.as_tensor(boxes[0])))
-        with torch.no_grad():
-            log_likelihood = played.log_likelihood()
-        return Episodes(played, learning_signal(played, log_likelihood, "label", "probability"))
+        return Episodes.by_answer(played)
 
 
 def _start_at(head: nn.Module, place: tuple[float, float]) -> None:
-    """Put the mean of a Gaussian look at `place`, but for what the weights add."""
+    """Set the bias of a Gaussian look's mean to `place`."""
     assert isinstance(head, GaussianHead)
     last = head.mean[-1]
     assert isinstance(last, nn.Linear)
@@ -135,17 +141,15 @@ def _start_at(head: nn.Module, place: tuple[float, float]) -> None:
 
 
 def paid_at_once(episodes: Episodes, generator: torch.Generator) -> Episodes:
-    """The same episodes with one bit for a reward, at the end: 1 with the probability that is what
-    they earned. On average that is what they earned, so that the gradient is the same."""
-    earned = episodes.signal.sum(dim=0)
-    bit = torch.bernoulli(earned, generator=generator)
-    ends = episodes.played.alive & ~episodes.played.going_on
-    return replace(episodes, signal=bit * ends)
+    """The same episodes with one bit for a reward, at the end: 1 with their return as probability.
+    The mean reward, and so the gradient, stays the same."""
+    bit = torch.bernoulli(episodes.signal.sum(dim=0), generator=generator)
+    return replace(episodes, signal=bit * episodes.played.ends)
 
 
 def place_signal(played: Trajectory, box: Tensor) -> Tensor:
-    """What looks earn at each step, (T, B): 1 / (T - 1) where the glimpse that follows has its
-    middle in the middle half of the digit's `box` (B, 4), x0, y0, x1, y1 in [-1, 1]."""
+    """The rewards (T, B) of looks: 1 / (T - 1) where the next glimpse has its middle in the middle
+    half of the digit's `box` (B, 4), x0, y0, x1, y1 in [-1, 1]."""
     location = torch.stack([observation["location"] for observation in played.observations])
     middle, size = (box[:, :2] + box[:, 2:]) / 2, box[:, 2:] - box[:, :2]
     on_target = ((location - middle).abs() <= size / 4).all(dim=-1)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.variance.estimators import (
-    Judge,
+    Baselines,
     count_parameters,
     episode_grams,
     fit_baselines,
@@ -19,10 +19,10 @@ from benchmarks.variance.noise import Array, Estimate, separate_noise, squared_m
 UPDATE = 64
 """Episodes of the update whose variance is reported."""
 SCENES, EPISODES_A_SCENE, COPIES = 32, 16, 4
-"""Of a measurement; leave-one-out compares `COPIES` of a scene's episodes."""
+"""Size of a measurement; leave-one-out compares `COPIES` of a scene's episodes."""
 SIGNAL_BATCH = 512
-"""Episodes of each batch that the gradient itself is estimated from: at least 8 of them, at most
-48, until its squared norm is known to a fifth."""
+"""Number of episodes in each batch that the true gradient is estimated from: 8 to 48 batches, until
+its squared norm has a standard error of a fifth."""
 
 
 @dataclass(frozen=True)
@@ -40,36 +40,36 @@ class Point:
     """tr Cov of the gradient of one update."""
     variance_error: float | None = None
     actions: float | None = None
-    """What of it comes of sampling, the scenes fixed."""
+    """The part of the variance from sampling, with fixed scenes."""
     scenes: float | None = None
     signal: float | None = None
-    """The squared norm of the gradient."""
+    """The squared norm of the true gradient."""
     signal_error: float | None = None
     reward: float | None = None
-    """What an episode earns."""
+    """The mean reward of an episode."""
 
     @property
     def noise_to_signal(self) -> float | None:
-        """None where the gradient itself is not known well enough."""
+        """None where the true gradient is not known well enough."""
         if self.signal is None or self.signal <= 2 * (self.signal_error or 0.0):
             return None
         return self.variance / self.signal
 
 
-def prepare(setting: Setting, fit: int) -> tuple[Frozen, Judge]:
+def prepare(setting: Setting, fit: int) -> tuple[Frozen, Baselines]:
     """A policy, and the baselines fitted to it on `fit` episodes."""
     frozen = Frozen(setting)
     average = fit_baselines(frozen.policy, frozen.play(frozen.make_env(fit, 1, seed=1)))
-    return frozen, Judge(average, COPIES)
+    return frozen, Baselines(average, COPIES)
 
 
-def measure_signal(frozen: Frozen, judge: Judge) -> dict[str, Estimate]:
-    """The squared norm of the gradient itself, by part, from independent batches."""
+def measure_signal(frozen: Frozen, baselines: Baselines) -> dict[str, Estimate]:
+    """The squared norm of the true gradient, by part, from independent batches."""
     env = frozen.make_env(SIGNAL_BATCH, 1, seed=2)
     gradients: list[Tensor] = []
     while True:
         episodes = frozen.play(env, keep_gradient=True)
-        advantages = judge.advantages(episodes)["learned"]
+        advantages = baselines.advantages(episodes)["learned"]
         gradients.append(update_gradients(frozen.policy, episodes.played, [advantages])[0])
         if len(gradients) % 8 == 0:
             signal = {
@@ -81,28 +81,32 @@ def measure_signal(frozen: Frozen, judge: Judge) -> dict[str, Estimate]:
 
 
 def grams_of(frozen: Frozen, gradients: list[Tensor]) -> dict[str, Array]:
-    """The inner products of gradients (P,), by part. The look's head is what comes last of what a
-    look's gradient reaches."""
+    """The inner products of gradients (P,), by part; the look's head has the last parameters."""
     stacked = torch.stack(gradients).double()
     look = stacked[:, -count_parameters(frozen.policy, "look") :]
     return {"all": (stacked @ stacked.T).numpy(), "look": (look @ look.T).numpy()}
+
+
+def play_scenes(frozen: Frozen) -> Episodes:
+    """The episodes of a measurement."""
+    rows = SCENES * EPISODES_A_SCENE
+    return frozen.play(frozen.make_env(rows, EPISODES_A_SCENE, seed=3))
 
 
 def measure(
     experiment: str,
     x: float,
     frozen: Frozen,
-    judge: Judge,
+    baselines: Baselines,
     episodes: Episodes,
     signal: dict[str, Estimate],
     setting: str | None = None,
 ) -> Iterator[Point]:
-    """All estimators and parts, from `EPISODES_A_SCENE` episodes of each of `SCENES` scenes; the
-    setting's name is that of the policy unless it is given."""
-    advantages = judge.advantages(episodes)
+    """All estimators and parts, from the episodes of `play_scenes`."""
+    advantages = baselines.advantages(episodes)
     grams = episode_grams(frozen.policy, episodes.played, list(advantages.values()))
     for estimator, by_part in zip(advantages, grams, strict=True):
-        unit = judge.copies if estimator == "leave_one_out" else 1
+        unit = baselines.copies if estimator == "leave_one_out" else 1
         share = unit / UPDATE
         for part, gram in by_part.items():
             noise = separate_noise(gram, SCENES, unit)
@@ -126,7 +130,6 @@ def measure(
 
 def measure_setting(experiment: str, x: float, setting: Setting, fit: int) -> Iterator[Point]:
     """All estimators and parts for the policy of one setting."""
-    frozen, judge = prepare(setting, fit)
-    env = frozen.make_env(SCENES * EPISODES_A_SCENE, EPISODES_A_SCENE, seed=3)
-    episodes = frozen.play(env)
-    yield from measure(experiment, x, frozen, judge, episodes, measure_signal(frozen, judge))
+    frozen, baselines = prepare(setting, fit)
+    episodes, signal = play_scenes(frozen), measure_signal(frozen, baselines)
+    yield from measure(experiment, x, frozen, baselines, episodes, signal)

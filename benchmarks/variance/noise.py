@@ -1,8 +1,8 @@
-"""What the noise of gradient estimates is, from the inner products of the estimates alone.
+"""The noise of gradient estimates, from the inner products of the estimates alone.
 
 Covariances of whole networks are never formed: trace, signal and bias are sums of inner products,
-so the Gram matrix (N, N) of N estimates says all. Means of squares are corrected for what noise
-adds to them, and standard errors are those of the jackknife.
+so the Gram matrix (N, N) of N estimates suffices. Means of squares are corrected for noise, and
+standard errors are those of the jackknife.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,11 +55,11 @@ def _of_sums(gram: Array, statistic: Callable[[Any, Any, int], Any]) -> Estimate
 
 @dataclass(frozen=True)
 class Noise:
-    """Where the variance of an estimate comes from, for one unit of episodes.
+    """The variance of an estimate by source, for one unit of episodes.
 
     Args:
-        actions: tr of the covariance with the scene fixed, from sampling looks alone.
-        scenes: what different scenes add to it.
+        actions: tr of the covariance with a fixed scene, from sampling looks alone.
+        scenes: the further variance over scenes.
         total: the sum.
     """
 
@@ -69,7 +69,7 @@ class Noise:
 
 
 def separate_noise(gram: Array, scenes: int, episodes: int = 1) -> Noise:
-    """Tell the noise of sampling from that of scenes: a one-way analysis of variance.
+    """Separate the noise of sampling from that of scenes: a one-way analysis of variance.
 
     Args:
         gram: (N, N) inner products of the gradients of N episodes, those of a scene together, as
@@ -93,14 +93,14 @@ def separate_noise(gram: Array, scenes: int, episodes: int = 1) -> Noise:
     def actions(chosen: NDArray[np.int64]) -> float:
         return float((traces - within / of_scene)[chosen].mean() / (of_scene - 1))
 
-    def between(chosen: NDArray[np.int64]) -> float:
+    def of_scenes(chosen: NDArray[np.int64]) -> float:
         alike = ((within - traces)[chosen] / pairs).mean()
         return float(alike - squared_mean(sums[np.ix_(chosen, chosen)]).value / of_scene**2)
 
     return Noise(
         jackknife(actions, scenes),
-        jackknife(between, scenes),
-        jackknife(lambda chosen: actions(chosen) + between(chosen), scenes),
+        jackknife(of_scenes, scenes),
+        jackknife(lambda chosen: actions(chosen) + of_scenes(chosen), scenes),
     )
 
 

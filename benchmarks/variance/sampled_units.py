@@ -1,4 +1,4 @@
-"""Two toys in which how much is sampled can be varied at will, small enough for closed forms.
+"""Two toys with any number of sampled units, small enough for closed forms.
 
 `hidden_units`: a network with one hidden layer of N units, its answer sampled, 1 paid for the right
 one. Either the hidden units are sampled too, Bernoulli units in the manner of Williams (1992), each
@@ -20,7 +20,7 @@ LOOK_STD = 0.3
 
 @dataclass(frozen=True)
 class Toy:
-    """What one seed of a toy gives, of one episode.
+    """Result of one seed of a toy, for one episode.
 
     Args:
         variance: estimator -> tr Cov of its gradient.

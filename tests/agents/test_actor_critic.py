@@ -204,7 +204,7 @@ def test_what_had_no_effect_has_no_gradient(answer_by: Any) -> None:
     total.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
 
     expected = {"look": trajectory.going_on, "stop": trajectory.stoppable}
-    expected["answer"] = trajectory.counted
+    expected["answer"] = trajectory.target_mask
     for name, mask in expected.items():
         grads = torch.stack([d.heads[name].logits.grad for d in trajectory.decisions])  # type: ignore[attr-defined]
         assert torch.equal(grads.ne(0).any(dim=-1), mask), name

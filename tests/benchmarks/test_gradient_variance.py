@@ -12,7 +12,12 @@ from torch import Tensor
 from agents.algorithms.reinforce import MovingAverage, Reinforce, leave_one_out
 from agents.training.loop import train
 from benchmarks.variance.enumerable import Enumerable, Measured, assess
-from benchmarks.variance.estimators import Judge, count_parameters, episode_grams, update_gradients
+from benchmarks.variance.estimators import (
+    Baselines,
+    count_parameters,
+    episode_grams,
+    update_gradients,
+)
 from benchmarks.variance.frozen import Frozen, Setting
 from benchmarks.variance.noise import fit_slope, separate_noise, squared_mean, total_variance
 from benchmarks.variance.sampled_units import dimensions, hidden_units
@@ -141,8 +146,8 @@ def test_the_biased_are_found_out(name: str, of_the_look: dict[str, Measured]) -
 def test_inner_products_are_those_of_the_episodes_gradients() -> None:
     frozen = Frozen(Setting(look="continuous", width=8, budget=3))
     episodes = frozen.play(frozen.make_env(6, 2, seed=1), keep_gradient=True)
-    judge = Judge(average=0.1, copies=2)
-    advantages = judge.advantages(episodes)["none"]
+    baselines = Baselines(average=0.1, copies=2)
+    advantages = baselines.advantages(episodes)["none"]
 
     def alone(row: int) -> Tensor:
         only = torch.zeros_like(advantages)

@@ -18,6 +18,7 @@ from agents.training.loop import train
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.setting import Setting
+from benchmarks.comparison import contender_runs
 from benchmarks.scale import __main__ as command
 from benchmarks.scale.__main__ import MODELS, ScalingConfig, main, scene_arguments
 from benchmarks.scale.part_times import (
@@ -253,7 +254,7 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     def never(*args: Any, **kwargs: Any) -> None:
         raise AssertionError("what is scored is not scored again")
 
-    monkeypatch.setattr(command, "score_run", never)
+    monkeypatch.setattr(contender_runs, "score_run", never)
     main(arguments)
     again = read_scaling(tmp_path / "record")
     assert again is not None
@@ -267,8 +268,8 @@ def test_an_interrupted_training_is_not_scored(
     scaling = ScalingConfig(
         sides=(32,), minutes=10.0, batch_size=4, precision="float32", folder=tmp_path
     )
-    monkeypatch.setattr(command, "train", lambda *a, **k: train(*a, **k, stop_after=1))
-    with pytest.raises(RunError, match="not trained to its end"):
+    monkeypatch.setattr(contender_runs, "train", lambda *a, **k: train(*a, **k, stop_after=1))
+    with pytest.raises(RunError, match="interrupted; the same command goes on"):
         command.train_and_score(scaling, MODELS[0], 32)
 
 

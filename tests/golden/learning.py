@@ -106,7 +106,7 @@ def copy_digest() -> str:
     training = CopyTraining(CopyConfig(batch_size=4, compile=False))
     for update in range(UPDATES):
         training.update(update / UPDATES)
-    return _digest(training.model.state_dict())
+    return _digest(training.policy.state_dict())
 
 
 def _digest_of(algorithm: Any, changes: dict[str, Any]) -> str:

@@ -1,0 +1,118 @@
+"""What REINFORCE and actor-critic share: options, sampled actions, rewards of looks, loss terms.
+
+What to answer is learned from the label by cross-entropy (`answer_by="label"`, RAM's hybrid), or
+from the reward alone (`answer_by="reward"`); looks always by the score function.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from gymnasium.vector import VectorEnv
+from torch import Tensor
+
+from agents.algorithms.learner import AgentConfig, GradientLearner
+from agents.episodes.rollout import sample_actions
+from agents.episodes.trajectory import Observation, Trajectory
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.training.checks import check_finite, check_positive
+from glimpse_envs.evaluation.record import Gaze, Model
+
+
+@dataclass(frozen=True)
+class PolicyGradientConfig(AgentConfig):
+    """Options of REINFORCE and of actor-critic."""
+
+    answer_by: Literal["label", "reward"] = "label"
+    """Teacher of the answer: the label, by cross-entropy (RAM's hybrid), or the reward alone."""
+    look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
+    """Reward of looks: the environment's, as in RAM, or, in place of the 1 of a right answer, the
+    probability or log-likelihood of the right answer, which vary less. With answer_by="reward"
+    always the environment's."""
+    look_weight: float = 0.1
+    """Weight of the policy loss; 1 for actor_critic with answer_by="reward"."""
+    final_look_std: float | None = None
+    """Standard deviation of a continuous look at the end, reached linearly; None keeps the
+    first."""
+
+
+def learning_signal(
+    trajectory: Trajectory, log_likelihood: Tensor, answer_by: str, look_signal: str
+) -> Tensor:
+    """The rewards of decisions, (T, B), constant; see `look_signal` of `PolicyGradientConfig`.
+
+    Args:
+        trajectory: episodes as they were played.
+        log_likelihood: (T, B), of the right answers.
+        answer_by, look_signal: see `PolicyGradientConfig`.
+    """
+    if answer_by == "reward" or look_signal == "reward" or trajectory.targets is None:
+        return trajectory.rewards
+    assert trajectory.taught is not None
+    answers = torch.stack([action[trajectory.taught] for action in trajectory.actions])
+    success = (answers == trajectory.targets).to(log_likelihood.dtype)
+    score = log_likelihood.detach()
+    score = score.exp() if look_signal == "probability" else score
+    return trajectory.rewards + trajectory.answer_reward * trajectory.target_mask * (
+        score - success
+    )
+
+
+def mean_where(mask: Tensor, values: Tensor) -> Tensor:
+    """The mean over time of `values` (T, B) where `mask`, 0 where it is nowhere: (B,)."""
+    return (values * mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1)
+
+
+def entropy_sum(trajectory: Trajectory, effective: dict[str, Tensor]) -> Tensor:
+    """The summed entropy (B,) of the `effective` choices that an entropy bonus is paid for."""
+    return trajectory.joint("entropy", trajectory.rewarded_for_entropy(effective)).sum(dim=0)
+
+
+class PolicyGradientLearner(GradientLearner):
+    """A learner of a `GlimpsePolicy` from sampled episodes.
+
+    Args:
+        config: of the training.
+        env: see `GradientLearner`.
+
+    Raises:
+        ValueError: the config has an invalid value, or does not fit the environment.
+    """
+
+    policy: GlimpsePolicy
+    config: PolicyGradientConfig
+
+    def __init__(self, config: PolicyGradientConfig, env: VectorEnv) -> None:
+        super().__init__(config, env, policy_maker(config.network))
+
+    def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
+        """The description of an agent called `name`, by its config's view and `answer_by`."""
+        learns_from = self.config.answer_by
+        if self.config.env_kwargs.get("view") == "full":
+            return Model(name, "everything", learns_from, "none", gaze)
+        return Model(name, "glimpses", learns_from, "hard", gaze)
+
+    def choose(
+        self, decision: Decision, observation: Observation, info: dict[str, Any], step: int
+    ) -> dict[str, Tensor]:
+        """Sample what is learned by reward; take the likeliest of what is learned from the
+        label."""
+        return sample_actions(
+            decision, self.policy.components, self.config.answer_by, self.generator
+        )
+
+    def schedule_look_std(self, progress: float) -> None:
+        """Set the standard deviation of continuous looks for `progress` in [0, 1]."""
+        final, start = self.config.final_look_std, self.config.network.look_std
+        if final is not None:
+            self.policy.set_look_std(start + progress * (final - start))
+
+
+def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
+    """Raise a `ValueError` where a shared field, or one of the further `weights`, is invalid."""
+    check_finite(config, "look_weight", "entropy_weight", *weights)
+    check_positive(config, "final_look_std")
+    if config.final_look_std is not None and config.network.learn_look_std:
+        raise ValueError(
+            "learn_look_std learns what final_look_std schedules: leave one of the two"
+        )

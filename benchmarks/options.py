@@ -1,0 +1,36 @@
+"""What the commands of the benchmarks share: their options, and the JSON record that they write."""
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.runs import git_revision, hardware
+
+
+def options_parser(about: str | None, **defaults: int) -> ArgumentParser:
+    """A parser with --record and, where `defaults` name them, --rows and --repeats."""
+    parser = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--record", type=Path, help="folder of the JSON record; none without it")
+    helps = {"rows": "number of rows of a batch", "repeats": "number of bursts of each case"}
+    for name, default in defaults.items():
+        parser.add_argument(
+            f"--{name}", type=int, default=default, help=f"{helps[name]}; {default}"
+        )
+    return parser
+
+
+def record_header(benchmark: str, cores: int | None = 1) -> dict[str, Any]:
+    """The entries that all records begin with; `cores` that it ran on, None: all there are."""
+    return {"benchmark": benchmark, "hardware": hardware(cores), "revision": git_revision()}
+
+
+def write_benchmark(
+    folder: Path | None, benchmark: str, entries: dict[str, Any], cores: int | None = 1
+) -> None:
+    """Write BENCHMARK.json into `folder`, if there is one."""
+    if folder is None:
+        return
+    text = json.dumps({**record_header(benchmark, cores), **entries}, indent=1) + "\n"
+    write_atomically(folder / f"{benchmark}.json", text.encode())
