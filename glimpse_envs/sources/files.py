@@ -1,4 +1,4 @@
-"""Where published files are: in `$GLIMPSE_DATA`, else in the user's cache, else downloaded once."""
+"""Published files: in `$GLIMPSE_DATA`, else in the user's cache, else downloaded once."""
 
 import hashlib
 import os

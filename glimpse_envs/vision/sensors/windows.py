@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Float32s
 from glimpse_envs.vision.sensors.planes import bilinear
 
 _u = np.uint64
@@ -43,11 +44,11 @@ def read_window(
     g: int,
     s: int,
     word: Any,
-    scene: tuple[NDArray[np.uint8], int, int, int],
+    scene: tuple[Bytes, int, int, int],
     view: tuple[float, float, np.float32],
     scratch: tuple[NDArray, NDArray, NDArray, NDArray],
     words: NDArray,
-    cells: NDArray[np.float32],
+    cells: Float32s,
     to: int,
 ) -> None:
     """Fill `cells[to:]` (g g,) with the g x g cells of side s around a place in one scene.
