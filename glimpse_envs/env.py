@@ -317,9 +317,8 @@ class GlimpseVectorEnv(VectorEnv):
     # --- state -------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return counters, unfinished episodes and what the level distribution has learned, so that
-        `load_state_dict` goes on exactly, and what tells whether the other environment has the same
-        arguments."""
+        """Return counters, unfinished episodes, the level distribution's state, and digests of the
+        arguments, so that `load_state_dict` goes on exactly, in an environment like this one."""
         return {
             **self._dealer.state_dict(),
             "arguments": dict(self._identity),

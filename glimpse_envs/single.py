@@ -120,6 +120,6 @@ class GlimpseEnv(gym.Env):
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:
-    """Row 0 of each array; flags as bool, which Gymnasium batches as flags."""
+    """Return row 0 of each array; flags as Python's bool, which Gymnasium batches as flags."""
     firsts = {name: value[0] for name, value in values.items() if name[0] != "_"}
     return {name: bool(v) if isinstance(v, np.bool_) else v for name, v in firsts.items()}

@@ -211,8 +211,8 @@ class Task(ABC):
 
     @abstractmethod
     def look(self, rows: Rows, actions: Arrays) -> None:
-        """Take the glimpse that each of `rows` (m,), whose episodes go on, asks for in `actions`,
-        name -> (num_envs, ...); `taken` counts it already."""
+        """Take the glimpses chosen in `actions`, name -> (num_envs, ...), of `rows` (m,), whose
+        episodes go on; `taken` includes them already."""
 
     @abstractmethod
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a `VecEnv` over one batched environment, with flat actions.
+"""Adapter to Stable-Baselines3: a `VecEnv` over one batched environment, with flat actions.
 
 from stable_baselines3 import PPO
 from glimpse_envs.adapters.sb3 import make_sb3_env

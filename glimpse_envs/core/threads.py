@@ -11,15 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Ints
 
-# So few scenes stay in the second-level cache while they are drawn and summed; fewer rows than two
-# chunks are not worth a hand-over to another thread.
+# Scenes that fit into the second-level cache together while they are drawn and summed; a batch of
+# fewer rows than two chunks is not split over threads.
 _CHUNK = 64
 
 _VARIABLE = "GLIMPSE_THREADS"
 
 
 def _threads_wanted() -> int:
-    """The threads that the environment variable asks for."""
+    """Return the number of threads set in the environment variable."""
     wanted = os.environ.get(_VARIABLE, "1")
     if not wanted.isdecimal() or int(wanted) < 1:
         raise ValueError(

@@ -104,5 +104,5 @@ def _component(name: str, space: spaces.Space) -> _Component:
 
 
 def _one_bound(bounds: NDArray) -> NDArray:
-    """Bounds that are all equal as a single one, which is faster to compare with."""
+    """Return equal bounds as a single one, shape (), which compares faster; others unchanged."""
     return bounds.ravel()[:1].reshape(()) if (bounds == bounds.flat[0]).all() else bounds

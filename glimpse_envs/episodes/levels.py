@@ -55,7 +55,7 @@ class UniformLevels(LevelDistribution):
     name = "uniform"
 
     def draw(self, words: Words) -> Ints:
-        return _between(words[:, 1], self.least, self.greatest)
+        return _uniform(words[:, 1], self.least, self.greatest)
 
 
 class Curriculum(LevelDistribution):
@@ -109,7 +109,7 @@ class ThresholdLevels(Curriculum):
     name = "threshold"
 
     def draw(self, words: Words) -> Ints:
-        return _between(words[:, 1], self.least, self.present)
+        return _uniform(words[:, 1], self.least, self.present)
 
 
 class MixtureLevels(Curriculum):
@@ -124,8 +124,8 @@ class MixtureLevels(Curriculum):
         # The zeros before a word's first one are geometric(1/2).
         beyond = 32 - np.ceil(np.log2(words[:, 2].astype(np.float64) + 1.0)).astype(np.int64)
         top = np.minimum(self.present + beyond, self.greatest)
-        anywhere = _between(words[:, 1], self.least, self.greatest)
-        below = _between(words[:, 1], self.least, top)
+        anywhere = _uniform(words[:, 1], self.least, self.greatest)
+        below = _uniform(words[:, 1], self.least, top)
         return np.where(part < 0.10, anywhere, np.where(part < 0.35, below, top))
 
 
@@ -134,7 +134,7 @@ LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {
 }
 
 
-def _between(words: Words, least: int, greatest: int | Ints) -> Ints:
+def _uniform(words: Words, least: int, greatest: int | Ints) -> Ints:
     """Integers from `least` to `greatest`, uniform but for a bias below 2**-32 of their count."""
     count = np.asarray(greatest - least + 1, np.uint64)
     return least + ((words * count) >> np.uint64(32)).astype(np.int64)

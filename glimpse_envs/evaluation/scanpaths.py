@@ -48,7 +48,7 @@ def latest_location(observation: Mapping[str, Float32s]) -> Float32s | None:
 
     Args:
         observation: name -> (B, ...). With `history` its `location` is (B, T, 2) for a budget of T,
-            and `remaining` (B, 1) tells how many of these were taken.
+            and `remaining` (B, 1) gives the number of these not taken yet, over T.
     """
     location = observation.get("location")
     if location is None or location.shape[-1] != 2 or location.ndim > 3:
@@ -88,9 +88,9 @@ def diagnose(
     return ScanpathDiagnostics(coverage, spread, movement, share, warnings)
 
 
-def _coverage(looks: Floats) -> float:
-    """Share of the grid's cells which hold at least one of the looks (L, 2)."""
-    cells = np.minimum(((looks + 1) / 2 * GRID).astype(np.int64), GRID - 1)
+def _coverage(fixations: Floats) -> float:
+    """Return the share of the grid's cells with at least one of the fixations (F, 2)."""
+    cells = np.minimum(((fixations + 1) / 2 * GRID).astype(np.int64), GRID - 1)
     return len(np.unique(cells @ np.array([1, GRID]))) / GRID**2
 
 

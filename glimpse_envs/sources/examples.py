@@ -38,7 +38,7 @@ class Examples:
     """(N,), indices into the source's class names."""
 
     def __post_init__(self) -> None:
-        """Refuse arrays which do not belong together, and keep read-only views of the rest.
+        """Check that the arrays fit each other, and keep read-only views of them.
 
         Raises:
             ValueError: if `images` has not four axes, or not one image for each label.

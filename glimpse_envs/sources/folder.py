@@ -159,5 +159,5 @@ def _folders(parent: Path) -> list[Path]:
 
 
 def _size(image: Bytes) -> str:
-    """An image's size in words, width first as image programs say it."""
+    """Return an image's size as text, "width x height"."""
     return f"{image.shape[1]}x{image.shape[0]}"

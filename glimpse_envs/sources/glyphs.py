@@ -75,7 +75,7 @@ def draw_glyphs(indices: ArrayLike, split: str) -> Examples:
         uniform = _uniform(wanted[chunk].astype(np.uint64), split)  # (n, DRAWS)
         labels[chunk], styles = _choose_styles(uniform[:, 0], uniform[:, 1])
         paths = _deform(styles, uniform[:, 2:])
-        pens = _between(PEN, uniform[:, 8])
+        pens = _stretch(PEN, uniform[:, 8])
         images[chunk, 0] = _draw(paths, styles, pens)
     return Examples(images, labels)
 
@@ -92,7 +92,7 @@ def _uniform(indices: NDArray[np.uint64], split: str) -> Floats:
     return uniform
 
 
-def _between(ends: tuple[float, float], uniform: Floats) -> Floats:
+def _stretch(ends: tuple[float, float], uniform: Floats) -> Floats:
     """Numbers in [0, 1) stretched to lie between two ends, in the same shape."""
     low, high = ends
     return low + (high - low) * uniform
@@ -127,12 +127,12 @@ def _style_table() -> tuple[Floats, Floats, tuple[tuple[slice, ...], ...]]:
 def _deform(styles: Ints, uniform: Floats) -> Floats:
     """The pen's paths, (n, P, 2) in pixels (x, y) from the middle, from (n, DRAWS - 2) numbers."""
     points, weights, _ = _style_table()
-    rotation = _between(ROTATION, uniform[:, 0])
-    slant = _between(SLANT, uniform[:, 1])
-    width = _between(WIDTH, uniform[:, 2])
-    height = _between(HEIGHT, uniform[:, 3])
-    offset = _between(OFFSET, uniform[:, 4:6])  # (n, 2)
-    nodes = _between(WARP, uniform[:, 7:]).reshape(-1, LATTICE**2, 2)
+    rotation = _stretch(ROTATION, uniform[:, 0])
+    slant = _stretch(SLANT, uniform[:, 1])
+    width = _stretch(WIDTH, uniform[:, 2])
+    height = _stretch(HEIGHT, uniform[:, 3])
+    offset = _stretch(OFFSET, uniform[:, 4:6])  # (n, 2)
+    nodes = _stretch(WARP, uniform[:, 7:]).reshape(-1, LATTICE**2, 2)
 
     # The columns of rotation @ slant @ scale; y points down, so slanting right takes from x.
     cos, sin = np.cos(rotation), np.sin(rotation)

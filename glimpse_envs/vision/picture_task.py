@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 
-from glimpse_envs.core.arguments import check_choice, check_flags, check_integers, is_number
+from glimpse_envs.core.arguments import (
+    check_choice,
+    check_flags,
+    check_integers,
+    check_numbers,
+    is_number,
+)
 from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
@@ -72,8 +78,7 @@ class PictureTask(Task):
             raise ValueError(
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
-        if not is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
-            raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
+        check_numbers(0, glimpse_cost=glimpse_cost)
         if view == "full" and (history or stop or glimpse_cost):
             raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
 

@@ -13,6 +13,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.table.arguments import TableArguments
+from glimpse_envs.tasks.table.encoding import box
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
 
 if TYPE_CHECKING:
@@ -266,7 +267,7 @@ class Table(Task):
         """Return the addresses into which `row` has written."""
         return frozenset()
 
-    def _evident_cells(self, row: int) -> list[int]:
+    def _relevant_cells(self, row: int) -> list[int]:
         """Return the addresses that a picture of a large table always shows."""
         return []
 
@@ -277,7 +278,7 @@ class Table(Task):
             return addresses
         path = self._path[row, : self._taken[row]].tolist()
         first = addresses[: self.levels[1] + 1 + self.budget].tolist()
-        drawn = dict.fromkeys([*self._evident_cells(row), *path, *first])
+        drawn = dict.fromkeys([*self._relevant_cells(row), *path, *first])
         return np.array(list(drawn)[: len(first)])
 
     def picture(self, row: int, caption: str) -> "TablePicture":
@@ -299,15 +300,3 @@ class Table(Task):
             target=str(self._targets[row // self._copies]),
             relevant=frozenset({target_cell} - {-1}),
         )
-
-
-def one_hot(symbols: Ints, size: int) -> Float32s:
-    """Return the one-hots (..., size) of `symbols` (...)."""
-    hot = np.zeros((symbols.size, size), np.float32)
-    hot[np.arange(symbols.size), symbols.ravel()] = 1.0
-    return hot.reshape(*symbols.shape, size)
-
-
-def box(*shape: int) -> spaces.Box:
-    """Return the space of float32 arrays of `shape` in [0, 1]."""
-    return spaces.Box(0.0, 1.0, shape, np.float32)

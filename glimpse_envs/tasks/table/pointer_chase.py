@@ -6,7 +6,8 @@ from gymnasium import spaces
 from glimpse_envs.core.arrays import Bools, Float32s, Ints, KeyArrays
 from glimpse_envs.task import Arrays, ObservedPart, Rows
 from glimpse_envs.tasks.table.arguments import TableArguments
-from glimpse_envs.tasks.table.base import Table, box, one_hot
+from glimpse_envs.tasks.table.base import Table
+from glimpse_envs.tasks.table.encoding import box, one_hot
 from glimpse_envs.tasks.table.kernels import (
     deal_chase,
     fill_bits,
@@ -148,7 +149,7 @@ class PointerChase(Table):
         return read_chase(groups, self._keys, purpose, addresses, self.cells, self.values)
 
     def _contents(self, groups: Rows, addresses: Ints) -> Float32s:
-        """Return what glimpses of the cells that `_read` reads show, (m, b + V + 1)."""
+        """Return glimpses (m, b + V + 1) of the cells of `groups` (m,) at `addresses` (m,)."""
         held, values = self._read(groups, addresses)
         b = self.address_bits
         contents = np.zeros((len(groups), b + self.values + 1), np.float32)
@@ -178,7 +179,7 @@ class PointerChase(Table):
         held, _ = self._read(groups, self._heads)
         return held, self._taken > self._lengths[groups]
 
-    def _evident_cells(self, row: int) -> list[int]:
+    def _relevant_cells(self, row: int) -> list[int]:
         group = np.array([row // self._copies])
         chain = [self._starts[group]]
         for _ in range(self._lengths[group[0]]):

@@ -12,7 +12,8 @@ from glimpse_envs.core.arguments import (
 )
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.tasks.fixed_splits import purpose_of
-from glimpse_envs.tasks.tape.kernels import Rules, budget_of
+from glimpse_envs.tasks.tape.arrays import Rules
+from glimpse_envs.tasks.tape.kernels import budget_of
 from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes, longest
 
 

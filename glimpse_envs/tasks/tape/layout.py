@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.task import Component, ObservedPart
-from glimpse_envs.tasks.tape.kernels import Rules
+from glimpse_envs.tasks.tape.arrays import Rules
 from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes
 
 

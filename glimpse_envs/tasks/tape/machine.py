@@ -9,10 +9,9 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Outcome, Reading, Rows, Task
 from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.tape.arguments import TapeArguments
+from glimpse_envs.tasks.tape.arrays import MACHINE, Tapes
 from glimpse_envs.tasks.tape.chance import blind_return
 from glimpse_envs.tasks.tape.kernels import (
-    MACHINE,
-    Tapes,
     compare_answers,
     deal_tapes,
     move_heads,
@@ -280,8 +279,8 @@ class TapeMachine(Task):
         return entries
 
     def oracle(self) -> Arrays:
-        """Return the next actions (num_envs, ...) of a shortest solution, for rows which have taken
-        all of its actions so far; those of rows that have ended do not matter."""
+        """Return the next actions (num_envs, ...) of the shortest solution followed so far, those
+        of ended rows arbitrary."""
         if self._full:
             return {"answer": self._tapes.outputs[self._tapes.group_of, :-1]}
         rules, tapes = self._rules, self._tapes

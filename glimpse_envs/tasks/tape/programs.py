@@ -118,12 +118,12 @@ def steps_of(route: Ints, visits: Int, absolute: bool) -> Int:
     """Return how many steps it takes from cell 0 of both tapes through all of `visits`."""
     steps: Int = 1
     for i in range(visits):
-        steps += steps_between(route, i, absolute)
+        steps += steps_to_visit(route, i, absolute)
     return steps
 
 
 @njit(cache=True, nogil=True)
-def steps_between(route: Ints, i: Int, absolute: bool) -> Int:
+def steps_to_visit(route: Ints, i: Int, absolute: bool) -> Int:
     """Return how many steps after visit i - 1, or after the start, visit i takes place."""
     if i == 0:
         return _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
@@ -209,7 +209,7 @@ def _addition(length: Int, base: int, words: Words, tape: Ints, route: Ints) -> 
 def _priority_sort(
     length: Int, symbols: int, words: Words, tape: Ints, priorities: Float32s, route: Ints
 ) -> tuple[Int, Int]:
-    """All cells are read before the first is put out: only then is it known which has priority. Of
+    """All cells are read before the first symbol is put out: its priority must be known. Of
     equal priorities, as rare as one pair in 2**24, the left one is first."""
     falling = np.empty(length, np.int64)
     for i in range(length):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
-from glimpse_envs.tasks.tape.kernels import Tapes
+from glimpse_envs.tasks.tape.arrays import Tapes
 
 
 def priorities_under(tapes: Tapes, groups: Ints, heads: Ints) -> Float32s:

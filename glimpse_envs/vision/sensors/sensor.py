@@ -27,7 +27,7 @@ class Sensor(ABC):
 
     @abstractmethod
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
-        """Return zeroed room for `scenes` scenes, and for what is worked out of each once.
+        """Return zeroed arrays for `scenes` scenes and for the sums precomputed of each.
 
         Returns:
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`, uint8 (0 to 255) or float32 (0 to 1): the

@@ -73,7 +73,7 @@ def read_window(
     p0, q0 = int(np.floor(top)), int(np.floor(left))
     w00, w01, w10, w11 = bilinear(top - p0, left - q0, s, white)
 
-    # Beside the scene a strip reads other pixels, which the mask `inside` takes out; above and
+    # Left and right of the scene a strip reads other pixels, masked out by `inside`; above and
     # below it reads the border of zeros.
     q0 = min(max(q0, -span), width)
     for j in range(_u(span)):
