@@ -1,4 +1,4 @@
-"""The only episode loop: a batch of rows, each with an episode of its own."""
+"""Episode loop of a batch of rows, each with an episode of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers, check_mode
+from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.dealing import Dealer
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
@@ -104,19 +104,19 @@ class GlimpseVectorEnv(VectorEnv):
 
     @property
     def num_scenes(self) -> int | None:
-        """How many scenes the split has, each with a number of its own; None for "train"."""
+        """Number of scenes in the split; None for "train"."""
         return self.task.num_scenes
 
     @property
     def level_distribution(self) -> LevelDistribution | None:
-        """Which lengths the train split deals, read at every deal: uniform over the task's range
-        until another is set, by which a curriculum acts. None where nothing has a length."""
+        """Distribution of the train split's lengths, read at every deal; a curriculum acts through
+        it. Uniform over the task's range until another is set; None without lengths."""
         return self._levels
 
     @level_distribution.setter
     def level_distribution(self, distribution: LevelDistribution) -> None:
         if self.task.levels is None:
-            raise ValueError("level_distribution: what is hidden here has no length")
+            raise ValueError("level_distribution: this environment has no lengths")
         least, greatest = self.task.levels
         if distribution.least < least or distribution.greatest > greatest:
             raise ValueError(
@@ -126,8 +126,8 @@ class GlimpseVectorEnv(VectorEnv):
         self._levels = distribution
 
     @property
-    def ended(self) -> NDArray[np.bool_]:
-        """(n,) which rows have no episode under way: it has ended, or there was no reset yet."""
+    def ended(self) -> Bools:
+        """(n,) whether a row has no episode under way: it has ended, or there was no reset yet."""
         return self._ended
 
     # --- reset -------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class GlimpseVectorEnv(VectorEnv):
                 each; where what is hidden has a length, `length`, for all rows or one for each.
 
         Raises:
-            ValueError, TypeError: what was wrong by name; nothing has changed.
+            ValueError, TypeError: a seed or an option is invalid; nothing has changed.
             glimpse_envs.sources.SourceError: files are missing or damaged; the environment still
                 needs a reset.
         """
@@ -158,8 +158,9 @@ class GlimpseVectorEnv(VectorEnv):
         groups = self._dealer.groups_in(options.get("reset_mask"))
         scenes = options.get("scene")
         if scenes is not None:
-            scenes = self._dealer.scenes_asked(scenes, self.num_scenes)
-        lengths = self._dealer.lengths_asked(options.get("length"), self.task.levels)
+            bounds = None if self.num_scenes is None else (0, self.num_scenes - 1)
+            scenes = self._dealer.option("scene", scenes, bounds)
+        lengths = self._dealer.option("length", options.get("length"), self.task.levels)
         self._dealer.reseed(seed, groups)
         if isinstance(seed, int | np.integer):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
@@ -169,12 +170,7 @@ class GlimpseVectorEnv(VectorEnv):
         rows = self._dealer.rows_of(groups)
         return self._observe(), self._merge({}, self.task.info(rows), rows)
 
-    def _deal(
-        self,
-        groups: Rows,
-        scenes: NDArray[np.int64] | None = None,
-        lengths: NDArray[np.int64] | None = None,
-    ) -> None:
+    def _deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> None:
         """Begin the next episode of `groups`, with `scenes` and of `lengths`, (num_groups,) each,
         if asked for."""
         self._dealer.next_episode(groups, scenes, self.num_scenes)
@@ -189,9 +185,7 @@ class GlimpseVectorEnv(VectorEnv):
 
     # --- step --------------------------------------------------------------------------------
 
-    def step(
-        self, actions: Any
-    ) -> tuple[Arrays, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
+    def step(self, actions: Any) -> tuple[Arrays, Floats, Bools, Bools, Info]:
         """Answer and look once in every row.
 
         Args:
@@ -205,9 +199,7 @@ class GlimpseVectorEnv(VectorEnv):
         """
         return self.step_checked(self._checked(actions))
 
-    def step_checked(
-        self, actions: Arrays
-    ) -> tuple[Arrays, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
+    def step_checked(self, actions: Arrays) -> tuple[Arrays, Floats, Bools, Bools, Info]:
         """`step` with actions that an `ActionChecker` returned."""
         if not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
@@ -246,8 +238,8 @@ class GlimpseVectorEnv(VectorEnv):
         return self._observe(), rewards, terminated, truncated, infos
 
     def _act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
-        """Let the rows `acting` (m,) act, and those look whose episodes go on; return what came of
-        it and the rows whose episode ends."""
+        """Let the rows `acting` (m,) act, and those look whose episodes go on; return their
+        outcome and the rows whose episode ends."""
         if len(acting) == self.num_envs:
             spent = self._taken >= self.task.budgets
         else:
@@ -276,10 +268,8 @@ class GlimpseVectorEnv(VectorEnv):
                 outcome.reward[~last] -= self.task.glimpse_cost
         return outcome, ending
 
-    def _is_over(
-        self, acting: Rows, actions: Arrays, outcome: Outcome, spent: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
-        """Where the episodes of `acting` (m,) terminate, whatever the clock says, (m,)."""
+    def _is_over(self, acting: Rows, actions: Arrays, outcome: Outcome, spent: Bools) -> Bools:
+        """Return where the episodes of `acting` (m,) terminate, time limits aside, (m,)."""
         over = spent.copy() if self.task.budget_is_seen else np.zeros_like(spent)
         if self._can_stop:
             over |= actions["stop"][acting] == 1
@@ -327,9 +317,8 @@ class GlimpseVectorEnv(VectorEnv):
     # --- state -------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return counters, unfinished episodes and what the level distribution has learned, so that
-        `load_state_dict` goes on exactly, and what tells whether the other environment has the same
-        arguments."""
+        """Return counters, unfinished episodes, the level distribution's state, and digests of the
+        arguments, so that `load_state_dict` goes on exactly, in an environment like this one."""
         return {
             **self._dealer.state_dict(),
             "arguments": dict(self._identity),
@@ -384,7 +373,7 @@ class GlimpseVectorEnv(VectorEnv):
 
     # --- rendering ---------------------------------------------------------------------------
 
-    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+    def render(self) -> tuple[Bytes, ...] | None:
         """Return a frame (height, width, 3) uint8 RGB of every row; None in "human" mode.
 
         Raises:

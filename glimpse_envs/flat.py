@@ -1,6 +1,5 @@
-"""The codec between flat actions, which most learners want, and the Dict actions of a task."""
+"""Conversion of flat actions, which most learners need, from and to the Dict actions of a task."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,60 +8,39 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools, Ints
 from glimpse_envs.episodes.actions import ActionChecker
 
 
-class _Part(ABC):
+class _Part:
     """One component of the Dict action and its columns in the flat one.
+
+    Numbers and choices stand in it as they are, but that choices are numbered from 0.
 
     Args:
         space: of the component.
+        start: (d,) subtracted from the component's d values in the flat action.
         columns: of the flat action.
     """
 
-    def __init__(self, space: spaces.Space, columns: slice) -> None:
-        self.space, self.columns = space, columns
+    def __init__(self, space: spaces.Space, start: Any, columns: slice) -> None:
+        self.shape, self.start, self.columns = _shape(space), start, columns
 
-    @abstractmethod
     def decode(self, flat: NDArray) -> NDArray:
-        """The component (n, ...) out of flat actions (n, d)."""
+        """Return the component (n, ...) of flat actions (n, d)."""
+        return (flat[:, self.columns] + self.start).reshape(len(flat), *self.shape)
 
-    @abstractmethod
     def encode(self, values: NDArray, flat: NDArray) -> None:
         """Write the component's `values` (n, ...) into its columns of `flat` (n, d)."""
-
-
-class _Numbers(_Part):
-    """Numbers that stay what they are: a look, in the Box."""
-
-    def decode(self, flat: NDArray) -> NDArray:
-        return flat[:, self.columns].reshape(len(flat), *_shape(self.space))
-
-    def encode(self, values: NDArray, flat: NDArray) -> None:
-        flat[:, self.columns] = values.reshape(len(flat), -1)
-
-
-class _Choices(_Part):
-    """Choices that are counted from 0: columns of the MultiDiscrete."""
-
-    def __init__(self, space: spaces.Space, columns: slice) -> None:
-        super().__init__(space, columns)
-        self.start = _choices(space)[1]
-
-    def decode(self, flat: NDArray) -> NDArray:
-        chosen = flat[:, self.columns] + self.start
-        return chosen.reshape(len(flat), *_shape(self.space))
-
-    def encode(self, values: NDArray, flat: NDArray) -> None:
         flat[:, self.columns] = values.reshape(len(flat), -1) - self.start
 
 
 class _Scores(_Part):
-    """Choices in the Box: the greatest of n scores wins, the first of those that tie."""
+    """Choices in the Box, a score for each possibility: the greatest wins, of equals the first."""
 
-    def __init__(self, space: spaces.Space, columns: slice) -> None:
-        super().__init__(space, columns)
-        counts, self.start = _choices(space)
+    def __init__(self, space: spaces.Space, start: Any, columns: slice) -> None:
+        super().__init__(space, start, columns)
+        counts, _ = _choices(space)
         ends = columns.start + np.cumsum(counts)
         self.scores = [slice(end - n, end) for end, n in zip(ends, counts, strict=True)]
 
@@ -70,7 +48,7 @@ class _Scores(_Part):
         chosen = np.empty((len(flat), len(self.scores)), np.int64)
         for i, scores in enumerate(self.scores):
             flat[:, scores].argmax(axis=1, out=chosen[:, i])
-        return (chosen + self.start).reshape(len(flat), *_shape(self.space))
+        return (chosen + self.start).reshape(len(flat), *self.shape)
 
     def encode(self, values: NDArray, flat: NDArray) -> None:
         flat[:, self.columns] = -1.0
@@ -86,8 +64,8 @@ class FlatActions:
     MultiDiscrete as many as it holds, a MultiBinary one of 2 choices a bit. With a Box (a look that
     is a place or a move) all is one `Box(-1, 1, (d + n_1 + n_2 + ...,))`: first the look's d
     numbers, then for each choice a score for each of its n_i possibilities, of which the greatest
-    wins. That is a handicap: a learner gives the scores a Gaussian, not a softmax, and what it is
-    told of a score that lost says nothing.
+    wins. That is a handicap: a learner gives the scores a Gaussian, not a softmax, and the reward
+    does not depend on how far a score lost.
 
     Args:
         space: the Dict of Box, Discrete, MultiDiscrete and MultiBinary of a single row.
@@ -113,18 +91,18 @@ class FlatActions:
         end = 0
         for name, look in looks.items():
             columns = slice(end, end := end + int(np.prod(look.shape)))
-            parts[name] = _Numbers(look, columns)
+            parts[name] = _Part(look, np.float32(0), columns)
         for name, choice in choices.items():
-            counts, _ = _choices(choice)
+            counts, start = _choices(choice)
             width = int(counts.sum()) if looks else len(counts)
             columns = slice(end, end := end + width)
-            parts[name] = (_Scores if looks else _Choices)(choice, columns)
+            parts[name] = (_Scores if looks else _Part)(choice, start, columns)
         self._parts = {name: parts[name] for name in space.spaces}  # in the order of the Dict
         if looks:
             self.space = spaces.Box(-1.0, 1.0, (end,), np.float32)
         else:
-            counted = [_choices(choice)[0] for choice in choices.values()]
-            self.space = spaces.MultiDiscrete(np.concatenate(counted))
+            nvec = [_choices(choice)[0] for choice in choices.values()]
+            self.space = spaces.MultiDiscrete(np.concatenate(nvec))
 
     def decode(self, flat: Any) -> dict[str, NDArray]:
         """Return the Dict actions, name -> (n, ...), of flat ones (n, d).
@@ -193,8 +171,8 @@ def _shape(space: spaces.Space) -> tuple[int, ...]:
     return space.shape
 
 
-def _choices(space: spaces.Space) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many possibilities each choice of a component has, and what the first is called."""
+def _choices(space: spaces.Space) -> tuple[Ints, Ints]:
+    """Return the number of possibilities of each choice of a component, and its first number."""
     if isinstance(space, spaces.Discrete):
         return np.array([space.n]), np.array([space.start])
     if isinstance(space, spaces.MultiDiscrete):
@@ -211,7 +189,7 @@ def _check_component(name: str, space: spaces.Space) -> None:
         raise ValueError(f"action[{name!r}] is {space}, which cannot be flattened")
 
 
-def _out_of_range(flat: NDArray, right: NDArray[np.bool_], wanted: str) -> ValueError:
+def _out_of_range(flat: NDArray, right: Bools, wanted: str) -> ValueError:
     row = int(np.argmin(right.all(axis=1)))
     return ValueError(
         f"the flat action of row {row} is {flat[row].tolist()}; it must hold {wanted}"

@@ -4,9 +4,9 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_mode
+from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES
@@ -43,7 +43,7 @@ class GlimpseEnv(gym.Env):
 
     @property
     def level_distribution(self) -> LevelDistribution | None:
-        """Which lengths the train split deals; see `GlimpseVectorEnv`."""
+        """Distribution of the train split's lengths; see `GlimpseVectorEnv`."""
         return self.batch.level_distribution
 
     @level_distribution.setter
@@ -52,7 +52,7 @@ class GlimpseEnv(gym.Env):
 
     @property
     def num_scenes(self) -> int | None:
-        """How many scenes the split has, each with a number of its own; None for "train"."""
+        """Number of scenes in the split; None for "train"."""
         return self.batch.num_scenes
 
     def reset(
@@ -109,7 +109,7 @@ class GlimpseEnv(gym.Env):
             )
         self.batch.load_state_dict(state)
 
-    def render(self) -> NDArray[np.uint8] | None:
+    def render(self) -> Bytes | None:
         """Return a frame (height, width, 3) uint8 RGB; None in "human" mode."""
         frames = self.batch.render()
         return frames[0] if frames else None
@@ -120,6 +120,6 @@ class GlimpseEnv(gym.Env):
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:
-    """Row 0 of each array; flags as bool, which Gymnasium batches as flags."""
+    """Return row 0 of each array; flags as Python's bool, which Gymnasium batches as flags."""
     firsts = {name: value[0] for name, value in values.items() if name[0] != "_"}
     return {name: bool(v) if isinstance(v, np.bool_) else v for name, v in firsts.items()}

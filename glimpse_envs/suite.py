@@ -1,4 +1,4 @@
-"""The one list of environments, which tests, docs, benchmarks and the command line walk."""
+"""The list of environments, used by tests, docs, benchmarks and the command line."""
 
 from dataclasses import dataclass
 from typing import Any

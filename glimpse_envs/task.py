@@ -1,4 +1,4 @@
-"""The contract: something hidden, looks at it, and what is done about it, for an array of rows."""
+"""The task contract: hidden things, looks, actions and outcomes, for an array of rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,13 +9,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import AnyPicture
 
-Rows = NDArray[np.int64]
+Rows = Ints
 Arrays = dict[str, NDArray]
 
 COMPONENTS = ("look", "answer", "write", "act", "stop")
@@ -23,7 +24,7 @@ COMPONENTS = ("look", "answer", "write", "act", "stop")
 
 Effect = Literal["always", "going_on", "counted", "stoppable"]
 """When a choice has an effect: at every step; where the episode goes on after it, so that the look
-is taken; where the answer counts (`target_mask`); or where the budget is not spent yet."""
+is taken; where the answer is scored (`target_mask`); or where the budget is not spent yet."""
 
 
 class ObservedPart(NamedTuple):
@@ -43,7 +44,7 @@ class Component:
         effect: when a choice has one.
         taught: whether it may be learned from `info["target"]`, and not by reward alone.
         entropy: whether a bonus for its entropy is paid, where a learner pays one.
-        optional: whether 0 says nothing; whether to say something is then always learned by reward.
+        optional: whether 0 means no choice; whether to answer is then always learned by reward.
         repeats: parts of the observation that show symbols, or an address's bits, as the component
             has them, for agents with direct access.
     """
@@ -57,16 +58,16 @@ class Component:
 
 
 class Outcome(NamedTuple):
-    """What the actions of m rows led to."""
+    """Outcome of the actions of m rows."""
 
-    reward: NDArray[np.float64]  # (m,), the price of glimpses not yet subtracted
+    reward: Floats  # (m,) before the price of glimpses is subtracted
     # (m,) whether all that was asked is done by now; None where the task has no such thing.
-    success: NDArray[np.bool_] | None = None
+    success: Bools | None = None
     # (m,) or (m, parts): the right answer, where something was asked; else None.
-    target: NDArray[np.int64] | None = None
-    target_mask: NDArray[np.bool_] | None = None  # (m,) whether the answer counted
-    terminated: NDArray[np.bool_] | None = None  # (m,) whether the task is over; None: nowhere
-    truncated: NDArray[np.bool_] | None = None  # (m,) whether time is over; None: nowhere
+    target: Ints | None = None
+    target_mask: Bools | None = None  # (m,) whether the answer was scored
+    terminated: Bools | None = None  # (m,) whether the task is over; None: nowhere
+    truncated: Bools | None = None  # (m,) whether time is over; None: nowhere
 
     def as_info(self, which: Any) -> Arrays:
         """The entries of `info` on the rows that the index `which` takes."""
@@ -83,23 +84,23 @@ def rows_of(groups: Rows, copies: int) -> Rows:
 
 @dataclass(frozen=True)
 class PictureView:
-    """How a picture is looked at, for whoever chooses looks or reads pictures without the task.
+    """Geometry of a picture and its glimpses, for scanners and readers without the task.
 
     Args:
-        scene_shape: (C, H, W) of what is hidden, in pixels.
+        scene_shape: (C, H, W) of the hidden scene, in pixels.
         look: "continuous" (a place), "tiles" (a number) or "relative" (a move).
         space: the places that can be looked at.
         tile_locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles, row by row.
         max_move: the longest relative move, in look coordinates.
         window_sides: (K,) in pixels, of the windows that a glimpse shows, finest first.
         glimpse_size: g, the side of each window in cells.
-        class_names: what the answers stand for; empty where no classes are asked for.
+        class_names: of the answers; empty where no classes are asked for.
     """
 
     scene_shape: tuple[int, int, int]
     look: str
     space: LookSpace
-    tile_locations: NDArray[np.float64]
+    tile_locations: Floats
     max_move: float
     window_sides: tuple[float, ...]
     glimpse_size: int
@@ -108,12 +109,12 @@ class PictureView:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one look touches.
+    """Cost of reading one look.
 
     Args:
-        values: numbers that it hands to the agent.
-        multiply_adds: spent on reading them.
-        cells: cells of a tape or a table that it touches; 0 where pixels are read.
+        values: numbers delivered to the agent.
+        multiply_adds: operations spent on reading them.
+        cells: cells of a tape or a table that are read; 0 where pixels are read.
     """
 
     values: int
@@ -136,10 +137,10 @@ class Task(ABC):
         budget_is_seen: whether the agent can see how much of its budget is left: a spent budget
             then terminates, else it truncates.
         glimpse_cost: paid for every glimpse after the first.
-        answer_reward: earned by a right answer that counts; where episodes differ, (num_envs,).
+        answer_reward: earned by a right answer that is scored; where episodes differ, (num_envs,).
         levels: the least and the greatest length that is dealt; None where nothing has a length.
-        picture_view: how the picture is looked at; None where none is hidden, or all is seen.
-        reading: what a look touches; None where all is seen at once.
+        picture_view: geometry of the picture; None where none is hidden, or all is seen.
+        reading: cost of reading a look; None where all is seen at once.
         view_arguments: names of arguments that change how the hidden thing is seen, and what that
             costs, not what it is or what is asked: models that differ in them may be compared.
         glimpse_arguments: those of them that mean nothing in the full view.
@@ -148,11 +149,11 @@ class Task(ABC):
     components: Mapping[str, Component]
     observation_space: spaces.Dict
     budget: int
-    budgets: NDArray[np.int64]
+    budgets: Ints
     fixed_steps: bool = False
     budget_is_seen: bool = True
     glimpse_cost: float = 0.0
-    answer_reward: float | NDArray[np.float64] = 1.0
+    answer_reward: float | Floats = 1.0
     levels: tuple[int, int] | None = None
     picture_view: PictureView | None = None
     reading: Reading | None = None
@@ -161,27 +162,27 @@ class Task(ABC):
 
     @property
     def action_space(self) -> spaces.Dict:
-        """Of a single row."""
+        """Space of a single row's action (Dict)."""
         leaves = [(name, component.space) for name, component in self.components.items()]
         return spaces.Dict(leaves)  # pairs: a dict would be sorted
 
     @property
     @abstractmethod
     def chance(self) -> float:
-        """The mean return of the best policy that sees nothing of what is hidden."""
+        """Mean return of the best blind policy."""
 
     @property
     @abstractmethod
     def ceiling(self) -> float:
-        """The best mean return, or a bound on it where the best is not known."""
+        """Best mean return, or an upper bound where it is not known."""
 
     @property
     @abstractmethod
     def num_scenes(self) -> int | None:
-        """How many hidden things a fixed split has; None where they are drawn for ever."""
+        """Number of hidden things in a fixed split; None where they are drawn for ever."""
 
     @abstractmethod
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         """Make room for `num_envs` rows in groups of `copies`; called once, before all else.
 
         Args:
@@ -198,7 +199,7 @@ class Task(ABC):
         task has its heads begin. Sets the rows' `budgets`; does not read `taken`."""
 
     @abstractmethod
-    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         """Let the actions of `rows` (m,) take effect, but for their looks.
 
         Args:
@@ -210,11 +211,11 @@ class Task(ABC):
 
     @abstractmethod
     def look(self, rows: Rows, actions: Arrays) -> None:
-        """Take the glimpse that each of `rows` (m,), whose episodes go on, asks for in `actions`,
-        name -> (num_envs, ...); `taken` counts it already."""
+        """Take the glimpses chosen in `actions`, name -> (num_envs, ...), of `rows` (m,), whose
+        episodes go on; `taken` includes them already."""
 
     @abstractmethod
-    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+    def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         """Return the observations of `rows` (m,) as new arrays, name -> (m, ...).
 
         Args:
@@ -224,8 +225,7 @@ class Task(ABC):
 
     @abstractmethod
     def info(self, rows: Rows) -> Arrays:
-        """Return where the evidence lies and which episode it is, for `info` at every step and
-        reset, name -> (m, ...)."""
+        """Return `info` of every step and reset, name -> (m, ...): target place, length, scene."""
 
     @abstractmethod
     def oracle(self) -> Arrays:
@@ -234,8 +234,8 @@ class Task(ABC):
 
     @abstractmethod
     def state_arrays(self) -> Arrays:
-        """Return what `deal` does not bring back of unfinished episodes, as arrays that the task
-        itself changes in place."""
+        """Return the arrays of unfinished episodes that `deal` does not restore; the task changes
+        them in place."""
 
     def state_dict(self) -> Arrays:
         """Return copies of `state_arrays`."""
@@ -248,4 +248,4 @@ class Task(ABC):
 
     @abstractmethod
     def picture(self, row: int, caption: str) -> "AnyPicture":
-        """Return what a frame shows of `row`."""
+        """Return the picture of `row` for a frame, `caption` included."""

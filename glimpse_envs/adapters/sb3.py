@@ -1,4 +1,4 @@
-"""Stable-Baselines3: a `VecEnv` over one batched environment, with flat actions.
+"""Adapter to Stable-Baselines3: a `VecEnv` over one batched environment, with flat actions.
 
 from stable_baselines3 import PPO
 from glimpse_envs.adapters.sb3 import make_sb3_env
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Ints
 from glimpse_envs.env import GlimpseVectorEnv, task_class_of
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.flat import FlatActions
@@ -30,7 +31,7 @@ except ImportError as error:
     ) from error
 
 Arrays = dict[str, NDArray]
-StepReturn = tuple[Arrays, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
+StepReturn = tuple[Arrays, Float32s, Bools, list[dict[str, Any]]]
 """Observations, rewards, dones and infos of n rows."""
 
 
@@ -100,7 +101,7 @@ class GlimpseVecEnv(VecEnv):
         self.batch = batch
         self.flat = FlatActions(batch.single_action_space)
         self._actions: Arrays = {}
-        self._dealt: Arrays = {}  # name -> (n, ...), what was said as each row's episode began
+        self._dealt: Arrays = {}  # name -> (n, ...), infos of the deals
         self._going = _GoingInfos()
         super().__init__(batch.num_envs, batch.single_observation_space, self.flat.space)
 
@@ -111,7 +112,7 @@ class GlimpseVecEnv(VecEnv):
 
     @property
     def reset_infos(self) -> list[dict[str, Any]]:
-        """What the environment said of each row as its episode began, made when it is asked for."""
+        """Infos of the latest deal of each row, built on access."""
         return _dicts(self._dealt, self.num_envs)
 
     @reset_infos.setter
@@ -146,9 +147,7 @@ class GlimpseVecEnv(VecEnv):
         infos = self._step_infos(info, dones, truncated)
         return observation, rewards.astype(np.float32), dones, infos
 
-    def _step_infos(
-        self, info: dict[str, Any], dones: NDArray[np.bool_], truncated: NDArray[np.bool_]
-    ) -> list[dict]:
+    def _step_infos(self, info: dict[str, Any], dones: Bools, truncated: Bools) -> list[dict]:
         if "target" in info:
             infos = self._going.of(info["target"], info["target_mask"])
         else:
@@ -215,7 +214,7 @@ class GlimpseVecEnv(VecEnv):
         """False once a row: the rows are no single environments that could be wrapped."""
         return [False] * len(self._rows(indices))
 
-    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+    def get_images(self) -> Sequence[Bytes | None]:
         """A frame (height, width, 3) RGB of each row; None without `render_mode="rgb_array"`."""
         frames = self.batch.render() if self.render_mode == "rgb_array" else None
         return [None] * self.num_envs if frames is None else frames
@@ -244,15 +243,15 @@ class _SharedInfo(dict[str, Any]):
     clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
-        return dict, (dict(self),)  # copied deeply or unpickled it is nobody else's
+        return dict, (dict(self),)  # deep copies and unpickled infos are not shared
 
 
 class _GoingInfos(dict[int, dict]):
-    """The infos of rows that go on, one for each target and whether it counted."""
+    """Infos of rows that go on, one for each target and target mask."""
 
-    def of(self, targets: NDArray[np.int64], counted: NDArray[np.bool_]) -> list[dict]:
-        """The infos of rows with `targets` (n,) that `counted` (n,)."""
-        return list(map(self.__getitem__, (2 * targets + counted).tolist()))
+    def of(self, targets: Ints, target_mask: Bools) -> list[dict]:
+        """Return the infos of rows with `targets` (n,) and `target_mask` (n,)."""
+        return list(map(self.__getitem__, (2 * targets + target_mask).tolist()))
 
     def __missing__(self, key: int) -> dict:
         entries = {"target": key // 2, "target_mask": key % 2 == 1, "TimeLimit.truncated": False}

@@ -1,1 +1,1 @@
-"""What everything stands on: arguments, files, geometry, randomness and threads."""
+"""Foundations: arguments, arrays, files, geometry, keys, randomness and threads."""

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Give a path to write to, which becomes `target` in one move if all went well.
+    """Yield a path to write to, which becomes `target` in one move unless an error is raised.
 
     It has the target's name and suffix. The target's folder is made where it is missing; after an
-    error the target is as it was and nothing is left beside it.
+    error the target is unchanged and no other file is left.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     # In a folder of its own: a kill leaves nothing there that a pattern such as *.json would find.

@@ -1,4 +1,4 @@
-"""The one place that knows how a location in [-1, 1] becomes a place in pixels.
+"""Conversion of locations in [-1, 1] to places in pixels, for the whole package.
 
 A location is (x, y), x to the right and y down. A place in pixels is (x, y) too, measured from the
 scene's top-left corner, so that pixel (row r, column c) covers [c, c + 1) x [r, r + 1).
@@ -11,6 +11,8 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Floats
+
 
 @register_jitable
 def place_of(location: Any, side: Any, margin: float) -> Any:
@@ -20,7 +22,7 @@ def place_of(location: Any, side: Any, margin: float) -> Any:
 
 @register_jitable
 def shortening(x: Any, y: Any) -> Any:
-    """What a move (x, y) is divided by, so that it is no longer than 1."""
+    """Return the divisor of a move (x, y) that shortens it to at most length 1."""
     return np.maximum(np.sqrt(x * x + y * y), 1.0)
 
 
@@ -46,18 +48,18 @@ class LookSpace:
             )
 
     @property
-    def _half_span(self) -> NDArray[np.float64]:
+    def _half_span(self) -> Floats:
         return np.array([self.width, self.height]) / 2 - self.margin  # (2,), (x, y)
 
     @property
-    def _middle(self) -> NDArray[np.float64]:
+    def _middle(self) -> Floats:
         return np.array([self.width, self.height]) / 2
 
-    def to_pixels(self, locations: NDArray) -> NDArray[np.float64]:
+    def to_pixels(self, locations: NDArray) -> Floats:
         """Locations (..., 2) in [-1, 1] to places (..., 2) in pixels."""
         return place_of(locations, np.array([self.width, self.height]), self.margin)
 
-    def to_locations(self, places: NDArray) -> NDArray[np.float64]:
+    def to_locations(self, places: NDArray) -> Floats:
         """Places (..., 2) in pixels to locations (..., 2); outside the look space beyond [-1, 1].
 
         Where the margin leaves one place only (a glimpse as large as the scene), that place is 0.
@@ -65,7 +67,7 @@ class LookSpace:
         span = self._half_span
         return (places - self._middle) / np.where(span > 0, span, np.inf)
 
-    def tile_centres(self, tile: int) -> NDArray[np.float64]:
+    def tile_centres(self, tile: int) -> Floats:
         """Locations (n, 2) of the centres of ceil(H / tile) x ceil(W / tile) tiles, row by row.
 
         The grid is centred on the scene, so that every centre lies in it; a centre in the margin is
@@ -78,7 +80,7 @@ class LookSpace:
         return np.clip(self.to_locations(centres), -1.0, 1.0)
 
 
-def project_to_disc(moves: NDArray) -> NDArray[np.float64]:
+def project_to_disc(moves: NDArray) -> Floats:
     """Shorten each of the moves (..., 2) that is longer than 1 to length 1."""
     moves = np.asarray(moves, np.float64)
     return moves / shortening(moves[..., 0], moves[..., 1])[..., None]

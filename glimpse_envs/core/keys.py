@@ -1,25 +1,32 @@
-"""What each hidden thing is drawn from."""
+"""Random keys of the hidden things."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Ints, KeyArrays
+
 
 @dataclass
 class Keys:
-    """What each scene is drawn from: equal keys give equal scenes.
+    """Random keys of n scenes; equal keys give equal scenes.
 
     Args:
         seeds: (n,) uint64.
         streams: (n,) int64, the row (or group of rows) of a train scene.
-        episodes: (n,) int64, counted from 0 in each stream.
+        episodes: (n,) int64, numbered from 0 in each stream.
         indices: (n,) int64, the scene's number in a fixed split, -1 for a train scene.
         levels: (n,) int64, the scene's length where the task has levels, else 0.
     """
 
     seeds: NDArray[np.uint64]
-    streams: NDArray[np.int64]
-    episodes: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    levels: NDArray[np.int64]
+    streams: Ints
+    episodes: Ints
+    indices: Ints
+    levels: Ints
+
+    @property
+    def arrays(self) -> KeyArrays:
+        """Seeds, streams, episodes and indices, (n,) each, for kernels."""
+        return self.seeds, self.streams, self.episodes, self.indices

@@ -9,11 +9,12 @@ Imported by kernels alone: this module needs Numba.
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-# What a stream is for. A train scene is keyed by (row, episode), a fixed one by its index.
+from glimpse_envs.core.arrays import Floats, Ints, KeyArrays, Words
+
+# Purposes of streams. A train scene is keyed by (row, episode), a fixed one by its index.
 TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
-# What is generated, not taken from files, has other scenes in "validation" than in "test".
+# Generated scenes, unlike those of files, have a purpose of their own in "validation".
 VALIDATION_SCENE, TRAIN_LEVEL, FIXED_LEVEL = 4, 5, 6
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -39,9 +40,7 @@ def block_at(
 
 
 @njit(cache=True, nogil=True)
-def fill_words(
-    words: NDArray[np.uint32], seed: np.uint64, purpose: int, stream: int, episode: int
-) -> None:
+def fill_words(words: Words, seed: np.uint64, purpose: int, stream: int, episode: int) -> None:
     """Fill `words` (n,) uint32 with the first n words of the stream that the rest names."""
     for start in range(0, len(words), 4):
         block = block_at(start // 4, seed, purpose, stream, episode)
@@ -62,13 +61,7 @@ def symmetric(word: np.uint32) -> float:
 
 
 @njit(cache=True, nogil=True)
-def fill_keyed_words(
-    words: NDArray[np.uint32],
-    n: int,
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    train: int,
-    fixed: int,
-) -> None:
+def fill_keyed_words(words: Words, n: int, keys: KeyArrays, train: int, fixed: int) -> None:
     """Fill `words` (w,) from the key of scene n, for the purpose `train` or, in a fixed split,
     `fixed`.
 
@@ -83,14 +76,10 @@ def fill_keyed_words(
 
 @njit(cache=True, nogil=True)
 def keyed_block(
-    block: int | np.int64,
-    n: int,
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    train: int,
-    fixed: int,
+    block: int | np.int64, n: int, keys: KeyArrays, train: int, fixed: int
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Return words 4 block ... 4 block + 3 of those that `fill_keyed_words` gives, without the
-    words before them: what is hidden may be large, and is then drawn where it is read."""
+    words before them: large hidden things are drawn cell by cell, where they are read."""
     seeds, streams, episodes, indices = keys
     if indices[n] < 0:
         return block_at(block, seeds[n], train, streams[n], episodes[n])
@@ -98,11 +87,7 @@ def keyed_block(
 
 
 @njit(cache=True, nogil=True)
-def draw_level_words(
-    which: NDArray[np.int64],
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    words: NDArray[np.uint32],
-) -> None:
+def draw_level_words(which: Ints, keys: KeyArrays, words: Words) -> None:
     """Fill `words` (m, 3), a row for each of `which` (m,), from which its level is drawn."""
     for i in range(len(which)):
         block = keyed_block(0, which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
@@ -110,11 +95,7 @@ def draw_level_words(
 
 
 @njit(cache=True, nogil=True)
-def draw_starts(
-    which: NDArray[np.int64],
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    starts: NDArray[np.float64],
-) -> None:
+def draw_starts(which: Ints, keys: KeyArrays, starts: Floats) -> None:
     """Fill `starts[which]` (m, 2) with places uniform in (-1, 1), each from its scene's key.
 
     `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.

@@ -8,20 +8,18 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-from numpy.typing import NDArray
-
 from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.arrays import Ints
 
-# So few scenes stay in the second-level cache while they are drawn and summed; fewer rows than two
-# chunks are not worth a hand-over to another thread.
+# Scenes that fit into the second-level cache together while they are drawn and summed; a batch of
+# fewer rows than two chunks is not split over threads.
 _CHUNK = 64
 
 _VARIABLE = "GLIMPSE_THREADS"
 
 
 def _threads_wanted() -> int:
-    """The threads that the environment variable asks for."""
+    """Return the number of threads set in the environment variable."""
     wanted = os.environ.get(_VARIABLE, "1")
     if not wanted.isdecimal() or int(wanted) < 1:
         raise ValueError(
@@ -49,9 +47,7 @@ def set_threads(threads: int) -> None:
     _threads = threads
 
 
-def for_chunks(
-    work: Callable[[NDArray[np.int64]], None], indices: NDArray[np.int64], size: int = _CHUNK
-) -> None:
+def for_chunks(work: Callable[[Ints], None], indices: Ints, size: int = _CHUNK) -> None:
     """Call `work` on consecutive chunks of `indices` (n,), at most `size` long, on several threads
     where it pays."""
     if len(indices) <= size:
@@ -70,8 +66,6 @@ def for_chunks(
         done.result()
 
 
-def _work_through(
-    work: Callable[[NDArray[np.int64]], None], chunks: list[NDArray[np.int64]]
-) -> None:
+def _work_through(work: Callable[[Ints], None], chunks: list[Ints]) -> None:
     for chunk in chunks:
         work(chunk)

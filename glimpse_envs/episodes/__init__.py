@@ -1,1 +1,1 @@
-"""What the episode loop is made of: actions, dealing, levels, infos, state and display."""
+"""Parts of the episode loop: actions, dealing, levels, infos, state and display."""

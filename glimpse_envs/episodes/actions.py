@@ -8,10 +8,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools
+
 
 @dataclass(frozen=True)
 class _Component:
-    """One key of the action: what a row's value may be."""
+    """Valid values of one component of a row's action."""
 
     name: str
     shape: tuple[int, ...]
@@ -44,9 +46,7 @@ class _Component:
         array = array.astype(self.dtype, copy=False)
         return array[None] if num_envs is None else array
 
-    def _out_of_range(
-        self, array: NDArray, right: NDArray[np.bool_], num_envs: int | None
-    ) -> ValueError:
+    def _out_of_range(self, array: NDArray, right: Bools, num_envs: int | None) -> ValueError:
         whose, wrong = "", array
         if num_envs is not None:
             row = int(np.argmin(right.reshape(num_envs, -1).all(axis=1)))
@@ -104,5 +104,5 @@ def _component(name: str, space: spaces.Space) -> _Component:
 
 
 def _one_bound(bounds: NDArray) -> NDArray:
-    """Bounds that are all equal as a single one, which is faster to compare with."""
+    """Return equal bounds as a single one, shape (), which compares faster; others unchanged."""
     return bounds.ravel()[:1].reshape(()) if (bounds == bounds.flat[0]).all() else bounds

@@ -1,19 +1,24 @@
-"""Who is dealt what: seeds, streams, episodes and the scenes of fixed splits."""
+"""Keys of the next episodes: seeds, streams, episodes, and the scenes of fixed splits."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.levels import WORDS, LevelDistribution
-from glimpse_envs.task import Rows
+from glimpse_envs.task import Rows, rows_of
 
 Seed = int | list[int | None] | None
 
+_NO_OPTION = {
+    "scene": " needs split='validation' or 'test', whose scenes are fixed",
+    "length": ": this environment has no lengths",
+}
+
 
 class Dealer:
-    """Keeps the key of every group of rows (see `Keys`) and what a `reset` asked for.
+    """Keys of all groups of rows (see `Keys`), moved on by resets and deals.
 
     Args:
         num_envs: rows.
@@ -21,7 +26,7 @@ class Dealer:
 
     Attributes:
         keys: of every group.
-        next_scene: whose turn it is in a fixed split.
+        next_scene: the next scene of a fixed split.
         started: whether every row has an episode; the environment says so once it has dealt.
     """
 
@@ -42,11 +47,9 @@ class Dealer:
         """Return the rows of `groups` (m,), (m copies,)."""
         if len(groups) == self.num_groups:
             return self._rows
-        if self.copies == 1:
-            return groups
-        return self._rows.reshape(self.num_groups, self.copies)[groups].ravel()
+        return rows_of(groups, self.copies)
 
-    def groups_in(self, mask: NDArray[np.bool_] | None) -> Rows:
+    def groups_in(self, mask: Bools | None) -> Rows:
         """Return the groups that `mask` (num_envs,) takes; None takes all.
 
         Raises:
@@ -68,24 +71,22 @@ class Dealer:
             raise ValueError("options['reset_mask'] must take all rows at the first reset")
         return np.flatnonzero(whole[:, 0])
 
-    def scenes_asked(self, scene: Any, num_scenes: int | None) -> NDArray[np.int64] | None:
-        """Return the scene asked for of each group, (num_groups,); None where none was.
+    def option(self, name: str, value: Any, bounds: tuple[int, int] | None) -> Ints | None:
+        """Return the option `name` of each group, (num_groups,); None where `value` is None.
+
+        Args:
+            name: "scene" or "length".
+            value: one integer or (num_envs,) of them.
+            bounds: the least and the greatest; None where there is nothing to choose from.
 
         Raises:
-            ValueError: `scene` is not in the split, or the split has no fixed scenes.
+            ValueError: `value` is no such integers, out of bounds, or differs among copies.
         """
-        if scene is None:
+        if value is None:
             return None
-        if num_scenes is None:
-            raise ValueError(
-                "options['scene'] needs split='validation' or 'test', whose scenes are fixed"
-            )
-        return self._integers_asked("scene", scene, 0, num_scenes - 1)
-
-    def _integers_asked(
-        self, name: str, value: Any, least: int, greatest: int
-    ) -> NDArray[np.int64]:
-        """Return the integer that the option `name` has for each group, (num_groups,)."""
+        if bounds is None:
+            raise ValueError(f"options[{name!r}]{_NO_OPTION[name]}")
+        least, greatest = bounds
         wanted = "an integer" + (f" or {self.num_envs} of them" if self.num_envs > 1 else "")
         refusal = f"options[{name!r}] must be {wanted}; it is {value!r}"
         try:
@@ -137,27 +138,7 @@ class Dealer:
             raise ValueError("seed must be the same for all copies of a scene")
         return [same[0] for same in whole]
 
-    def lengths_asked(
-        self, length: Any, levels: tuple[int, int] | None
-    ) -> NDArray[np.int64] | None:
-        """Return the length asked for of each group, (num_groups,); None where none was.
-
-        Args:
-            length: what `options` has under that name.
-            levels: the least and the greatest that the task deals; None where it has no lengths.
-
-        Raises:
-            ValueError: `length` is out of range, or the task has no lengths.
-        """
-        if length is None:
-            return None
-        if levels is None:
-            raise ValueError("options['length']: what is hidden here has no length")
-        return self._integers_asked("length", length, *levels)
-
-    def next_episode(
-        self, groups: Rows, scenes: NDArray[np.int64] | None, num_scenes: int | None
-    ) -> None:
+    def next_episode(self, groups: Rows, scenes: Ints | None, num_scenes: int | None) -> None:
         """Move the keys of `groups` (m,) to their next episode, of `scenes` (num_groups,) where
         they were asked for, else, in a fixed split, of the scenes whose turn it is."""
         self.keys.episodes[groups] += 1
@@ -168,9 +149,9 @@ class Dealer:
             self.next_scene = (self.next_scene + len(groups)) % num_scenes
 
     def choose_levels(
-        self, groups: Rows, asked: NDArray[np.int64] | None, distribution: LevelDistribution
+        self, groups: Rows, asked: Ints | None, distribution: LevelDistribution
     ) -> None:
-        """Give the keys of `groups` (m,) their levels: those `asked` for (num_groups,), or drawn
+        """Set the levels in the keys of `groups` (m,): those `asked` for (num_groups,), or drawn
         from `distribution` by the keys themselves."""
         if asked is not None:
             self.keys.levels[groups] = asked[groups]
@@ -178,9 +159,8 @@ class Dealer:
         from glimpse_envs.core.randomness import draw_level_words  # needs Numba
 
         words = np.empty((len(groups), WORDS), np.uint32)
-        keys = self.keys
-        draw_level_words(groups, (keys.seeds, keys.streams, keys.episodes, keys.indices), words)
-        keys.levels[groups] = distribution.draw(words)
+        draw_level_words(groups, self.keys.arrays, words)
+        self.keys.levels[groups] = distribution.draw(words)
 
     def state_dict(self) -> dict[str, Any]:
         """Return keys and counters."""

@@ -1,19 +1,19 @@
-"""What agents know of an environment beside its observations: one typed description."""
+"""Typed description of an environment, for agents and evaluation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import VectorEnv
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Floats
 from glimpse_envs.task import Component, PictureView, Reading, Task
 
 OBSERVATION, ACT = "observation", "act"
-"""What a plain observation and a plain action are called as parts of Dicts."""
+"""Names of a plain observation and a plain action as parts of Dicts."""
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,16 @@ class Description:
     Args:
         observation_space: of a single row.
         components: the parts of the action.
-        budget: glimpses in the longest episode; None where nobody knows.
+        budget: glimpses in the longest episode; None where unknown.
         fixed_steps: whether every episode takes exactly `budget` steps.
         glimpse_cost: paid for every glimpse after the first.
-        answer_reward: earned by a right answer that counts; None where episodes differ, or nothing
-            is asked.
+        answer_reward: earned by a right, scored answer; None where episodes differ, or nothing is
+            asked.
         levels: the least and the greatest length; None where nothing has a length.
-        picture_view: how a picture is looked at; None where none is, or all is seen.
-        reading: what a look touches; None where all is seen at once, or nobody knows.
-        chance, ceiling: mean returns of the best blind policy and of the best one; NaN where nobody
-            knows.
+        picture_view: geometry of a picture; None where none is hidden, or all is seen.
+        reading: cost of reading a look; None where all is seen at once, or unknown.
+        chance, ceiling: mean returns of the best blind policy and of the best one; NaN where
+            unknown.
         resumable: whether the environment's state can be saved and restored.
     """
 
@@ -66,18 +66,10 @@ def describe(env: gym.Env | VectorEnv) -> Description:
     plain action `ACT`."""
     task = task_of(env)
     if task is not None:
+        shared = {field.name for field in fields(Description)} - {"answer_reward", "resumable"}
         return Description(
-            observation_space=task.observation_space,
-            components=task.components,
-            budget=task.budget,
-            fixed_steps=task.fixed_steps,
-            glimpse_cost=task.glimpse_cost,
+            **{name: getattr(task, name) for name in shared},
             answer_reward=task.answer_reward if isinstance(task.answer_reward, float) else None,
-            levels=task.levels,
-            picture_view=task.picture_view,
-            reading=task.reading,
-            chance=task.chance,
-            ceiling=task.ceiling,
             resumable=True,
         )
     if isinstance(env, VectorEnv):
@@ -93,8 +85,8 @@ def named_parts(space: spaces.Space, name: str) -> spaces.Dict:
     return space if isinstance(space, spaces.Dict) else spaces.Dict([(name, space)])
 
 
-def answer_rewards(env: VectorEnv) -> NDArray[np.float64]:
-    """Return what a right answer that counts earns in each row's present episode, (n,)."""
+def answer_rewards(env: VectorEnv) -> Floats:
+    """Return the reward of a right, scored answer in each row's present episode, (n,)."""
     task = task_of(env)
     earned = 0.0 if task is None else task.answer_reward
     return np.broadcast_to(earned, env.num_envs).astype(np.float64)

@@ -1,11 +1,10 @@
-"""What `render` gives of a batch: frames of its rows, or a window with the first of them."""
+"""Display of a batch: frames of all rows, or a window with row 0."""
 
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.task import Task
 
 RENDER_MODES = ("rgb_array", "human")
@@ -16,7 +15,7 @@ class Display:
     """Draws the rows of a task.
 
     Args:
-        task: what is drawn.
+        task: its pictures are drawn.
         mode: None, "rgb_array" or "human" (which shows row 0).
 
     Raises:
@@ -29,7 +28,7 @@ class Display:
         self._task, self._mode = task, mode
         self._window: Any = None
 
-    def frames(self, taken: NDArray[np.int64]) -> tuple[NDArray[np.uint8], ...] | None:
+    def frames(self, taken: Ints) -> tuple[Bytes, ...] | None:
         """Return a frame (height, width, 3) uint8 RGB of every row; None but in "rgb_array" mode.
 
         Args:
@@ -46,7 +45,7 @@ class Display:
             return None
         return tuple(self._frame(row, taken) for row in range(len(taken)))
 
-    def refresh(self, taken: NDArray[np.int64]) -> None:
+    def refresh(self, taken: Ints) -> None:
         """Show row 0 as it is now, in "human" mode."""
         if self._mode != "human":
             return
@@ -62,7 +61,7 @@ class Display:
             self._window.close()
             self._window = None
 
-    def _frame(self, row: int, taken: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def _frame(self, row: int, taken: Ints) -> Bytes:
         from glimpse_envs.rendering import draw_frame
 
         caption = f"glimpse {taken[row]} of {self._task.budgets[row]}"

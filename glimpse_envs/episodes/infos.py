@@ -1,16 +1,16 @@
-"""`info` of a batch: each value beside a mask of the rows it speaks of, laid out as Gymnasium's."""
+"""`info` of a batch in Gymnasium's layout: each value with a mask of the rows that have it."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools
 from glimpse_envs.task import Arrays, Rows
 
 Info = dict[str, Any]
 
 
-def mask_of(rows: Rows, num_envs: int) -> NDArray[np.bool_]:
+def mask_of(rows: Rows, num_envs: int) -> Bools:
     """Return where `rows` (m,) are: (num_envs,) bool."""
     if len(rows) == num_envs:
         return np.ones(num_envs, np.bool_)
@@ -32,7 +32,7 @@ def merge(infos: Info, values: Arrays, rows: Rows, num_envs: int) -> Info:
     return infos
 
 
-def merge_where(infos: Info, values: Arrays, mask: NDArray[np.bool_]) -> Info:
+def merge_where(infos: Info, values: Arrays, mask: Bools) -> Info:
     """Add `values`, name -> (num_envs, ...), of the rows in `mask` (num_envs,) alone, zeros
     elsewhere, to `infos`, each with its mask."""
     for name, value in values.items():
@@ -64,9 +64,9 @@ def final_infos(observation: Arrays, values: Arrays, rows: Rows, num_envs: int) 
     }
 
 
-def read_outcome(info: Info, ended: NDArray[np.bool_]) -> Arrays:
-    """Return what `info` says of the action just taken, name -> (n, ...), whatever the autoreset
-    mode: rows that ended under "SameStep" have it in `final_info`.
+def read_outcome(info: Info, ended: Bools) -> Arrays:
+    """Return `info` of the action just taken, name -> (n, ...), in any autoreset mode: that of rows
+    which ended under "SameStep" is read from `final_info`.
 
     Args:
         info: of the latest step.

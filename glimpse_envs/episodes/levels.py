@@ -1,19 +1,19 @@
-"""How hard the next episode is: distributions over levels (lengths), which a curriculum moves.
+"""Distributions over levels (lengths) of the next episodes, fixed or moved by a curriculum.
 
 A distribution maps uniform random words to levels. The words come from each episode's own key, and
-what a curriculum has learned is in its state, so that a run resumes exactly.
+a curriculum keeps its state, so that a run resumes exactly.
 """
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers, is_number
+from glimpse_envs.core.arrays import Bools, Ints, Words
 
 WORDS = 3
-"""Random words for each level drawn: for the part of a mixture, the level, and how far beyond C."""
+"""Random words for each level drawn: for a mixture's part, the level, and the excess over C."""
 
 
 class LevelDistribution(ABC):
@@ -35,38 +35,27 @@ class LevelDistribution(ABC):
         self.least, self.greatest = int(least), int(greatest)
 
     @abstractmethod
-    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def draw(self, words: Words) -> Ints:
         """Return the levels (m,) that uniform random `words` (m, `WORDS`) stand for."""
 
-    @abstractmethod
-    def record(self, levels: NDArray[np.int64], solved: NDArray[np.bool_]) -> None:
-        """Learn that episodes of `levels` (m,) were solved, (m,) bool, or not."""
+    def record(self, levels: Ints, solved: Bools) -> None:  # noqa: B027  # fixed by default
+        """Update the distribution with ended episodes of `levels` (m,), `solved` (m,) or not."""
 
-    @abstractmethod
     def state_dict(self) -> dict[str, int]:
-        """Return what `record` has learned."""
+        """Return the state that `record` updates."""
+        return {}
 
-    @abstractmethod
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
         """Restore what `state_dict` returned."""
 
 
 class UniformLevels(LevelDistribution):
-    """All levels alike, for ever."""
+    """Uniform over all levels, for ever."""
 
     name = "uniform"
 
-    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
-        return _between(words[:, 1], self.least, self.greatest)
-
-    def record(self, levels: NDArray[np.int64], solved: NDArray[np.bool_]) -> None:
-        pass
-
-    def state_dict(self) -> dict[str, int]:
-        return {}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        pass
+    def draw(self, words: Words) -> Ints:
+        return _uniform(words[:, 1], self.least, self.greatest)
 
 
 class Curriculum(LevelDistribution):
@@ -76,7 +65,7 @@ class Curriculum(LevelDistribution):
     Args:
         least, greatest: integers, 0 <= least <= greatest.
         solve_share: share of the episodes at level C that must be solved, in (0, 1].
-        episodes: of level C over which that share is taken, then counted anew.
+        episodes: number of episodes of level C over which that share is taken, each time anew.
 
     Attributes:
         present: C.
@@ -96,7 +85,7 @@ class Curriculum(LevelDistribution):
         self.present = self.least
         self._seen = self._solved = 0
 
-    def record(self, levels: NDArray[np.int64], solved: NDArray[np.bool_]) -> None:
+    def record(self, levels: Ints, solved: Bools) -> None:
         at_present = np.asarray(levels) == self.present
         self._seen += int(at_present.sum())
         self._solved += int((at_present & solved).sum())
@@ -119,8 +108,8 @@ class ThresholdLevels(Curriculum):
 
     name = "threshold"
 
-    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
-        return _between(words[:, 1], self.least, self.present)
+    def draw(self, words: Words) -> Ints:
+        return _uniform(words[:, 1], self.least, self.present)
 
 
 class MixtureLevels(Curriculum):
@@ -130,13 +119,13 @@ class MixtureLevels(Curriculum):
 
     name = "mixture"
 
-    def draw(self, words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def draw(self, words: Words) -> Ints:
         part = words[:, 0] / 2.0**32
         # The zeros before a word's first one are geometric(1/2).
         beyond = 32 - np.ceil(np.log2(words[:, 2].astype(np.float64) + 1.0)).astype(np.int64)
         top = np.minimum(self.present + beyond, self.greatest)
-        anywhere = _between(words[:, 1], self.least, self.greatest)
-        below = _between(words[:, 1], self.least, top)
+        anywhere = _uniform(words[:, 1], self.least, self.greatest)
+        below = _uniform(words[:, 1], self.least, top)
         return np.where(part < 0.10, anywhere, np.where(part < 0.35, below, top))
 
 
@@ -145,9 +134,7 @@ LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {
 }
 
 
-def _between(
-    words: NDArray[np.uint32], least: int, greatest: int | NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _uniform(words: Words, least: int, greatest: int | Ints) -> Ints:
     """Integers from `least` to `greatest`, uniform but for a bias below 2**-32 of their count."""
     count = np.asarray(greatest - least + 1, np.uint64)
     return least + ((words * count) >> np.uint64(32)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Whether a saved state is of an environment like this one: as many rows, the same arguments."""
+"""Checks that a saved state fits an environment: number of rows, and arguments."""
 
 import inspect
 from collections.abc import Callable, Mapping

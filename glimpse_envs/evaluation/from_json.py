@@ -22,9 +22,9 @@ class Within:
 
 Share = Annotated[float, Within(0, 1)]
 Count = Annotated[int, Within(0)]
-"""Of things that there may be none of."""
+"""A count, 0 included."""
 Number = Annotated[int, Within(1)]
-"""Of things that there is at least one of."""
+"""A count of at least 1."""
 Amount = Annotated[float, Within(0)]
 
 
@@ -134,7 +134,7 @@ _NOUNS: dict[Any, str] = {
 
 
 def _described(kind: Any) -> str:
-    """What an annotation takes, for people."""
+    """Return a description of the values that an annotation accepts."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         bounds = " ".join(str(a) for a in arguments[1:] if isinstance(a, Within))

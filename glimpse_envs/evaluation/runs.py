@@ -140,7 +140,7 @@ class Run:
         return tensors, json.loads(header["metadata"])
 
     def _metric_lines(self) -> list[tuple[bytes, dict[str, Any]]]:
-        """Every whole line of the metrics, as it stands in the file and as it reads."""
+        """Return the whole lines of the metrics, each as bytes and as the record that it holds."""
         if not self.metrics_path.exists():
             return []
         lines = self.metrics_path.read_bytes().splitlines(keepends=True)
@@ -294,7 +294,7 @@ def _split_policy(policy: object) -> tuple[str, str]:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What git prints, or "" where it fails."""
+    """Return the output of a git command; "" where it fails."""
     command = ["git", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)

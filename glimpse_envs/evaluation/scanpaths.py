@@ -1,4 +1,4 @@
-"""Diagnostics of where a policy looks, and warnings when its gaze has collapsed."""
+"""Diagnostics of a policy's gaze, and warnings when it has collapsed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from glimpse_envs.core.arrays import Bools, Float32s, Floats
 
 GRID = 8  # cells a side of the look space for `coverage`
 
@@ -21,7 +23,7 @@ FEWEST_EPISODES = 10
 
 @dataclass(frozen=True)
 class ScanpathDiagnostics:
-    """Where the chosen glimpses went. The first glimpse is dealt at random and is left out of all.
+    """Statistics of the chosen glimpses; the first glimpse, dealt at random, is left out.
 
     Where nothing was chosen every number is 0.
     """
@@ -34,19 +36,19 @@ class ScanpathDiagnostics:
     In look units; 0.82 for a uniform gaze. Relative looks inherit spread from their random start.
     """
     movement: float
-    """Mean distance between consecutive chosen glimpses, in look units."""
+    """Mean distance of consecutive chosen glimpses, in look units."""
     share_on_target: float
     """Share of the chosen glimpses on the target, in [0, 1]."""
     warnings: tuple[str, ...]
     """Plain sentences; empty when nothing looks wrong."""
 
 
-def latest_location(observation: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32] | None:
-    """Where each row's latest glimpse was taken, (B, 2) as (x, y); None where it has no place.
+def latest_location(observation: Mapping[str, Float32s]) -> Float32s | None:
+    """Return the place of each row's latest glimpse, (B, 2) as (x, y); None without places.
 
     Args:
         observation: name -> (B, ...). With `history` its `location` is (B, T, 2) for a budget of T,
-            and `remaining` (B, 1) tells how many of these were taken.
+            and `remaining` (B, 1) gives the number of these not taken yet, over T.
     """
     location = observation.get("location")
     if location is None or location.shape[-1] != 2 or location.ndim > 3:
@@ -59,7 +61,7 @@ def latest_location(observation: Mapping[str, NDArray[np.float32]]) -> NDArray[n
 
 
 def diagnose(
-    locations: NDArray[np.floating], visited: NDArray[np.bool_], on_target: NDArray[np.bool_]
+    locations: NDArray[np.floating], visited: Bools, on_target: Bools
 ) -> ScanpathDiagnostics:
     """Describe the scanpaths of E episodes of at most T glimpses.
 
@@ -86,14 +88,14 @@ def diagnose(
     return ScanpathDiagnostics(coverage, spread, movement, share, warnings)
 
 
-def _coverage(looks: NDArray[np.float64]) -> float:
-    """Share of the grid's cells which hold at least one of the looks (L, 2)."""
-    cells = np.minimum(((looks + 1) / 2 * GRID).astype(np.int64), GRID - 1)
+def _coverage(fixations: Floats) -> float:
+    """Return the share of the grid's cells with at least one of the fixations (F, 2)."""
+    cells = np.minimum(((fixations + 1) / 2 * GRID).astype(np.int64), GRID - 1)
     return len(np.unique(cells @ np.array([1, GRID]))) / GRID**2
 
 
-def _spread(places: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
-    """Spread between images, over the steps at which at least two images can be compared."""
+def _spread(places: Floats, chosen: Bools) -> float:
+    """Return the spread over images, averaged over steps with at least two chosen glimpses."""
     takers = chosen.sum(axis=0)  # (T,)
     steps = takers >= 2
     if not steps.any():
@@ -104,7 +106,7 @@ def _spread(places: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
     return float(np.sqrt(squares.sum(axis=0) / takers).mean())
 
 
-def _movement(places: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
+def _movement(places: Floats, chosen: Bools) -> float:
     pairs = chosen[:, 1:] & chosen[:, :-1]  # (E, T - 1)
     if not pairs.any():
         return 0.0
@@ -126,9 +128,7 @@ def _warnings(coverage: float, spread: float, movement: float) -> tuple[str, ...
     return ()
 
 
-def _check(
-    locations: NDArray[np.floating], visited: NDArray[np.bool_], on_target: NDArray[np.bool_]
-) -> None:
+def _check(locations: NDArray[np.floating], visited: Bools, on_target: Bools) -> None:
     if locations.ndim != 3 or locations.shape[2] != 2:
         raise ValueError(f"locations has shape {locations.shape}; it must be (episodes, steps, 2)")
     for name, mask in (("visited", visited), ("on_target", on_target)):

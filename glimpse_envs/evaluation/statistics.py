@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from glimpse_envs.core.arrays import Bools, Floats, Ints
 
 # Counts drawn at a time by the bootstrap: 4 M int64 cells are 32 MB. It does not change the result.
 CHUNK_CELLS = 4_000_000
@@ -20,20 +21,15 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     Raises:
         ValueError: no trials, successes outside [0, trials], or confidence outside (0, 1).
     """
+    from scipy.stats import binomtest
+
     _check_confidence(confidence)
     if trials < 1:
         raise ValueError(f"trials is {trials}; an interval needs at least 1")
     if not 0 <= successes <= trials:
-        raise ValueError(f"successes is {successes}; it must lie in [0, {trials}]")
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = successes / trials
-    shrink = 1 + z**2 / trials
-    centre = (share + z**2 / (2 * trials)) / shrink
-    half = z / shrink * float(np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2)))
-    # The formula is exact at the ends, its rounding is not.
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == trials else min(1.0, centre + half)
-    return low, high
+        raise ValueError(f"successes is {successes}; it must be from 0 to {trials}")
+    interval = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
@@ -72,7 +68,7 @@ def interquartile_mean(values: ArrayLike) -> float:
 
 
 def bootstrap_interval(
-    correct: NDArray[np.bool_], confidence: float = 0.95, resamples: int = 10_000, seed: int = 0
+    correct: Bools, confidence: float = 0.95, resamples: int = 10_000, seed: int = 0
 ) -> tuple[float, float]:
     """Interval of the error rate's inter-quartile mean over seeds, as fractions in [0, 1].
 
@@ -144,26 +140,24 @@ def bootstrap_interval_from_counts(
 
 
 def normalised_score(value: float, chance: float, ceiling: float) -> float:
-    """`value` on the scale where `chance` is 0 and `ceiling` is 1 (below chance it is negative).
+    """Return `value` on the scale with `chance` at 0 and `ceiling` at 1; negative below chance.
 
     Raises:
         ValueError: chance and ceiling are equal.
     """
     if chance == ceiling:
-        raise ValueError(f"chance and ceiling are both {chance}; the scale between them is empty")
+        raise ValueError(f"chance and ceiling are both {chance}; they must differ")
     return (value - chance) / (ceiling - chance)
 
 
-def _draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> NDArray[np.int64]:
-    """Which seeds each replicate holds: (R, S) indices, drawn with replacement."""
+def _draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> Ints:
+    """Return the seeds of each replicate: (R, S) indices, drawn with replacement."""
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; it must be at least 1")
     return generator.integers(seeds, size=(resamples, seeds))
 
 
-def _percentiles(
-    rates: NDArray[np.float64], chosen: NDArray[np.int64], confidence: float
-) -> tuple[float, float]:
+def _percentiles(rates: Floats, chosen: Ints, confidence: float) -> tuple[float, float]:
     """Percentile interval of the replicates' inter-quartile means; rates and chosen are (R, S)."""
     means = _middle_means(np.take_along_axis(rates, chosen, axis=1))
     tail = (1 - confidence) / 2
@@ -171,7 +165,7 @@ def _percentiles(
     return float(low), float(high)
 
 
-def _middle_means(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _middle_means(rows: Floats) -> Floats:
     """Inter-quartile mean of each row: (R, S) to (R,)."""
     from scipy.stats import trim_mean
 
@@ -180,4 +174,4 @@ def _middle_means(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; it must lie between 0 and 1, such as 0.95")
+        raise ValueError(f"confidence is {confidence}; it must lie in (0, 1), such as 0.95")

@@ -1,11 +1,11 @@
-"""Arrays to frames, films and windows: pure functions of plain data, which know no environment."""
+"""Frames, films and windows, drawn from plain data that names no environment."""
 
 from glimpse_envs.rendering.contact_sheet import contact_sheet, draw_scanpath
 from glimpse_envs.rendering.film import write_film, write_png
 from glimpse_envs.rendering.frame import draw_frame
-from glimpse_envs.rendering.judgement import AnyPicture
 from glimpse_envs.rendering.picture import Picture
 from glimpse_envs.rendering.tape_picture import Strip, TablePicture, TapePicture
+from glimpse_envs.rendering.verdict import AnyPicture
 from glimpse_envs.rendering.window import Window
 
 __all__ = [

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, Canvas
+from glimpse_envs.rendering.drawing import (
+    SUBPIXEL_BITS,
+    Canvas,
+    draw_disc,
+    fit_text,
+    fixed_point,
+    put_text,
+)
 from glimpse_envs.rendering.palette import MUTED, Colour, mix
 
 
@@ -68,13 +75,8 @@ def draw_head(canvas: Canvas, tip: tuple[float, float], side: float, colour: Col
 
 def draw_dots(canvas: Canvas, centre: tuple[float, float], radius: float) -> None:
     """Three dots, one above the other: cells go on here that are not shown."""
-    import cv2
-
     for step in (-1, 0, 1):
-        at = _fixed(np.array([(centre[0], centre[1] + 4 * step * radius)]))[0]
-        size = round(radius * (1 << SUBPIXEL_BITS))
-        point = (int(at[0]), int(at[1]))
-        cv2.circle(canvas, point, size, MUTED, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+        draw_disc(canvas, (centre[0], centre[1] + 4 * step * radius), radius, MUTED)
 
 
 def draw_star(canvas: Canvas, area: Area, colour: Colour) -> None:
@@ -85,7 +87,7 @@ def draw_star(canvas: Canvas, area: Area, colour: Colour) -> None:
     radii = np.where(np.arange(10) % 2, 0.2, 0.5) * min(area.width, area.height)
     x, y = area.centre
     points = np.stack([x + radii * np.cos(angles), y + radii * np.sin(angles)], axis=1)
-    cv2.fillPoly(canvas, [_fixed(points)], colour, cv2.LINE_AA, SUBPIXEL_BITS)
+    cv2.fillPoly(canvas, [fixed_point(points)], colour, cv2.LINE_AA, SUBPIXEL_BITS)
 
 
 def lit(fill: Colour, by: Colour) -> Colour:
@@ -105,14 +107,11 @@ def _write_centred(
 
     if not text:
         return
-    font, thickness = cv2.FONT_HERSHEY_SIMPLEX, max(1, round(size / 8))
-    (_, capital), _ = cv2.getTextSize("H", font, 1.0, 1)
-    scale = size / capital
-    (needed, _), _ = cv2.getTextSize(text, font, scale, thickness)
-    scale *= min(1.0, room / max(needed, 1))
-    (width, _), _ = cv2.getTextSize(text, font, scale, thickness)
+    thickness = max(1, round(size / 8))
+    scale, capital = fit_text(text, size, thickness, room)
+    (width, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, thickness)
     corner = round(centre[0] - width / 2), round(centre[1] + scale * capital / 2)
-    cv2.putText(canvas, text, corner, font, scale, colour, thickness, cv2.LINE_AA)
+    put_text(canvas, text, corner, scale, colour, thickness)
 
 
 def _fill_rounded(canvas: Canvas, area: Area, radius: float, colour: Colour) -> None:
@@ -134,9 +133,4 @@ def _fill(canvas: Canvas, corners: np.ndarray, colour: Colour) -> None:
     """Fill a convex polygon; corners (n, 2) as (x, y)."""
     import cv2
 
-    cv2.fillConvexPoly(canvas, _fixed(corners), colour, cv2.LINE_AA, SUBPIXEL_BITS)
-
-
-def _fixed(points: np.ndarray) -> np.ndarray:
-    # cv2 counts from pixel centres, we from pixel edges.
-    return np.rint((points - 0.5) * (1 << SUBPIXEL_BITS)).astype(np.int32)
+    cv2.fillConvexPoly(canvas, fixed_point(corners), colour, cv2.LINE_AA, SUBPIXEL_BITS)

@@ -3,28 +3,26 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.rendering.cells import Area
 from glimpse_envs.rendering.drawing import Canvas, blank, draw_mark, draw_path, draw_text, enlarge
-from glimpse_envs.rendering.judgement import AnyPicture, brief_judgement, verdict_of
 from glimpse_envs.rendering.palette import BACKGROUND, TEXT, verdict_colour
 from glimpse_envs.rendering.picture import Picture
-from glimpse_envs.rendering.table_panel import draw_table
-from glimpse_envs.rendering.tape_panel import draw_tapes
-from glimpse_envs.rendering.tape_picture import TapePicture
+from glimpse_envs.rendering.table_panel import draw_cells
+from glimpse_envs.rendering.verdict import AnyPicture, brief_verdict, verdict_of
 
 MIN_CELL = 48
 
 
-def draw_scanpath(picture: AnyPicture, size: int = 160) -> NDArray[np.uint8]:
+def draw_scanpath(picture: AnyPicture, size: int = 160) -> Bytes:
     """One cell of a contact sheet: the scene and its whole path, framed green or red.
 
     Under the scene stands the answer and, where it is wrong, the target. A full view has no path.
     Of tapes their last state is shown, of a table its cells and path.
 
     Args:
-        picture: what to show; its windows, glimpse and caption are left out.
+        picture: to draw; its windows, glimpse and caption are left out.
         size: the cell's width in pixels, at least 48.
 
     Returns:
@@ -45,12 +43,10 @@ def draw_scanpath(picture: AnyPicture, size: int = 160) -> NDArray[np.uint8]:
     area = Area(2 * edge, 2 * edge, inner - 2 * edge, inner - 2 * edge)
     if isinstance(picture, Picture):
         _draw_scene(cell[edge : size - edge, edge : size - edge], picture, size / 120)
-    elif isinstance(picture, TapePicture):
-        draw_tapes(cell, picture, area)
     else:
-        draw_table(cell, picture, area)
+        draw_cells(cell, picture, area)
 
-    text = brief_judgement(picture)
+    text = brief_verdict(picture)
     if text:
         mark = text_size * 5 // 4
         below = size + (cell.shape[0] - size - text_size) // 2
@@ -60,9 +56,7 @@ def draw_scanpath(picture: AnyPicture, size: int = 160) -> NDArray[np.uint8]:
     return cell
 
 
-def contact_sheet(
-    cells: Sequence[NDArray[np.uint8]], columns: int, title: str = ""
-) -> NDArray[np.uint8]:
+def contact_sheet(cells: Sequence[Bytes], columns: int, title: str = "") -> Bytes:
     """Lay cells out row by row, under a title.
 
     Args:

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.rendering.palette import (
     BACKGROUND,
     HALO,
@@ -19,7 +20,7 @@ from glimpse_envs.rendering.palette import (
     verdict_colour,
 )
 
-Canvas = NDArray[np.uint8]
+Canvas = Bytes
 
 SUBPIXEL_BITS = 4
 
@@ -58,18 +59,49 @@ def draw_text(
 
     A line longer than `width` pixels is written smaller, so that it always fits.
     """
+    if text:
+        scale, _ = fit_text(text, size, 1, width)
+        put_text(canvas, text, (corner[0], corner[1] + size), scale, colour, 1)
+
+
+def fit_text(text: str, size: float, thickness: int, width: float) -> tuple[float, float]:
+    """Return the font's scale at which capitals are `size` pixels high, or smaller where the line
+    would be longer than `width` pixels, and the height in pixels of capitals at scale 1."""
     import cv2
 
-    if not text:
-        return
-    font, thickness = cv2.FONT_HERSHEY_SIMPLEX, 1
+    font = cv2.FONT_HERSHEY_SIMPLEX
     # Measured, not assumed: OpenCV 4 and 5 draw this font at different sizes.
-    (_, capital), _ = cv2.getTextSize("H", font, 1.0, thickness)
+    (_, capital), _ = cv2.getTextSize("H", font, 1.0, 1)
     scale = size / capital
     (needed, _), _ = cv2.getTextSize(text, font, scale, thickness)
-    scale *= min(1.0, width / max(needed, 1))
-    left, top = corner
-    cv2.putText(canvas, text, (left, top + size), font, scale, colour, thickness, cv2.LINE_AA)
+    return scale * min(1.0, width / max(needed, 1)), capital
+
+
+def put_text(
+    canvas: Canvas, text: str, origin: tuple[int, int], scale: float, colour: Colour, thickness: int
+) -> None:
+    """Write one line with its lower left corner at `origin` (x, y)."""
+    import cv2
+
+    font = cv2.FONT_HERSHEY_SIMPLEX
+    cv2.putText(canvas, text, origin, font, scale, colour, thickness, cv2.LINE_AA)
+
+
+def fixed_point(points: NDArray[np.floating]) -> NDArray[np.int32]:
+    """Return points (n, 2) in edge coordinates as OpenCV's fixed-point pixels (n, 2).
+
+    OpenCV counts from pixel centres, edge coordinates from pixel edges.
+    """
+    return np.rint((points.astype(np.float64) - 0.5) * (1 << SUBPIXEL_BITS)).astype(np.int32)
+
+
+def draw_disc(canvas: Canvas, centre: tuple[float, float], radius: float, colour: Colour) -> None:
+    """Draw a filled circle around `centre` (x, y)."""
+    import cv2
+
+    ((x, y),) = fixed_point(np.array([centre])).tolist()
+    extent = round(radius * (1 << SUBPIXEL_BITS))
+    cv2.circle(canvas, (x, y), extent, colour, -1, cv2.LINE_AA, SUBPIXEL_BITS)
 
 
 def draw_outline(
@@ -110,17 +142,15 @@ def draw_path(canvas: Canvas, path: NDArray[np.floating], unit: float) -> None:
     """
     import cv2
 
-    one = 1 << SUBPIXEL_BITS
-    # cv2 counts from pixel centres, we from pixel edges.
-    fixed = np.rint((path.astype(np.float64) - 0.5) * one).astype(int)
-    points = [(int(x), int(y)) for x, y in fixed]
+    points = path.tolist()
+    ends = fixed_point(path).tolist()
     strengths = np.linspace(0.35, 1.0, len(points)) if len(points) > 1 else np.ones(1)
     line_width, halo_width = max(1, round(unit)), max(1, round(unit)) + 2
 
     def blend(before: Canvas, strength: float) -> None:
         canvas[:] = cv2.addWeighted(canvas, strength, before, 1.0 - strength, 0.0)
 
-    for start, end, strength in zip(points[:-1], points[1:], strengths[1:], strict=True):
+    for start, end, strength in zip(ends[:-1], ends[1:], strengths[1:], strict=True):
         before = canvas.copy()
         cv2.line(canvas, start, end, HALO, halo_width, cv2.LINE_AA, SUBPIXEL_BITS)
         cv2.line(canvas, start, end, PATH, line_width, cv2.LINE_AA, SUBPIXEL_BITS)
@@ -132,36 +162,26 @@ def draw_path(canvas: Canvas, path: NDArray[np.floating], unit: float) -> None:
     _draw_dot(canvas, points[-1], 2.8 * unit, PRESENT)
 
 
-def _draw_dot(canvas: Canvas, point: tuple[int, int], radius: float, colour: Colour) -> None:
-    import cv2
-
-    one = 1 << SUBPIXEL_BITS
-    for extent, fill in ((radius + 1.2, HALO), (radius, colour)):
-        cv2.circle(canvas, point, round(extent * one), fill, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+def _draw_dot(canvas: Canvas, point: tuple[float, float], radius: float, colour: Colour) -> None:
+    draw_disc(canvas, point, radius + 1.2, HALO)
+    draw_disc(canvas, point, radius, colour)
 
 
 def draw_mark(canvas: Canvas, corner: tuple[int, int], size: int, verdict: bool | None) -> None:
     """A tick on green, a cross on red, or a grey ring while the verdict is open."""
     import cv2
 
-    one = 1 << SUBPIXEL_BITS
-    colour = verdict_colour(verdict)
-    centre = np.array(corner, np.float64) + size / 2
-
-    def at(x: float, y: float) -> tuple[int, int]:
-        fixed = np.rint((centre + np.array((x, y)) * size / 2 - 0.5) * one).astype(int)
-        return int(fixed[0]), int(fixed[1])
-
+    centre = corner[0] + size / 2, corner[1] + size / 2
     stroke = max(1, size // 8)
-    cv2.circle(canvas, at(0, 0), round(size / 2 * one), colour, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+    draw_disc(canvas, centre, size / 2, verdict_colour(verdict))
     if verdict is None:
-        inner = round((size / 2 - stroke) * one)
-        cv2.circle(canvas, at(0, 0), inner, BACKGROUND, -1, cv2.LINE_AA, SUBPIXEL_BITS)
+        draw_disc(canvas, centre, size / 2 - stroke, BACKGROUND)
         return
     strokes = (
         ((-0.45, 0.05), (-0.12, 0.38), (0.48, -0.32))
         if verdict
         else ((-0.36, -0.36), (0.36, 0.36), (0, 0), (0.36, -0.36), (-0.36, 0.36))
     )
-    for start, end in pairwise(strokes):
-        cv2.line(canvas, at(*start), at(*end), TEXT, stroke, cv2.LINE_AA, SUBPIXEL_BITS)
+    corners = fixed_point(np.array(centre) + np.array(strokes) * size / 2).tolist()
+    for start, end in pairwise(corners):
+        cv2.line(canvas, start, end, TEXT, stroke, cv2.LINE_AA, SUBPIXEL_BITS)

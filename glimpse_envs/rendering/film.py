@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.core.files import replacing
 
 SUFFIXES = (".mp4", ".gif")
 
 
-def write_png(image: NDArray[np.uint8], path: str | os.PathLike[str]) -> Path:
+def write_png(image: Bytes, path: str | os.PathLike[str]) -> Path:
     """Write an (height, width, 3) uint8 RGB image, making missing folders.
 
     Raises:
@@ -33,9 +33,7 @@ def write_png(image: NDArray[np.uint8], path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def write_film(
-    frames: Iterable[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 4
-) -> Path:
+def write_film(frames: Iterable[Bytes], path: str | os.PathLike[str], fps: float = 4) -> Path:
     """Write a film, H.264 or GIF by the path's suffix, making missing folders.
 
     Args:
@@ -56,7 +54,7 @@ def write_film(
         raise ValueError(f"fps must be positive; it is {fps}")
     with replacing(target) as temporary:
         checked = _checked(frames, even=target.suffix.lower() == ".mp4")
-        # The first frame is asked for before a writer opens: bad frames are told of first.
+        # Bad frames raise before a writer opens.
         first = next(checked, None)
         if first is None:
             raise ValueError("a film needs at least one frame; it got none")
@@ -89,7 +87,7 @@ def _open_writer(path: Path, fps: float) -> Any:
     )
 
 
-def _checked(frames: Iterable[NDArray[np.uint8]], even: bool) -> Iterator[NDArray[np.uint8]]:
+def _checked(frames: Iterable[Bytes], even: bool) -> Iterator[Bytes]:
     shape: tuple[int, ...] | None = None
     for index, frame in enumerate(frames):
         _check_image(frame)
@@ -104,7 +102,7 @@ def _checked(frames: Iterable[NDArray[np.uint8]], even: bool) -> Iterator[NDArra
         yield frame
 
 
-def _check_image(image: NDArray[np.uint8]) -> None:
+def _check_image(image: Bytes) -> None:
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
         raise ValueError(
             f"an image must be (height, width, 3) uint8 RGB; it is {image.shape} {image.dtype}"

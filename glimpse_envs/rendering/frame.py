@@ -1,10 +1,10 @@
-"""One frame of an episode: what is hidden, where the agent looks in it, and what it answers."""
+"""One frame of an episode: the scene, tapes or table, the gaze in it, and the answer."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.rendering.cells import Area
 from glimpse_envs.rendering.drawing import (
     Canvas,
@@ -16,7 +16,6 @@ from glimpse_envs.rendering.drawing import (
     draw_text,
     enlarge,
 )
-from glimpse_envs.rendering.judgement import AnyPicture, judgement_lines, verdict_of
 from glimpse_envs.rendering.palette import (
     BACKGROUND,
     EDGE,
@@ -26,20 +25,20 @@ from glimpse_envs.rendering.palette import (
     verdict_colour,
 )
 from glimpse_envs.rendering.picture import Picture
-from glimpse_envs.rendering.table_panel import draw_table
-from glimpse_envs.rendering.tape_panel import draw_tapes
+from glimpse_envs.rendering.table_panel import draw_cells
 from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
+from glimpse_envs.rendering.verdict import AnyPicture, answer_and_target, verdict_of
 
 MIN_HEIGHT = 160
 LIGHT_OUTSIDE = 0.45
-"""How much of the scene's light is left outside the largest window."""
+"""Share of the scene's brightness left outside the largest window."""
 WIDE = 16 / 9
 """The shape of a frame of tapes or of a table, whatever they hold."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything goes in a frame, in the frame's pixels; fixed by the scene's size and K."""
+    """Layout of a frame in its pixels, fixed by the scene's size and K."""
 
     height: int
     """The frame's height; even, as H.264 asks."""
@@ -83,7 +82,7 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
     zoom = min(panel / rows, 2 * panel / columns)
     scene_height, scene_width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
 
-    # The retina's column runs down the whole frame, beside the text.
+    # The retina's column runs down the whole frame, right of the text.
     patch_pitch = (height - margin) // max(scales, 2)
     patch_side = max(1, patch_pitch - text_size - 3 * margin // 2) if scales else 0
     column = patch_side + 2 * margin if scales else 0
@@ -107,7 +106,7 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
     )
 
 
-def draw_frame(picture: AnyPicture, height: int = 360) -> NDArray[np.uint8]:
+def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
     """Draw one frame; below stand the answer, the target and the caption.
 
     Of a scene: windows and path at the left, the retina's view at the right. Each scale's window
@@ -115,10 +114,10 @@ def draw_frame(picture: AnyPicture, height: int = 360) -> NDArray[np.uint8]:
 
     Of tapes: each with its head; cells that the agent wrote are blue, symbols that it put out green
     or red. Of a table: its cells, blue where the agent wrote, with the path through them and a star
-    on those that hold the evidence.
+    on the relevant ones.
 
     Args:
-        picture: what to show.
+        picture: to draw.
         height: of the frame in pixels, at least 160.
 
     Returns:
@@ -150,10 +149,7 @@ def _draw_cells_frame(picture: TapePicture | TablePicture, height: int) -> Canva
     frame = blank(_even(height), _even(round(WIDE * height)), BACKGROUND)
     width, panel = frame.shape[1] - 2 * margin, height - 4 * margin - strip
     area = Area(margin, margin, width, panel)
-    if isinstance(picture, TapePicture):
-        draw_tapes(frame, picture, area)
-    else:
-        draw_table(frame, picture, area)
+    draw_cells(frame, picture, area)
     _draw_text_strip(frame, picture, Area(margin, panel + 3 * margin, width, strip))
     return frame
 
@@ -188,15 +184,15 @@ def _draw_retina(frame: Canvas, picture: Picture, layout: Layout) -> None:
 def _draw_text_strip(frame: Canvas, picture: AnyPicture, area: Area) -> None:
     left, top, size = round(area.left), round(area.top), round(area.height / 3)
     half = round(area.width) // 2
-    said, wanted = judgement_lines(picture)
+    answer, target = answer_and_target(picture)
     mark = size * 3 // 2
-    if said:
+    if answer:
         verdict = verdict_of(picture)
         draw_mark(frame, (left, top - (mark - size) // 2), mark, verdict)
         text_left = left + mark + size // 2
         room = half - (text_left - left) - size // 2
-        draw_text(frame, said, (text_left, top), size, verdict_colour(verdict), room)
-    draw_text(frame, wanted, (left + half, top), size, TEXT, half)
+        draw_text(frame, answer, (text_left, top), size, verdict_colour(verdict), room)
+    draw_text(frame, target, (left + half, top), size, TEXT, half)
     below = (left, top + 2 * size)
     draw_text(frame, picture.caption, below, size * 4 // 5, MUTED, 2 * half)
 

@@ -24,7 +24,7 @@ HALO: Colour = (0, 0, 0)
 CELL: Colour = (40, 43, 53)
 SLOT: Colour = (28, 30, 38)
 WRITTEN: Colour = (60, 190, 255)
-EVIDENCE: Colour = (255, 190, 50)
+RELEVANT: Colour = (255, 190, 50)
 
 RIGHT: Colour = (72, 199, 116)
 WRONG: Colour = (240, 82, 82)

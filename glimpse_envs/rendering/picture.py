@@ -1,9 +1,11 @@
-"""What one frame shows, as plain data."""
+"""Picture of one frame as plain data."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from glimpse_envs.core.arrays import Float32s
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +24,11 @@ class Picture:
 
     scene: NDArray[np.floating]
     """(C, H, W) in [0, 1]; C = 1 (grey) or 3 (RGB)."""
-    path: NDArray[np.float32]
+    path: Float32s
     """(t, 2) fixation centres so far, as (x, y) in pixels; t >= 1, the last is the present one."""
     sides: tuple[float, ...]
     """(K,) side of each scale's window in pixels, in the order of the glimpse's scales."""
-    glimpse: NDArray[np.float32]
+    glimpse: Float32s
     """(K * C, g, g) in [0, 1], scale-major: all channels of scale 0, then of scale 1, ..."""
     answer: str | None
     """The agent's last answer; None before the first."""
@@ -62,6 +64,6 @@ class Picture:
         return int(self.scene.shape[0])
 
     @property
-    def scale_glimpses(self) -> NDArray[np.float32]:
+    def scale_glimpses(self) -> Float32s:
         """(K, C, g, g): the glimpse, one entry a scale."""
         return self.glimpse.reshape(len(self.sides), self.channels, *self.glimpse.shape[1:])

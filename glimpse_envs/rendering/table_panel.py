@@ -5,27 +5,36 @@ from glimpse_envs.rendering.drawing import Canvas, draw_text
 from glimpse_envs.rendering.palette import (
     CELL,
     EDGE,
-    EVIDENCE,
     MUTED,
     PATH,
     PRESENT,
+    RELEVANT,
     SLOT,
     TEXT,
     WRITTEN,
     mix,
 )
-from glimpse_envs.rendering.tape_picture import TablePicture
+from glimpse_envs.rendering.tape_panel import draw_tapes
+from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
 
 GRIDS = ((4, 2), (4, 3), (4, 4), (5, 4), (6, 5), (8, 6), (10, 8))
 """(columns, rows): the first that holds the cells is drawn."""
 
 
-def draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
+def draw_cells(canvas: Canvas, picture: TapePicture | TablePicture, area: Area) -> None:
+    """Draw tapes or a table into an area of the canvas."""
+    if isinstance(picture, TapePicture):
+        draw_tapes(canvas, picture, area)
+    else:
+        _draw_table(canvas, picture, area)
+
+
+def _draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
     """Draw the query and the cells into an area of the canvas.
 
-    Every cell has its address in the upper left corner and, in the lower left one, when the path
-    came to it: 1 is the first of the path. Of more cells than the greatest grid holds, those with
-    the evidence and those visited last are drawn.
+    Every cell has its address in the upper left corner and the numbers of the path's steps that
+    visited it, from 1 on, in the lower left one. Where there are more cells than the largest grid
+    holds, the relevant ones and those visited last are drawn.
     """
     title = area.height / 16
     draw_text(
@@ -33,7 +42,7 @@ def draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
         picture.query,
         (round(area.left), round(area.top)),
         max(6, round(title)),
-        EVIDENCE,
+        RELEVANT,
         round(area.width),
     )
     top = area.top + 2 * title
@@ -45,7 +54,7 @@ def draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
 
 
 def shown_cells(picture: TablePicture) -> tuple[int, ...]:
-    """The addresses that are drawn, in the picture's order."""
+    """Return the addresses that are drawn, in the picture's order."""
     columns, rows = GRIDS[-1]
     latest = {address: step for step, address in enumerate(picture.path)}
     ranked = sorted(
@@ -61,7 +70,7 @@ def shown_cells(picture: TablePicture) -> tuple[int, ...]:
 
 
 def _place_cells(addresses: tuple[int, ...], grid: Area) -> dict[int, Area]:
-    """Where each address stands; row by row."""
+    """Return the area of each address, address -> area, row by row."""
     columns, rows = next(
         (columns, rows) for columns, rows in GRIDS if columns * rows >= len(addresses)
     )
@@ -85,7 +94,7 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
         fill = lit(fill, PRESENT)
     if steps:
         edge = PRESENT if present else mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
-    # What looks right in a cell more than half as high as it is wide is too large in a high one.
+    # Texts are sized by the width in cells that are higher than 0.62 of it.
     unit = min(cell.height, 0.62 * cell.width)
     thickness = unit / 50 if not steps else unit / 22 if present else unit / 36
     draw_box(canvas, cell, fill, edge, max(1.0, thickness))
@@ -93,7 +102,7 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
     if address in picture.relevant:
         side = 0.26 * unit
         star = Area(cell.right - 1.3 * side, cell.top + 0.3 * side, side, side)
-        draw_star(canvas, star, EVIDENCE)
+        draw_star(canvas, star, RELEVANT)
 
     if unit < 15:
         return  # no room for notes
@@ -102,6 +111,6 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
     room = round(0.6 * cell.width)
     draw_text(canvas, str(address), (left, top), note, mix(fill, MUTED, 0.8), room)
     if steps:
-        said = ("..," if len(steps) > 3 else "") + ",".join(map(str, steps[-3:]))
+        visits = ("..," if len(steps) > 3 else "") + ",".join(map(str, steps[-3:]))
         low = round(cell.bottom - 0.1 * unit) - note
-        draw_text(canvas, said, (left, low), note, PATH, room)
+        draw_text(canvas, visits, (left, low), note, PATH, room)

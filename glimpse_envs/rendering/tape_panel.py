@@ -1,4 +1,4 @@
-"""Tapes, one below the other: cells, heads, what was written and what was put out."""
+"""Panel of tapes, one below the other: cells, heads, symbols written and put out."""
 
 from glimpse_envs.rendering.cells import (
     Area,
@@ -25,7 +25,7 @@ from glimpse_envs.rendering.palette import (
 from glimpse_envs.rendering.tape_picture import Strip, TapePicture
 
 FEWEST_SLOTS, MOST_SLOTS = 12, 24
-"""How many slots a tape has in a frame; of a longer one, those around its head are shown."""
+"""Bounds of the number of slots of a tape; longer tapes are cut to those around the head."""
 
 
 def draw_tapes(canvas: Canvas, picture: TapePicture, area: Area) -> None:
@@ -98,7 +98,7 @@ def _draw_cell(canvas: Canvas, strip: Strip, index: int, cell: Area) -> None:
 
 
 def _stain(strip: Strip, index: int) -> Colour | None:
-    """The colour that says what became of a cell."""
+    """Return the colour of a cell that was put out or written; None for any other."""
     if index < len(strip.good):
         return verdict_colour(strip.good[index])
     return WRITTEN if index in strip.written else None

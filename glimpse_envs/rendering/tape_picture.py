@@ -1,4 +1,4 @@
-"""What frames of tapes and tables show: plain data, which names no environment."""
+"""Pictures of tapes and tables as plain data, for frames of any environment."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,8 @@ class Strip:
     """One tape, its cells from left to right.
 
     Attributes:
-        name: what stands above it: "input", "memory", "output".
-        cells: the text of each cell, "" where it is blank; what follows a newline is written small
-            below.
+        name: the label above it: "input", "memory", "output".
+        cells: the text of each cell, "" for a blank; text after a newline is written small below.
         head: index of the cell under the head; -1 or `len(cells)` where the head stands outside, on
             the left or right; None for a tape without a head.
         written: indices of the cells that the agent wrote.
@@ -81,11 +80,11 @@ class TablePicture:
         addresses: the address of each, all different, in the order of drawing.
         path: addresses read or written so far, in order; the last is the present one.
         written: addresses that the agent wrote.
-        query: what is asked: "key 3", "5 hops from 17"; "" while nothing is.
+        query: the query as text: "key 3", "5 hops from 17"; "" without one.
         caption: one line of text.
-        answer: what the agent answered; None before it has.
+        answer: the agent's answer; None before it.
         target: the right answer; None where it is not yet known.
-        relevant: addresses that hold the evidence.
+        relevant: addresses of the cells with the answer.
 
     Raises:
         ValueError: as many addresses as cells are not given, an address stands twice, or the

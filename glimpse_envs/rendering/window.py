@@ -7,7 +7,8 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from glimpse_envs.core.arrays import Bytes
 
 CURE: Final = "use render_mode='rgb_array' where there is none"
 PROBE: Final = "import cv2; cv2.namedWindow('probe'); cv2.destroyAllWindows()"
@@ -38,7 +39,7 @@ class Window:
         self._wait = max(1, round(1000 / fps))
         self._is_open = False
 
-    def show(self, frame: NDArray[np.uint8]) -> None:
+    def show(self, frame: Bytes) -> None:
         """Show a frame, (height, width, 3) uint8 RGB, and wait as long as it lasts."""
         import cv2
 

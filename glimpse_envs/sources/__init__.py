@@ -31,7 +31,7 @@ SOURCES: dict[str, str] = {
 
 
 class SourceModule(Protocol):
-    """What the module of a source has. It is given the whole source string."""
+    """Interface of a source's module; `source` is the whole source string."""
 
     def describe(self, source: str) -> SourceInfo: ...
     def load(self, source: str, split: str) -> Examples: ...
@@ -62,12 +62,12 @@ def load(source: str, split: str) -> Examples:
 
 
 def is_known(source: object) -> bool:
-    """Whether `source` names a source; whether its files are there is another question."""
+    """Return whether `source` names a source; no file is touched."""
     return isinstance(source, str) and _key(source) in SOURCES
 
 
 def _key(source: str) -> str:
-    """Under which name a source stands in `SOURCES`."""
+    """Return the key of a source in `SOURCES`."""
     name, colon, argument = source.partition(":")
     return f"{name}:PATH" if colon and argument else source
 

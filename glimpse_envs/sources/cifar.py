@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import Examples, SourceError, SourceInfo
 from glimpse_envs.sources.files import (
     PublishedFile,
@@ -134,7 +134,7 @@ def extract(archive: Path, target: Path) -> None:
                 raise
 
 
-def read_batch(path: Path, md5: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def read_batch(path: Path, md5: str) -> tuple[Bytes, Ints]:
     """Read one batch: images (N, 3, 32, 32) and labels (N,).
 
     Raises:
@@ -172,7 +172,7 @@ class _ArrayUnpickler(pickle.Unpickler):
     """Rebuilds NumPy arrays; any other class or function in a pickle is refused, not called."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """What stands for a global name in the pickle."""
+        """Return the substitute of a global name in the pickle."""
         match module, name:
             case "numpy.core.multiarray", "_reconstruct":
                 return np.empty(0).__reduce__()[0]  # the same function, wherever NumPy keeps it

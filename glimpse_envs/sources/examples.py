@@ -1,13 +1,16 @@
-"""What every source gives: labelled images, what they look like, and one kind of error."""
+"""Common types of all sources: splits, labelled images, their description, the error."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-SPLITS = ("train", "validation", "test")
+from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.core.arrays import Bytes, Ints
+
+__all__ = ["HELD_OUT", "SPLITS", "Examples", "SourceError", "SourceInfo"]
+
 HELD_OUT = 10_000
-"""How many of the last published training images are the validation split."""
+"""Number of images in the validation split: the last of the published training images."""
 
 
 class SourceError(RuntimeError):
@@ -16,7 +19,7 @@ class SourceError(RuntimeError):
 
 @dataclass(frozen=True)
 class SourceInfo:
-    """What is known of a source without its pixels."""
+    """Description of a source without its pixels."""
 
     name: str
     image_shape: tuple[int, int, int]
@@ -29,13 +32,13 @@ class SourceInfo:
 class Examples:
     """Labelled images. The arrays cannot be written to: every environment shares them."""
 
-    images: NDArray[np.uint8]
+    images: Bytes
     """(N, C, h, w), C-contiguous, 0 black to 255 white, colours in the order RGB."""
-    labels: NDArray[np.int64]
+    labels: Ints
     """(N,), indices into the source's class names."""
 
     def __post_init__(self) -> None:
-        """Refuse arrays which do not belong together, and keep read-only views of the rest.
+        """Check that the arrays fit each other, and keep read-only views of them.
 
         Raises:
             ValueError: if `images` has not four axes, or not one image for each label.

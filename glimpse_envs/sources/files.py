@@ -1,4 +1,4 @@
-"""Where published files are: in `$GLIMPSE_DATA`, else in the user's cache, else downloaded once."""
+"""Published files: in `$GLIMPSE_DATA`, else in the user's cache, else downloaded once."""
 
 import hashlib
 import os
@@ -67,7 +67,7 @@ def missing(path: Path, url: str) -> SourceError:
 
 
 def verify(path: Path, checksum: str, cure: str) -> None:
-    """Refuse a file which has not the checksum "algorithm:digest"; `cure` ends the message.
+    """Check that a file has the checksum "algorithm:digest"; `cure` ends the error's message.
 
     Raises:
         SourceError: naming the file, the checksum expected and the one found.

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
@@ -21,12 +21,12 @@ LAYOUT = "It must hold one folder of images (png, jpg, bmp) for each class"
 
 @dataclass(frozen=True)
 class ImageFolder:
-    """Everything in a folder, read once."""
+    """Images, labels and splits of a folder."""
 
     class_names: tuple[str, ...]
-    images: NDArray[np.uint8]  # (N, C, h, w)
-    labels: NDArray[np.int64]  # (N,)
-    splits: NDArray[np.int64]  # (N,), indices into SPLITS
+    images: Bytes  # (N, C, h, w)
+    labels: Ints  # (N,)
+    splits: Ints  # (N,), indices into SPLITS
 
 
 def describe(source: str) -> SourceInfo:
@@ -125,7 +125,7 @@ def split_of(relative: str) -> int:
     return SPLITS.index({8: "validation", 9: "test"}.get(tenth, "train"))
 
 
-def read_image(path: Path) -> NDArray[np.uint8]:
+def read_image(path: Path) -> Bytes:
     """Read one image as RGB, (h, w, 3); transparency is dropped.
 
     Raises:
@@ -158,6 +158,6 @@ def _folders(parent: Path) -> list[Path]:
     return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
 
-def _size(image: NDArray[np.uint8]) -> str:
-    """An image's size in words, width first as image programs say it."""
+def _size(image: Bytes) -> str:
+    """Return an image's size as text, "width x height"."""
     return f"{image.shape[1]}x{image.shape[0]}"

@@ -1,4 +1,4 @@
-"""How people write the ten digits: the pen's curves, as control points.
+"""Pen strokes of the ten handwritten digits, as control points.
 
 Coordinates are (x, y) in pixels from the middle of a 28x28 image, x to the right and y down. Within
 a curve the pen moves smoothly through its points; a corner or a lifted pen begins a new curve. A
@@ -8,7 +8,8 @@ digit which people write in different ways has several styles, each as likely as
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from glimpse_envs.core.arrays import Floats
 
 Curve: TypeAlias = tuple[tuple[float, float], ...]
 Style: TypeAlias = tuple[Curve, ...]
@@ -75,7 +76,7 @@ STYLES: tuple[tuple[Style, ...], ...] = (  # indexed by digit
 # fmt: on
 
 
-def trace(curve: Curve) -> NDArray[np.float64]:
+def trace(curve: Curve) -> Floats:
     """The smooth path of the pen through a curve's control points, (points, 2), finely sampled.
 
     A cubic Hermite spline over centripetal knots (Lee, 1989), which neither overshoots nor loops
@@ -102,7 +103,7 @@ def trace(curve: Curve) -> NDArray[np.float64]:
     return path.reshape(-1, 2)
 
 
-def sample_style(style: Style, total: int) -> list[NDArray[np.float64]]:
+def sample_style(style: Style, total: int) -> list[Floats]:
     """A style's curves as polylines of (points, 2), `total` points in all, even along the pen."""
     paths = [trace(curve) for curve in style]
     travelled = [

@@ -1,6 +1,6 @@
 """Handwritten-looking digits without a file: pen strokes, deformed and drawn.
 
-Every glyph is a digit's polyline (`glyph_strokes`), warped elastically in the manner of Simard et
+Every glyph is a digit's polyline (`glyph_strokes`), warped elastically as by Simard et
 al. (2003, "Best practices for convolutional neural networks"), then scaled, slanted, rotated and
 moved. As in MNIST, it is white on black, fills about the central 20x20 pixels of a 28x28 image
 and is centred by its mass. There are unlimited glyphs: (split, index) names one, and it depends on
@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glimpse_envs.core.arrays import Bytes, Floats, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceInfo
 from glimpse_envs.sources.glyph_strokes import STYLES, sample_style
 
@@ -74,12 +75,12 @@ def draw_glyphs(indices: ArrayLike, split: str) -> Examples:
         uniform = _uniform(wanted[chunk].astype(np.uint64), split)  # (n, DRAWS)
         labels[chunk], styles = _choose_styles(uniform[:, 0], uniform[:, 1])
         paths = _deform(styles, uniform[:, 2:])
-        pens = _between(PEN, uniform[:, 8])
+        pens = _stretch(PEN, uniform[:, 8])
         images[chunk, 0] = _draw(paths, styles, pens)
     return Examples(images, labels)
 
 
-def _uniform(indices: NDArray[np.uint64], split: str) -> NDArray[np.float64]:
+def _uniform(indices: NDArray[np.uint64], split: str) -> Floats:
     """Random numbers in [0, 1) for each glyph, (n, DRAWS), from streams keyed by (split, block)."""
     blocks, rows = np.divmod(indices, np.uint64(BLOCK))
     uniform = np.empty((len(indices), DRAWS))
@@ -91,15 +92,13 @@ def _uniform(indices: NDArray[np.uint64], split: str) -> NDArray[np.float64]:
     return uniform
 
 
-def _between(ends: tuple[float, float], uniform: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stretch(ends: tuple[float, float], uniform: Floats) -> Floats:
     """Numbers in [0, 1) stretched to lie between two ends, in the same shape."""
     low, high = ends
     return low + (high - low) * uniform
 
 
-def _choose_styles(
-    digit: NDArray[np.float64], style: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _choose_styles(digit: Floats, style: Floats) -> tuple[Ints, Ints]:
     """Labels (n,), and rows (n,) of the style table, from two numbers in [0, 1) a glyph."""
     styles_of = np.array([len(styles) for styles in STYLES])  # (10,)
     first = np.cumsum(styles_of) - styles_of
@@ -108,10 +107,8 @@ def _choose_styles(
 
 
 @cache
-def _style_table() -> tuple[
-    NDArray[np.float64], NDArray[np.float64], tuple[tuple[slice, ...], ...]
-]:
-    """Every style's points (S, P, 2), their weights on the lattice (S, P, nodes), its curves."""
+def _style_table() -> tuple[Floats, Floats, tuple[tuple[slice, ...], ...]]:
+    """Return the styles' points (S, P, 2), their lattice weights (S, P, nodes), and the curves."""
     curves = [sample_style(style, POINTS) for styles in STYLES for style in styles]
     points = np.stack([np.concatenate(style) for style in curves])  # (S, P, 2)
     axis = np.linspace(-10, 10, LATTICE)
@@ -127,15 +124,15 @@ def _style_table() -> tuple[
     return points, weights, parts
 
 
-def _deform(styles: NDArray[np.int64], uniform: NDArray[np.float64]) -> NDArray[np.float64]:
+def _deform(styles: Ints, uniform: Floats) -> Floats:
     """The pen's paths, (n, P, 2) in pixels (x, y) from the middle, from (n, DRAWS - 2) numbers."""
     points, weights, _ = _style_table()
-    rotation = _between(ROTATION, uniform[:, 0])
-    slant = _between(SLANT, uniform[:, 1])
-    width = _between(WIDTH, uniform[:, 2])
-    height = _between(HEIGHT, uniform[:, 3])
-    offset = _between(OFFSET, uniform[:, 4:6])  # (n, 2)
-    nodes = _between(WARP, uniform[:, 7:]).reshape(-1, LATTICE**2, 2)
+    rotation = _stretch(ROTATION, uniform[:, 0])
+    slant = _stretch(SLANT, uniform[:, 1])
+    width = _stretch(WIDTH, uniform[:, 2])
+    height = _stretch(HEIGHT, uniform[:, 3])
+    offset = _stretch(OFFSET, uniform[:, 4:6])  # (n, 2)
+    nodes = _stretch(WARP, uniform[:, 7:]).reshape(-1, LATTICE**2, 2)
 
     # The columns of rotation @ slant @ scale; y points down, so slanting right takes from x.
     cos, sin = np.cos(rotation), np.sin(rotation)
@@ -149,9 +146,7 @@ def _deform(styles: NDArray[np.int64], uniform: NDArray[np.float64]) -> NDArray[
     return paths * np.minimum(1.0, REACH / furthest)
 
 
-def _draw(
-    paths: NDArray[np.float64], styles: NDArray[np.int64], pens: NDArray[np.float64]
-) -> NDArray[np.uint8]:
+def _draw(paths: Floats, styles: Ints, pens: Floats) -> Bytes:
     """Draw the paths (n, P, 2) with pens of (n,) pixels: (n, 28, 28), white on black."""
     import cv2
 

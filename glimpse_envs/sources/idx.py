@@ -14,8 +14,8 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import HELD_OUT, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.files import PublishedFile, find
 
@@ -32,7 +32,7 @@ class Dataset:
     address: str
     class_names: tuple[str, ...]
     sha256: dict[str, str]
-    """Of each file, by the beginning of its name."""
+    """Checksum of each file, by the beginning of its name."""
 
     def file(self, kind: str) -> PublishedFile:
         """The published file of a kind such as "train-images-idx3"."""
@@ -102,9 +102,7 @@ def load(source: str, split: str) -> Examples:
     return Examples(images[:, None], labels)
 
 
-def read_pair(
-    images_path: Path, labels_path: Path, classes: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def read_pair(images_path: Path, labels_path: Path, classes: int) -> tuple[Bytes, Ints]:
     """Read images (N, h, w) and labels (N,), which must belong together.
 
     Raises:
@@ -125,7 +123,7 @@ def read_pair(
     return images, labels
 
 
-def read_idx(path: Path, axes: int) -> NDArray[np.uint8]:
+def read_idx(path: Path, axes: int) -> Bytes:
     """Read a gzipped IDX file of unsigned bytes with this number of axes; read-only.
 
     Raises:

@@ -1,9 +1,9 @@
-"""The fixed splits of what is drawn and not read from files: tapes and tables."""
+"""Fixed splits of generated things: tapes and tables."""
 
 from glimpse_envs.core.randomness import FIXED_SCENE, VALIDATION_SCENE
 
 FIXED_SCENES = 10_000
-"""How many "validation" and "test" have each."""
+"""Number of scenes in "validation" and in "test"."""
 
 
 def num_scenes_of(split: str) -> int | None:

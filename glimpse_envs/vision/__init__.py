@@ -1,1 +1,1 @@
-"""How pictures are hidden and seen: scenes, sensors and the gaze."""
+"""Scenes, sensors, the gaze, and the base of all picture tasks."""

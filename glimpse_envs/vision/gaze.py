@@ -1,4 +1,4 @@
-"""The gaze: where every row looks, moved in one pass over the rows.
+"""The gaze: the fixations of all rows, moved in one pass over the rows.
 
 Imported by tasks alone: this module needs Numba.
 """
@@ -7,18 +7,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.geometry import LookSpace, place_of, shortening
 
 
 class Gaze:
-    """Where each of n rows looks and has looked in its episode.
+    """Fixations of n rows, the present ones and the path of the episode.
 
     Args:
         budget: T, the most fixations of an episode.
         space: the places that can be looked at.
         max_move: the longest move, in look coordinates, where looks are moves; 0 where they are
             locations.
-        taken: (n,) int64, how many fixations each episode has, which others count.
+        taken: (n,) int64, the number of fixations in each episode, kept by the environment.
 
     Attributes:
         locations: (n, 2) float64 in [-1, 1], (x, y).
@@ -26,9 +27,7 @@ class Gaze:
         path: (n, T, 2) float32, all fixations of the episode in pixels.
     """
 
-    def __init__(
-        self, budget: int, space: LookSpace, max_move: float, taken: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, budget: int, space: LookSpace, max_move: float, taken: Ints) -> None:
         num_envs = len(taken)
         self.locations = np.zeros((num_envs, 2))
         self.centres = np.zeros((num_envs, 2))
@@ -36,22 +35,17 @@ class Gaze:
         self._space, self._max_move, self._taken = space, max_move, taken
         self._first = np.ones_like(taken)
 
-    def start(self, rows: NDArray[np.int64], locations: NDArray[np.float64], sharing: int) -> None:
+    def start(self, rows: Ints, locations: Floats, sharing: int) -> None:
         """Begin the episodes of `rows` (m,): row i looks at `locations[i // sharing]`, (x, y)."""
         self._fixate(rows, locations, sharing, 0.0, self._first)
 
-    def move(self, rows: NDArray[np.int64], looks: NDArray[np.float64]) -> None:
+    def move(self, rows: Ints, looks: Floats) -> None:
         """Take the looks of `rows` (m,) out of those of all rows (n, 2), (x, y) in [-1, 1];
-        `taken` counts them already."""
+        `taken` includes them already."""
         self._fixate(rows, looks, 1, self._max_move, self._taken)
 
     def _fixate(
-        self,
-        rows: NDArray[np.int64],
-        looks: NDArray[np.float64],
-        sharing: int,
-        max_move: float,
-        taken: NDArray[np.int64],
+        self, rows: Ints, looks: Floats, sharing: int, max_move: float, taken: Ints
     ) -> None:
         space = (self._space.height, self._space.width, self._space.margin)
         state = (self.locations, self.centres, self.path, taken)
@@ -60,8 +54,8 @@ class Gaze:
 
 @njit(cache=True, nogil=True)
 def _fixate(
-    rows: NDArray[np.int64],
-    looks: NDArray[np.float64],
+    rows: Ints,
+    looks: Floats,
     sharing: int,
     max_move: float,
     space: tuple[int, int, float],

@@ -4,9 +4,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, check_flags, check_integers, is_number
+from glimpse_envs.core.arguments import (
+    check_choice,
+    check_flags,
+    check_integers,
+    check_numbers,
+    is_number,
+)
+from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
@@ -23,12 +29,11 @@ if TYPE_CHECKING:
 class PictureTask(Task):
     """A picture that is seen through glimpses, or whole.
 
-    Subclasses set `components`, from `look_components` and their own, and say in `act` what the
-    answers to it earn.
+    Subclasses set `components`, from `look_components` and their own, and reward answers in `act`.
 
     Args:
-        scene: what is drawn.
-        sensor: the name of what it is seen through.
+        scene: the distribution of pictures.
+        sensor: its name.
         glimpse_size, scales: of the sensor.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
@@ -73,8 +78,7 @@ class PictureTask(Task):
             raise ValueError(
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
-        if not is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
-            raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
+        check_numbers(0, glimpse_cost=glimpse_cost)
         if view == "full" and (history or stop or glimpse_cost):
             raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
 
@@ -135,7 +139,7 @@ class PictureTask(Task):
 
     # --- the episode -------------------------------------------------------------------------
 
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         self._copies, self._taken = copies, taken
         self._stage = Stage(self._scene, self._sensor, num_envs, copies)
         self.budgets = np.full(num_envs, self.budget)
@@ -153,8 +157,7 @@ class PictureTask(Task):
 
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._stage.draw(groups, keys)
-        streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
-        draw_starts(groups, streams, self._starts)
+        draw_starts(groups, keys.arrays, self._starts)
         self._indices[groups] = keys.indices[groups]
         corners = self._view.space.to_locations(self._stage.boxes[groups].reshape(-1, 2, 2))
         self._target_boxes[groups] = corners.reshape(-1, 4)
@@ -178,11 +181,11 @@ class PictureTask(Task):
         if self._with_history:
             self._remember(rows, self._taken[rows] - 1)
 
-    def _remember(self, rows: Rows, steps: NDArray[np.int64]) -> None:
+    def _remember(self, rows: Rows, steps: Ints) -> None:
         self._glimpses[rows, steps] = self._stage.read(rows, self._gaze.centres)
         self._seen_from[rows, steps] = self._gaze.locations[rows]
 
-    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+    def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         if self._full:
             return {"scene": self._stage.whole(self._stage.group_of[rows])}
         if self._with_history:
@@ -236,7 +239,7 @@ class PictureTask(Task):
         return arrays
 
     def picture_of(self, row: int, caption: str, **answers: Any) -> "Picture":
-        """What a frame shows of `row`; `answers` are `answer` and `target` of `Picture`."""
+        """Return the picture of `row`; `answers` are `answer` and `target` of `Picture`."""
         from glimpse_envs.rendering import Picture
 
         glimpse = np.zeros((0, 1, 1), np.float32)

@@ -209,9 +209,9 @@ def test_only_what_can_be_dealt_is_set() -> None:
 def test_pictures_have_no_length() -> None:
     envs = make_vector(CENTRED, 2)
     assert envs.level_distribution is None
-    with pytest.raises(ValueError, match="level_distribution: what is hidden here has no length"):
+    with pytest.raises(ValueError, match="level_distribution: this environment has no lengths"):
         envs.level_distribution = UniformLevels(1, 2)
-    with pytest.raises(ValueError, match=r"options\['length'\]: what is hidden here has no length"):
+    with pytest.raises(ValueError, match=r"options\['length'\]: this environment has no lengths"):
         envs.reset(options={"length": 1})
 
 

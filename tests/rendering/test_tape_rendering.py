@@ -20,9 +20,9 @@ from glimpse_envs.rendering import (
 from glimpse_envs.rendering.cells import lit
 from glimpse_envs.rendering.palette import (
     CELL,
-    EVIDENCE,
     MUTED,
     PRESENT,
+    RELEVANT,
     RIGHT,
     SLOT,
     WRITTEN,
@@ -171,14 +171,14 @@ def test_dots_say_where_a_tape_goes_on() -> None:
 def test_a_table_marks_present_written_and_relevant_cells() -> None:
     base = draw_frame(table(path=()))
     assert count(base, PRESENT) == count(base, lit(CELL, WRITTEN)) == 0
-    stars = count(base, EVIDENCE)  # of the query's letters
+    stars = count(base, RELEVANT)  # of the query's letters
     present = where(draw_frame(table(path=(0, 5))), PRESENT)
     # Of 4 x 2 cells, number 5 is the second of the second row.
     rows, columns, _ = base.shape
     assert rows * 0.35 < present[:, 0].min() < present[:, 0].max() < rows * 0.9
     assert columns * 0.24 < present[:, 1].min() < present[:, 1].max() < columns * 0.51
     assert count(draw_frame(table(written=frozenset({1}))), lit(CELL, WRITTEN)) > 2000
-    assert count(draw_frame(table(path=(), relevant=frozenset({4}))), EVIDENCE) > stars + 50
+    assert count(draw_frame(table(path=(), relevant=frozenset({4}))), RELEVANT) > stars + 50
 
 
 def test_of_a_big_table_the_present_the_relevant_and_the_latest_cells_are_shown() -> None:

@@ -1,12 +1,12 @@
-"""Which class is it? Pictures that the agent sees through glimpses."""
+"""Classification of a picture that is seen through glimpses."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_choice, check_integers
+from glimpse_envs.core.arrays import Bools
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows
 from glimpse_envs.vision.picture_task import PictureTask
@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 
 
 class ImageClassification(PictureTask):
-    """Say which class a picture belongs to, seeing it only through glimpses of your choice.
+    """Answer with the class of a picture that is seen through glimpses of the agent's choice.
 
     ## Description
 
     A picture is hidden: an image of a source, centred, at a uniform place, or among pieces of other
     images. The agent looks at one place a step, sees a retina's view of it (fine in the middle,
-    coarser around) and says at every step which class it believes the picture to belong to. The
-    tasks are those of Recurrent Models of Visual Attention (Mnih et al., NIPS 2014), and
-    CircleSquare of ap_gym (APPLE, ICLR 2026).
+    coarser around) and answers at every step with a class. The tasks are those of Recurrent Models
+    of Visual Attention (Mnih et al., NIPS 2014), and CircleSquare of ap_gym (APPLE, ICLR 2026).
 
     ## Action Space
 
@@ -57,8 +56,8 @@ class ImageClassification(PictureTask):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether the answer counted, and
-    `success`, whether it was right; always `target_box` (4,): x0, y0, x1, y1 of the evidence in
+    After a step `target`, the right answer, `target_mask`, whether the answer was scored,
+    and `success`, whether it was right; always `target_box` (4,): x0, y0, x1, y1 of the target in
     look coordinates (it may stick out of [-1, 1]); in a fixed split `scene`, the scene's number;
     with `copies` of more than 1 `waiting`, whether the row stood still because its episode has
     ended and that of a copy has not.
@@ -150,23 +149,22 @@ class ImageClassification(PictureTask):
 
     @property
     def chance(self) -> float:
-        """Any one class, in as few glimpses as may be."""
+        """Mean return of answering any one class in the fewest glimpses."""
         return self._return_of(1.0 / len(self._class_names))
 
     @property
     def ceiling(self) -> float:
-        """Every answer right."""
+        """Mean return of answers that are all right."""
         return self._return_of(1.0)
 
     def _return_of(self, accuracy: float) -> float:
-        """The best return of answers that are right with probability `accuracy` from the first
-        glimpse on."""
+        """Return the best mean return of answers that are right with probability `accuracy`."""
         in_full = accuracy - self.glimpse_cost * (self.budget - 1)
         if not self._stop:
             return in_full
         return max(in_full, accuracy * self._paid)
 
-    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         target = self._stage.labels[self._stage.group_of[rows]]
         self._answers[rows] = actions["answer"][rows]
         right = self._answers[rows] == target

@@ -1,13 +1,16 @@
-"""Which value came with this key? Pairs that the agent stores where it will find them again."""
+"""Associative recall: store key-value pairs in chosen cells, then look up the value of a key."""
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.arrays import Bools, Ints, KeyArrays
 from glimpse_envs.task import Arrays, Rows, rows_of
-from glimpse_envs.tasks.table.base import Table, box, one_hot
-from glimpse_envs.tasks.table.kernels import KeyArrays, deal_pairs, show_recall
+from glimpse_envs.tasks.table.arguments import TableArguments
+from glimpse_envs.tasks.table.base import Table
+from glimpse_envs.tasks.table.encoding import box, one_hot
+from glimpse_envs.tasks.table.kernels import deal_pairs, show_recall
 
 
 class AssociativeRecall(Table):
@@ -43,7 +46,7 @@ class AssociativeRecall(Table):
 
     1 for the right answer. An answer before the key is asked for is wrong. `glimpse_cost` is
     subtracted for every glimpse after the first. With `reward="final"` only the answer of the last
-    step is judged.
+    step is rewarded.
 
     ## Episode End
 
@@ -55,11 +58,11 @@ class AssociativeRecall(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether one counted, and `success`,
-    whether rightly; always `length`, the pairs n, and `target_cell`, the address at which the pair
-    stands that is or will be asked for, -1 where it is not stored yet, or lost (with `view="full"`
-    its row in `scene`); in a fixed split `scene`, its number; with `copies` of more than 1
-    `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer was scored,
+    and `success`, whether it was right; always `length`, the pairs n, and `target_cell`, the
+    address at which the pair stands that is or will be asked for, -1 where it is not stored yet, or
+    lost (with `view="full"` its row in `scene`); in a fixed split `scene`, its number; with
+    `copies` of more than 1 `waiting`.
 
     ## References
 
@@ -78,8 +81,8 @@ class AssociativeRecall(Table):
         min_length, length: the fewest and the most pairs dealt, at most `cells`.
         slack: budget / shortest solution, at least 1.
         look: "discrete" or "bits".
-        reward: "first", or "final", which judges the last step's answer alone: there is then no
-            answer 0, and the values are answered as 0 ... V - 1.
+        reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
+            answer is: there is then no answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for all pairs in one step.
         split: "train" deals fresh pairs for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
@@ -112,30 +115,22 @@ class AssociativeRecall(Table):
         if length > cells:
             raise ValueError(f"length={length} must be at most cells={cells}, which hold the pairs")
         self.keys = int(keys)
-        super().__init__(
-            cells=cells,
-            values=values,
-            look=look,
-            min_length=min_length,
-            length=length,
-            slack=slack,
-            reward=reward,
-            view=view,
-            split=split,
-            glimpse_cost=glimpse_cost,
+        arguments = TableArguments(
+            cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost
         )
+        super().__init__(arguments)
 
     @property
     def _value_at(self) -> int:
         return self.keys + 1
 
-    def _first_answer(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _first_answer(self, lengths: Ints) -> Ints:
         return lengths + 1
 
-    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _shortest(self, lengths: Ints) -> Ints:
         return lengths + 2
 
-    def _mean_steps(self, lengths: NDArray[np.int64]) -> NDArray:
+    def _mean_steps(self, lengths: Ints) -> NDArray:
         return lengths + 2 - 1 / lengths  # the last pair stored is in view
 
     @property
@@ -147,25 +142,16 @@ class AssociativeRecall(Table):
         return dict(glimpse=box(pair), shown=box(pair), query=box(self.keys + 1))
 
     def _whole_parts(self) -> dict[str, spaces.Box]:
-        scene = spaces.Box(0.0, 1.0, (self.levels[1], self._pair_size), np.float32)
-        return dict(scene=scene, query=box(self.keys + 1))
+        return dict(scene=box(self.levels[1], self._pair_size), query=box(self.keys + 1))
 
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
         self._pairs = np.zeros((num_envs // copies, self.levels[1], 2), np.int64)
         self._memory = np.full((num_envs, self.cells), -1)  # which pair stands there; -1: none
 
     def _draw(self, groups: Rows, keys: KeyArrays) -> None:
-        deal_pairs(
-            groups,
-            keys,
-            self._fixed_purpose,
-            self._lengths,
-            self.keys,
-            self.values,
-            self._pairs,
-            self._right,
-        )
+        tables = (self._lengths, self._pairs, self._right)
+        deal_pairs(groups, keys, self._fixed_purpose, (self.keys, self.values), tables)
         self._targets[groups] = self._pairs[groups, self._right[groups], 1]
         self._memory[rows_of(groups, self._copies)] = -1
 
@@ -176,15 +162,13 @@ class AssociativeRecall(Table):
         storing = (stored < self._lengths[rows // self._copies]) & (heads < self.cells)
         self._memory[rows[storing], heads[storing]] = stored[storing]
 
-    def _asks(self, rows: Rows) -> NDArray[np.bool_]:
+    def _answerable(self, rows: Rows) -> Bools:
         if self._full:
-            return super()._asks(rows)
+            return super()._answerable(rows)
         return self._taken[rows] > self._lengths[rows // self._copies]
 
     def _show(self, rows: Rows) -> Arrays:
-        glimpse, shown = np.zeros((2, len(rows), self._pair_size), np.float32)
-        query = np.zeros((len(rows), self.keys + 1), np.float32)
-        show_recall(
+        glimpse, shown, query = show_recall(
             rows,
             self._copies,
             self._heads,
@@ -193,9 +177,7 @@ class AssociativeRecall(Table):
             self._pairs,
             self._right,
             self._memory,
-            glimpse,
-            shown,
-            query,
+            (self.keys, self.values),
         )
         return {"glimpse": glimpse, "shown": shown, "query": query}
 
@@ -211,18 +193,18 @@ class AssociativeRecall(Table):
             "query": one_hot(asked, self.keys + 1),
         }
 
-    def _target_cells(self, rows: Rows) -> NDArray[np.int64]:
+    def _target_cells(self, rows: Rows) -> Ints:
         asked = super()._target_cells(rows)
         if self._full:
             return asked
         holds = self._memory[rows] == asked[:, None]  # (m, N), at most one a row
         return np.where(holds.any(axis=1), holds.argmax(axis=1), -1)
 
-    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _oracle(self) -> tuple[Ints, Bools]:
         rows = np.arange(len(self._heads))
-        asks, found = self._asks(rows), self._target_cells(rows)
+        asked, found = self._answerable(rows), self._target_cells(rows)
         # The i-th pair goes into cell i.
-        return np.where(asks, found, self._taken - 1), asks & (self._heads == found)
+        return np.where(asked, found, self._taken - 1), asked & (self._heads == found)
 
     def state_arrays(self) -> Arrays:
         return super().state_arrays() | {"memory": self._memory}
@@ -230,10 +212,10 @@ class AssociativeRecall(Table):
     def _written(self, row: int) -> frozenset[int]:
         return frozenset(np.flatnonzero(self._memory[row] >= 0).tolist())
 
-    def _cells_drawn(self, row: int) -> NDArray[np.int64]:
+    def _cells_drawn(self, row: int) -> Ints:
         return np.arange(self.levels[1]) if self._full else super()._cells_drawn(row)
 
-    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+    def _cell_texts(self, row: int, addresses: Ints) -> list[str]:
         pairs = self._pairs[row // self._copies]
         memory = np.full(1 << self.address_bits, -1)
         memory[: self.cells] = self._memory[row]
@@ -243,6 +225,6 @@ class AssociativeRecall(Table):
 
     def _query_text(self, row: int) -> str:
         pairs, stored = self._pairs[row // self._copies], self._taken[row] - 1
-        if self._asks(np.array([row]))[0]:
+        if self._answerable(np.array([row]))[0]:
             return f"key {pairs[self._right[row // self._copies], 0]}"
         return "to store: k{}:v{}".format(*pairs[stored])

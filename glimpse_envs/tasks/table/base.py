@@ -1,4 +1,4 @@
-"""Tables: cells with addresses, of which each look reads one."""
+"""Base of the table tasks: cells with addresses, one of which each look reads."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,96 +8,45 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, check_integers, is_number
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
-from glimpse_envs.tasks.table.kernels import KeyArrays, addresses_of, fill_bits
+from glimpse_envs.tasks.table.arguments import TableArguments
+from glimpse_envs.tasks.table.encoding import box
+from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering.tape_picture import TablePicture
 
-_MOST_CELLS = 2**31
-# Of larger tables a picture shows the cells that matter and those that were read.
+# Pictures of larger tables show the relevant cells and those on the path.
 _DRAWN_WHOLE = 64
 
 
 class Table(Task):
-    """What the tables share: addresses, the head, the answer that ends the episode, the budget.
+    """Base of all tables: addresses, the head, answers and the budget.
 
     A table has N cells at the addresses 0 ... N - 1, one of which each look reads. The answer is
-    0 (nothing yet) or a value, 1 ... V, which ends the episode.
-
-    Args:
-        cells: N, at least 2.
-        values: V, at least 1.
-        look: "discrete", a look is a number below N; "bits", the bits of one, least significant
-            first. An address of N or more shows an empty cell.
-        min_length, length: the least and the greatest length that is dealt.
-        slack: the budget is the shortest solution times `slack`, rounded up; at least 1.
-        reward: "first", the first answer given ends the episode and is judged; "final", every step
-            answers, with one of the V values, and the last answer is judged.
-        view: "glimpse", or "full" for the whole table in one step.
-        split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
-        glimpse_cost: price of a glimpse, >= 0.
+    0 (none yet) or a value, 1 ... V, which ends the episode; with `reward="final"` always a value.
 
     Attributes:
         cells, values: N and V.
         address_bits: b, the bits of an address.
-        least_length: the least that `min_length` may be.
-
-    Raises:
-        ValueError: an argument is not one of these or does not fit the others.
     """
 
-    least_length = 1
     levels: tuple[int, int]
     view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack"}
 
-    def __init__(
-        self,
-        *,
-        cells: int,
-        values: int,
-        look: str,
-        min_length: int,
-        length: int,
-        slack: float,
-        reward: str,
-        view: str,
-        split: str,
-        glimpse_cost: float,
-    ) -> None:
-        check_integers(2, cells=cells)
-        if cells > _MOST_CELLS:
-            raise ValueError(f"cells={cells} must be at most 2**31")
-        check_integers(1, values=values, length=length)
-        check_integers(self.least_length, min_length=min_length)
-        check_choice("look", look, ("discrete", "bits"))
-        check_choice("reward", reward, ("first", "final"))
-        check_choice("view", view, ("glimpse", "full"))
-        check_choice("split", split, SPLITS)
-        if min_length > length:
-            raise ValueError(f"min_length={min_length} must be at most length={length}")
-        if not is_number(slack) or not 1.0 <= slack < np.inf:
-            raise ValueError(
-                f"slack={slack!r} must be a number of at least 1: times the shortest solution"
-            )
-        if not is_number(glimpse_cost) or not 0.0 <= glimpse_cost < np.inf:
-            raise ValueError(f"glimpse_cost={glimpse_cost!r} must be a number of at least 0")
-        if view == "full" and glimpse_cost:
-            raise ValueError("view='full' shows no glimpses: leave glimpse_cost")
-
-        self.cells, self.values = int(cells), int(values)
+    def __init__(self, arguments: TableArguments) -> None:
+        self.cells, self.values = int(arguments.cells), int(arguments.values)
         self.address_bits = (self.cells - 1).bit_length()
-        self.levels = (int(min_length), int(length))
-        self.glimpse_cost = float(glimpse_cost)
-        self._slack, self._full = float(slack), view == "full"
-        self._answers_once = reward == "first"
-        self._bitwise, self._split = look == "bits", split
-        self._fixed_purpose = purpose_of(split)
-        (self.budget,) = self._budgets_of(np.array([length])).tolist()
+        self.levels = (int(arguments.min_length), int(arguments.length))
+        self.glimpse_cost = float(arguments.glimpse_cost)
+        self._slack, self._full = float(arguments.slack), arguments.view == "full"
+        self._answers_once = arguments.reward == "first"
+        self._bitwise, self._split = arguments.look == "bits", arguments.split
+        self._fixed_purpose = purpose_of(arguments.split)
+        (self.budget,) = self._budgets_of(np.array([arguments.length])).tolist()
         self.components = self._make_components()
         self.observation_space = self._make_observation_space()
         if not self._full:
@@ -105,12 +54,12 @@ class Table(Task):
             self.reading = Reading(values=shown, cells=1)
 
     @abstractmethod
-    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the steps (m,) of a program that reads what it needs, for `lengths` (m,)."""
+    def _shortest(self, lengths: Ints) -> Ints:
+        """Return the steps (m,) of the shortest solution for `lengths` (m,)."""
 
     @abstractmethod
     def _parts(self) -> dict[str, spaces.Box]:
-        """Return the spaces of what a step shows beside `location` and `remaining`."""
+        """Return the spaces of an observation's parts, `location` and `remaining` left out."""
 
     @abstractmethod
     def _whole_parts(self) -> dict[str, spaces.Box]:
@@ -124,24 +73,24 @@ class Table(Task):
 
     @abstractmethod
     def _show(self, rows: Rows) -> Arrays:
-        """Return what `_parts` names, of `rows` (m,), name -> (m, ...)."""
+        """Return the observation's parts named in `_parts` of `rows` (m,), name -> (m, ...)."""
 
     @abstractmethod
     def _show_whole(self, groups: Rows) -> Arrays:
-        """Return what `_whole_parts` names, of `groups` (m,), name -> (m, ...)."""
+        """Return the full view of `groups` (m,), name -> (m, ...), as in `_whole_parts`."""
 
     @abstractmethod
-    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _oracle(self) -> tuple[Ints, Bools]:
         """Return the address that the shortest solution looks at next, and whether it answers
         instead, both (num_envs,)."""
 
     @abstractmethod
-    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
-        """Return in a few letters what `row`'s cells at `addresses` hold; "" where empty."""
+    def _cell_texts(self, row: int, addresses: Ints) -> list[str]:
+        """Return short texts of `row`'s cells at `addresses` (m,), one a cell; "" where empty."""
 
     @abstractmethod
     def _query_text(self, row: int) -> str:
-        """Return what `row` is asked for."""
+        """Return the query of `row` as text."""
 
     # --- spaces ------------------------------------------------------------------------------
 
@@ -149,7 +98,7 @@ class Table(Task):
     def num_scenes(self) -> int | None:
         return num_scenes_of(self._split)
 
-    def _budgets_of(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _budgets_of(self, lengths: Ints) -> Ints:
         """Return the budgets (m,) of episodes of `lengths` (m,)."""
         if self._full:
             return np.ones(len(lengths), np.int64)
@@ -159,7 +108,7 @@ class Table(Task):
     @property
     @abstractmethod
     def _value_at(self) -> int:
-        """Where in a glimpse the one-hot of the value begins, which may be answered."""
+        """Index in a glimpse at which the one-hot of the value begins."""
 
     def _make_components(self) -> dict[str, Component]:
         # The one-hot of a value begins with its blank, which is the answer 0, or none.
@@ -183,7 +132,7 @@ class Table(Task):
 
     @property
     def _addresses_shown(self) -> tuple[ObservedPart, ...]:
-        """Where a glimpse shows an address as a look has it."""
+        """Parts of a glimpse that show an address in the encoding of a look."""
         return ()
 
     def _make_observation_space(self) -> spaces.Dict:
@@ -196,48 +145,48 @@ class Table(Task):
 
     @property
     def chance(self) -> float:
-        """Any one value, as early as it may be answered; it knows the length."""
+        """Mean return of answering any one value as early as it can be right, length known."""
         return 1.0 / self.values - float(self._spent_blindly().mean())
 
     @property
     def ceiling(self) -> float:
-        """The right value, in the glimpses of the shortest solution or, where the last answer
-        counts, in all; any value, where that earns more."""
+        """Mean return of the right value after the shortest solution, with `reward="final"` after
+        the whole budget; of any value where that earns more."""
         steps = self._mean_steps if self._answers_once else self._budgets_of
         most = 1.0 - 1.0 / self.values + self._spent_blindly()
         return 1.0 - float(np.minimum(self._price(steps), most).mean())
 
-    def _spent_blindly(self) -> NDArray[np.float64]:
-        """What it costs to be right by chance, of each length: a wrong answer at once ends what
-        would cost more than it earns."""
+    def _spent_blindly(self) -> Floats:
+        """Return the least cost of a blind answer, (lengths,): the glimpses until it can be right,
+        or 1 / V, the gain forgone by a wrong answer at once."""
         if not self._answers_once:
             return self._price(self._budgets_of)
         return np.minimum(self._price(self._first_answer), 1.0 / self.values)
 
-    def _price(self, steps_of: Callable[[NDArray[np.int64]], NDArray]) -> NDArray[np.float64]:
-        """The price of the glimpses of `steps_of(lengths)` steps, of each length."""
+    def _price(self, steps_of: Callable[[Ints], NDArray]) -> Floats:
+        """Return the price of the glimpses in `steps_of(lengths)` steps, (lengths,)."""
         least, greatest = self.levels
         steps = steps_of(np.arange(least, greatest + 1))
         return np.zeros(len(steps)) if self._full else self.glimpse_cost * (steps - 1.0)
 
-    def _mean_steps(self, lengths: NDArray[np.int64]) -> NDArray:
+    def _mean_steps(self, lengths: Ints) -> NDArray:
         """Return how many steps (m,) the shortest solution takes on average, for `lengths` (m,)."""
         return self._shortest(lengths)
 
-    def _first_answer(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _first_answer(self, lengths: Ints) -> Ints:
         """Return the first step (m,) at which tables of `lengths` (m,) may be answered."""
         return np.ones_like(lengths)
 
     # --- the episode -------------------------------------------------------------------------
 
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         self._copies, self._taken = copies, taken
         groups = num_envs // copies
         self.budgets = np.full(num_envs, self.budget)
         self._lengths = np.ones(groups, np.int64)
         self._indices = np.full(groups, -1, np.int64)
         self._starts = np.zeros(groups, np.int64)
-        self._right = np.zeros(groups, np.int64)  # what holds the answer: a cell, or a pair
+        self._right = np.zeros(groups, np.int64)  # cell or pair with the right value
         self._targets = np.ones(groups, np.int64)
         self._heads = np.zeros(num_envs, np.int64)
         self._answers = np.zeros(num_envs, np.int64)
@@ -246,7 +195,7 @@ class Table(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._lengths[groups] = keys.levels[groups]
         self._indices[groups] = keys.indices[groups]
-        self._draw(groups, (keys.seeds, keys.streams, keys.episodes, keys.indices))
+        self._draw(groups, keys.arrays)
         rows = rows_of(groups, self._copies)
         self.budgets[rows] = np.repeat(self._budgets_of(self._lengths[groups]), self._copies)
         self._heads[rows] = self._path[rows, 0] = np.repeat(self._starts[groups], self._copies)
@@ -258,23 +207,23 @@ class Table(Task):
             addresses = addresses_of(addresses)
         self._heads[rows] = self._path[rows, self._taken[rows] - 1] = addresses
 
-    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         answers = actions["answer"][rows]
         target = self._targets[rows // self._copies]
         if not self._answers_once:
             self._answers[rows] = answers + 1
-            right = (answers + 1 == target) & self._asks(rows) & last
+            right = (answers + 1 == target) & self._answerable(rows) & last
             return Outcome(right.astype(np.float64), right, target - 1, last)
         self._answers[rows] = answers
         given = answers != 0
-        right = (answers == target) & self._asks(rows)
+        right = (answers == target) & self._answerable(rows)
         return Outcome(right.astype(np.float64), right, target, given, terminated=given)
 
-    def _asks(self, rows: Rows) -> NDArray[np.bool_]:
-        """Whether `rows` (m,) may answer by now, (m,)."""
+    def _answerable(self, rows: Rows) -> Bools:
+        """Return whether an answer of `rows` (m,) can be right by now, (m,)."""
         return np.ones(len(rows), np.bool_)
 
-    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+    def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         if self._full:
             return self._show_whole(rows // self._copies)
         location = np.empty((len(rows), self.address_bits), np.float32)
@@ -291,8 +240,8 @@ class Table(Task):
             entries["scene"] = self._indices[groups]
         return entries
 
-    def _target_cells(self, rows: Rows) -> NDArray[np.int64]:
-        """The addresses (m,) at which `rows` (m,) find the right value; -1: at none."""
+    def _target_cells(self, rows: Rows) -> Ints:
+        """Return the addresses (m,) of the right values of `rows` (m,); -1 where in no cell."""
         return self._right[rows // self._copies]
 
     def oracle(self) -> Arrays:
@@ -315,21 +264,21 @@ class Table(Task):
         return {"heads": self._heads, "answers": self._answers, "path": self._path}
 
     def _written(self, row: int) -> frozenset[int]:
-        """The addresses into which `row` has written."""
+        """Return the addresses into which `row` has written."""
         return frozenset()
 
-    def _evident_cells(self, row: int) -> list[int]:
-        """The addresses that a picture of a large table shows in any case."""
+    def _relevant_cells(self, row: int) -> list[int]:
+        """Return the addresses that a picture of a large table always shows."""
         return []
 
-    def _cells_drawn(self, row: int) -> NDArray[np.int64]:
-        """The addresses of the cells in `row`'s picture, as many at every step of an episode."""
+    def _cells_drawn(self, row: int) -> Ints:
+        """Return the addresses (m,) drawn in `row`'s picture, m the same at every step."""
         addresses = np.arange(1 << self.address_bits if self._bitwise else self.cells)
         if len(addresses) <= _DRAWN_WHOLE:
             return addresses
         path = self._path[row, : self._taken[row]].tolist()
         first = addresses[: self.levels[1] + 1 + self.budget].tolist()
-        drawn = dict.fromkeys([*self._evident_cells(row), *path, *first])
+        drawn = dict.fromkeys([*self._relevant_cells(row), *path, *first])
         return np.array(list(drawn)[: len(first)])
 
     def picture(self, row: int, caption: str) -> "TablePicture":
@@ -351,15 +300,3 @@ class Table(Task):
             target=str(self._targets[row // self._copies]),
             relevant=frozenset({target_cell} - {-1}),
         )
-
-
-def one_hot(symbols: NDArray[np.int64], size: int) -> NDArray[np.float32]:
-    """Return the one-hots (..., size) of `symbols` (...)."""
-    hot = np.zeros((symbols.size, size), np.float32)
-    hot[np.arange(symbols.size), symbols.ravel()] = 1.0
-    return hot.reshape(*symbols.shape, size)
-
-
-def box(size: int) -> spaces.Box:
-    """Return the space of `size` numbers in [0, 1]."""
-    return spaces.Box(0.0, 1.0, (size,), np.float32)

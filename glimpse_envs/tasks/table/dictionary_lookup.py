@@ -1,13 +1,15 @@
-"""Which key is most like the query? Noisy look-up in a dictionary that is read entry by entry."""
+"""Dictionary look-up: find the key most like a noisy query, reading one entry a step."""
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers, is_number
+from glimpse_envs.core.arguments import check_integers, check_numbers
+from glimpse_envs.core.arrays import Bools, Ints, KeyArrays
 from glimpse_envs.task import Arrays, Rows
-from glimpse_envs.tasks.table.base import Table, one_hot
-from glimpse_envs.tasks.table.kernels import KeyArrays, deal_dictionary
+from glimpse_envs.tasks.table.arguments import TableArguments
+from glimpse_envs.tasks.table.base import Table
+from glimpse_envs.tasks.table.encoding import one_hot
+from glimpse_envs.tasks.table.kernels import deal_dictionary
 
 
 class DictionaryLookup(Table):
@@ -39,7 +41,7 @@ class DictionaryLookup(Table):
     ## Rewards
 
     1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
-    `reward="final"` only the answer of the last step is judged.
+    `reward="final"` only the answer of the last step is rewarded.
 
     ## Episode End
 
@@ -51,9 +53,10 @@ class DictionaryLookup(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether one counted, and `success`,
-    whether rightly; always `length`, the entries n, and `target_cell`, the address of the entry
-    that is right; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer was scored,
+    and `success`, whether it was right; always `length`, the entries n, and `target_cell`, the
+    address of the right entry; in a fixed split `scene`, its number; with `copies` of more than 1
+    `waiting`.
 
     ## References
 
@@ -71,8 +74,8 @@ class DictionaryLookup(Table):
         min_length, length: the fewest and the most entries dealt, at most `cells`.
         slack: budget / shortest solution, at least 1.
         look: "discrete" or "bits".
-        reward: "first", or "final", which judges the last step's answer alone: there is then no
-            answer 0, and the values are answered as 0 ... V - 1.
+        reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
+            answer is: there is then no answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole dictionary in one step.
         split: "train" deals fresh entries for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
@@ -99,31 +102,22 @@ class DictionaryLookup(Table):
     ) -> None:
         check_integers(2, key_size=key_size, cells=cells)
         check_integers(1, length=length)
-        if not is_number(noise) or not 0.0 <= noise < np.inf:
-            raise ValueError(f"noise={noise!r} must be a number of at least 0")
+        check_numbers(0, noise=noise)
         if length > cells:
             raise ValueError(
                 f"length={length} must be at most cells={cells}, which hold the entries"
             )
         self.key_size, self._noise = int(key_size), float(noise)
-        super().__init__(
-            cells=cells,
-            values=values,
-            look=look,
-            min_length=min_length,
-            length=length,
-            slack=slack,
-            reward=reward,
-            view=view,
-            split=split,
-            glimpse_cost=glimpse_cost,
+        arguments = TableArguments(
+            cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost
         )
+        super().__init__(arguments)
 
     @property
     def _value_at(self) -> int:
         return self.key_size
 
-    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _shortest(self, lengths: Ints) -> Ints:
         return lengths
 
     def _parts(self) -> dict[str, spaces.Box]:
@@ -140,7 +134,7 @@ class DictionaryLookup(Table):
     def _query_space(self) -> spaces.Box:
         return spaces.Box(-1.0, 1.0, (self.key_size,), np.float32)
 
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
         groups = num_envs // copies
         self._entries = np.zeros((groups, self.cells, self.key_size), np.float32)
@@ -148,19 +142,9 @@ class DictionaryLookup(Table):
         self._queries = np.zeros((groups, self.key_size), np.float32)
 
     def _draw(self, groups: Rows, keys: KeyArrays) -> None:
-        deal_dictionary(
-            groups,
-            keys,
-            self._fixed_purpose,
-            self._lengths,
-            self.values,
-            self._noise,
-            self._entries,
-            self._entry_values,
-            self._queries,
-            self._right,
-            self._starts,
-        )
+        queries, right, starts = self._queries, self._right, self._starts
+        tables = (self._lengths, self._entries, self._entry_values, queries, right, starts)
+        deal_dictionary(groups, keys, self._fixed_purpose, self.values, self._noise, tables)
         self._targets[groups] = self._entry_values[groups, self._right[groups]]
 
     def _show(self, rows: Rows) -> Arrays:
@@ -177,11 +161,11 @@ class DictionaryLookup(Table):
         scene = np.concatenate((self._entries[groups], values), axis=-1)
         return {"scene": scene, "query": self._queries[groups]}
 
-    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _oracle(self) -> tuple[Ints, Bools]:
         lengths = np.repeat(self._lengths, self._copies)
         return (self._heads + 1) % lengths, self._taken >= lengths
 
-    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+    def _cell_texts(self, row: int, addresses: Ints) -> list[str]:
         group = row // self._copies
         alike = self._entries[group] @ self._queries[group]
         values = self._entry_values[group]

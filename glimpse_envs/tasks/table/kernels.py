@@ -9,15 +9,13 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Float32s, Ints, KeyArrays
 from glimpse_envs.core.randomness import TRAIN_SCENE, below, fill_keyed_words, keyed_block
-
-KeyArrays = tuple[NDArray, NDArray, NDArray, NDArray]
 
 
 @njit(cache=True, nogil=True)
-def fill_bits(addresses: NDArray[np.int64], bits: NDArray[np.float32], start: int, b: int) -> None:
+def fill_bits(addresses: Ints, bits: Float32s, start: int, b: int) -> None:
     """Write the b bits of `addresses` (m,), least significant first, into `bits` (m, F) from its
     column `start` on."""
     for i in range(len(addresses)):
@@ -26,7 +24,7 @@ def fill_bits(addresses: NDArray[np.int64], bits: NDArray[np.float32], start: in
 
 
 @njit(cache=True, nogil=True)
-def addresses_of(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+def addresses_of(bits: Ints) -> Ints:
     """Return the addresses (m,) whose bits are `bits` (m, b), least significant first."""
     addresses = np.zeros(len(bits), np.int64)
     for i in range(len(bits)):
@@ -37,17 +35,20 @@ def addresses_of(bits: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @njit(cache=True, nogil=True)
 def deal_pairs(
-    groups: NDArray[np.int64],
+    groups: Ints,
     keys: KeyArrays,
     fixed: int,
-    lengths: NDArray[np.int64],
-    num_keys: int,
-    num_values: int,
-    pairs: NDArray[np.int64],
-    asked: NDArray[np.int64],
+    sizes: tuple[int, int],
+    tables: tuple[Ints, Ints, Ints],
 ) -> None:
     """Draw `pairs[group]` (L, 2), key and value, for `lengths[group]` pairs with keys that differ,
-    zeros beyond them, and `asked[group]`, which of them is asked for."""
+    zeros beyond them, and `asked[group]`, the index of the pair asked for.
+
+    Args:
+        sizes: K and V.
+        tables: `lengths` (num_groups,), `pairs` (num_groups, L, 2), `asked` (num_groups,).
+    """
+    (num_keys, num_values), (lengths, pairs, asked) = sizes, tables
     words = np.empty(1 + 2 * pairs.shape[1], np.uint32)
     pool = np.empty(num_keys, np.int64)
     for group in groups:
@@ -68,20 +69,18 @@ def deal_pairs(
 
 @njit(cache=True, nogil=True)
 def show_recall(
-    rows: NDArray[np.int64],
+    rows: Ints,
     copies: int,
-    heads: NDArray[np.int64],
-    taken: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    asked: NDArray[np.int64],
-    memory: NDArray[np.int64],
-    glimpse: NDArray[np.float32],
-    shown: NDArray[np.float32],
-    query: NDArray[np.float32],
-) -> None:
-    """Show each of `rows` (m,) the cell under its head, the pair that is next to be stored, and,
-    when all are, the key asked for.
+    heads: Ints,
+    taken: Ints,
+    lengths: Ints,
+    pairs: Ints,
+    asked: Ints,
+    memory: Ints,
+    sizes: tuple[int, int],
+) -> tuple[Float32s, Float32s, Float32s]:
+    """Return one-hots of the cell under the head of each of `rows` (m,), of the pair to be stored
+    next, (m, K + 1 + V + 1) each, and, when all are stored, of the key asked for, (m, K + 1).
 
     Args:
         copies: rows in a group.
@@ -90,10 +89,11 @@ def show_recall(
         lengths, asked: (num_groups,), the pairs and which of them is asked for.
         pairs: (num_groups, L, 2), keys and values.
         memory: (num_envs, N), which pair stands in each cell; -1: none.
-        glimpse, shown: (m, K + 1 + V + 1) zeros, filled with one-hots.
-        query: (m, K + 1) zeros, filled with one-hots.
+        sizes: K and V.
     """
-    num_keys = query.shape[1] - 1
+    num_keys, num_values = sizes
+    glimpse = np.zeros((len(rows), num_keys + num_values + 2), np.float32)
+    shown, query = np.zeros_like(glimpse), np.zeros((len(rows), num_keys + 1), np.float32)
     for i in range(len(rows)):
         row = rows[i]
         group = row // copies
@@ -109,6 +109,7 @@ def show_recall(
         glimpse[i, key] = glimpse[i, num_keys + 1 + value] = 1.0
         shown[i, next_key] = shown[i, num_keys + 1 + next_value] = 1.0
         query[i, asked_key] = 1.0
+    return glimpse, shown, query
 
 
 @njit(cache=True, nogil=True)
@@ -120,30 +121,20 @@ def _gaussian(first: np.uint32, second: np.uint32) -> float:
 
 @njit(cache=True, nogil=True)
 def deal_dictionary(
-    groups: NDArray[np.int64],
-    keys: KeyArrays,
-    fixed: int,
-    lengths: NDArray[np.int64],
-    num_values: int,
-    noise: float,
-    entries: NDArray[np.float32],
-    values: NDArray[np.int64],
-    queries: NDArray[np.float32],
-    right: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    groups: Ints, keys: KeyArrays, fixed: int, num_values: int, noise: float, tables: tuple
 ) -> None:
     """Draw the dictionaries of `groups` (m,).
 
     Args:
-        lengths: (num_groups,), the entries n.
         num_values: V.
-        noise: root mean square length of what is added to the key asked for.
-        entries: (num_groups, N, D), keys of unit length, zeros in the cells from n on.
-        values: (num_groups, N), 1 ... V; 0 in the cells from n on.
-        queries: (num_groups, D), of unit length.
-        right: (num_groups,), the cell whose key has the greatest dot product with the query.
-        starts: (num_groups,), a uniform one of the filled cells.
+        noise: root mean square length of the noise added to the key asked for.
+        tables: arrays with a row a group, the first given, the others filled: `lengths`
+            (num_groups,), the entries n; `entries` (num_groups, N, D), keys of unit length, zeros
+            from cell n on; `values` (num_groups, N), 1 ... V, 0 from cell n on; `queries`
+            (num_groups, D), of unit length; `right` (num_groups,), the cell whose key has the
+            greatest dot product with the query; `starts` (num_groups,), a uniform filled cell.
     """
+    lengths, entries, values, queries, right, starts = tables
     cells, size = entries.shape[1], entries.shape[2]
     words = np.empty(2 + 2 * size + cells * (1 + 2 * size), np.uint32)
     vector = np.empty(size)
@@ -169,8 +160,8 @@ def deal_dictionary(
             at += 1 + 2 * size
         squares = 0.0
         for d in range(size):
-            beside = noise / math.sqrt(size) * _gaussian(words[2 + 2 * d], words[3 + 2 * d])
-            vector[d] = entries[group, asked, d] + beside
+            added = noise / math.sqrt(size) * _gaussian(words[2 + 2 * d], words[3 + 2 * d])
+            vector[d] = entries[group, asked, d] + added
             squares += vector[d] * vector[d]
         for d in range(size):
             queries[group, d] = vector[d] / math.sqrt(squares)
@@ -199,18 +190,16 @@ def chase_cell(
 
 @njit(cache=True, nogil=True)
 def deal_chase(
-    groups: NDArray[np.int64],
-    keys: KeyArrays,
-    fixed: int,
-    lengths: NDArray[np.int64],
-    cells: int,
-    num_values: int,
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    targets: NDArray[np.int64],
+    groups: Ints, keys: KeyArrays, fixed: int, sizes: tuple[int, int], tables: tuple
 ) -> None:
-    """Draw where the chases of `groups` (m,) start, and follow their `lengths` (num_groups,) hops:
-    `ends` is the cell they lead to, `targets` its value, all (num_groups,)."""
+    """Draw the starts of the chases of `groups` (m,), and follow their hops.
+
+    Args:
+        sizes: N and V.
+        tables: (num_groups,) each: `lengths`, the hops; filled, `starts`, the first cells, `ends`,
+            the last cells, and `targets`, their values.
+    """
+    (cells, num_values), (lengths, starts, ends, targets) = sizes, tables
     for group in groups:
         address = below(np.uint32(keyed_block(0, group, keys, TRAIN_SCENE, fixed)[0]), cells)
         starts[group] = address
@@ -222,18 +211,18 @@ def deal_chase(
 
 @njit(cache=True, nogil=True)
 def read_chase(
-    groups: NDArray[np.int64],
+    groups: Ints,
     keys: KeyArrays,
     fixed: int,
-    addresses: NDArray[np.int64],
+    addresses: Ints,
     cells: int,
     num_values: int,
-    held: NDArray[np.int64],
-    values: NDArray[np.int64],
-) -> None:
-    """Read the cell of `groups` (m,) at `addresses` (m,) into `held`, the address that it holds,
-    and `values`, both (m,); zeros beyond the last cell."""
+) -> tuple[Ints, Ints]:
+    """Return the addresses (m,) and values (m,) in the cells of `groups` (m,) at `addresses` (m,);
+    zeros beyond the last cell."""
+    held, values = np.empty(len(groups), np.int64), np.empty(len(groups), np.int64)
     for i, (group, address) in enumerate(zip(groups, addresses)):  # noqa: B905  # Numba's zip
         held[i] = values[i] = 0
         if address < cells:
             held[i], values[i] = chase_cell(group, keys, fixed, address, cells, num_values)
+    return held, values

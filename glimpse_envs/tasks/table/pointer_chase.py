@@ -1,13 +1,14 @@
-"""Which value stands at the end of the chain? Cells that point at cells."""
+"""Pointer chasing: follow k addresses from cell to cell, and answer with the last value."""
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools, Float32s, Ints, KeyArrays
 from glimpse_envs.task import Arrays, ObservedPart, Rows
-from glimpse_envs.tasks.table.base import Table, box, one_hot
+from glimpse_envs.tasks.table.arguments import TableArguments
+from glimpse_envs.tasks.table.base import Table
+from glimpse_envs.tasks.table.encoding import box, one_hot
 from glimpse_envs.tasks.table.kernels import (
-    KeyArrays,
     deal_chase,
     fill_bits,
     read_chase,
@@ -46,7 +47,7 @@ class PointerChase(Table):
     ## Rewards
 
     1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
-    `reward="final"` only the answer of the last step is judged.
+    `reward="final"` only the answer of the last step is rewarded.
 
     ## Episode End
 
@@ -56,9 +57,9 @@ class PointerChase(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether one counted, and `success`,
-    whether rightly; always `length`, the hops k, and `target_cell`, the address of the last cell;
-    in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer was scored,
+    and `success`, whether it was right; always `length`, the hops k, and `target_cell`, the address
+    of the last cell; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
 
     ## References
 
@@ -76,8 +77,8 @@ class PointerChase(Table):
             holds the answer.
         slack: budget / shortest solution, at least 1.
         look: "bits" or "discrete".
-        reward: "first", or "final", which judges the last step's answer alone: there is then no
-            answer 0, and the values are answered as 0 ... V - 1.
+        reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
+            answer is: there is then no answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole table in one step.
         split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
@@ -85,8 +86,6 @@ class PointerChase(Table):
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
     """
-
-    least_length = 0
 
     def __init__(
         self,
@@ -102,18 +101,10 @@ class PointerChase(Table):
         split: str = "train",
         glimpse_cost: float = 0.0,
     ) -> None:
-        super().__init__(
-            cells=cells,
-            values=values,
-            look=look,
-            min_length=min_length,
-            length=length,
-            slack=slack,
-            reward=reward,
-            view=view,
-            split=split,
-            glimpse_cost=glimpse_cost,
+        arguments = TableArguments(
+            cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost, 0
         )
+        super().__init__(arguments)
 
     @property
     def _value_at(self) -> int:
@@ -123,18 +114,17 @@ class PointerChase(Table):
     def _addresses_shown(self) -> tuple[ObservedPart, ...]:
         return (ObservedPart("glimpse", 0, self.address_bits),) if self._bitwise else ()
 
-    def _shortest(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _shortest(self, lengths: Ints) -> Ints:
         return lengths + 1
 
     def _parts(self) -> dict[str, spaces.Box]:
         return dict(glimpse=box(self.address_bits + self.values + 1), query=box(self.levels[1] + 1))
 
     def _whole_parts(self) -> dict[str, spaces.Box]:
-        shape = (self.cells, self.address_bits + self.values + 1)
-        scene = spaces.Box(0.0, 1.0, shape, np.float32)
+        scene = box(self.cells, self.address_bits + self.values + 1)
         return dict(scene=scene, query=box(self.levels[1] + 1 + self.address_bits))
 
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
         groups = num_envs // copies
         # Cells are drawn from these long after the deal: the dealer's own keys move on.
@@ -148,30 +138,18 @@ class PointerChase(Table):
     def _draw(self, groups: Rows, keys: KeyArrays) -> None:
         for own, given in zip(self._keys, keys, strict=True):
             own[groups] = given[groups]
-        deal_chase(
-            groups,
-            self._keys,
-            self._fixed_purpose,
-            self._lengths,
-            self.cells,
-            self.values,
-            self._starts,
-            self._right,
-            self._targets,
-        )
+        tables = (self._lengths, self._starts, self._right, self._targets)
+        sizes = (self.cells, self.values)
+        deal_chase(groups, self._keys, self._fixed_purpose, sizes, tables)
 
-    def _read(
-        self, groups: Rows, addresses: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _read(self, groups: Rows, addresses: Ints) -> tuple[Ints, Ints]:
         """Return the addresses and values that the cells of `groups` (m,) at `addresses` (m,) hold,
         (m,) each; zeros for an empty cell."""
-        held, values = np.empty((2, len(groups)), np.int64)
         purpose = self._fixed_purpose
-        read_chase(groups, self._keys, purpose, addresses, self.cells, self.values, held, values)
-        return held, values
+        return read_chase(groups, self._keys, purpose, addresses, self.cells, self.values)
 
-    def _contents(self, groups: Rows, addresses: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what glimpses of the cells that `_read` reads show, (m, b + V + 1)."""
+    def _contents(self, groups: Rows, addresses: Ints) -> Float32s:
+        """Return glimpses (m, b + V + 1) of the cells of `groups` (m,) at `addresses` (m,)."""
         held, values = self._read(groups, addresses)
         b = self.address_bits
         contents = np.zeros((len(groups), b + self.values + 1), np.float32)
@@ -196,19 +174,19 @@ class PointerChase(Table):
         scene = self._contents(every, addresses).reshape(len(groups), self.cells, -1)
         return {"scene": scene, "query": query}
 
-    def _oracle(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _oracle(self) -> tuple[Ints, Bools]:
         groups = np.arange(len(self._heads)) // self._copies
         held, _ = self._read(groups, self._heads)
         return held, self._taken > self._lengths[groups]
 
-    def _evident_cells(self, row: int) -> list[int]:
+    def _relevant_cells(self, row: int) -> list[int]:
         group = np.array([row // self._copies])
         chain = [self._starts[group]]
         for _ in range(self._lengths[group[0]]):
             chain.append(self._read(group, chain[-1])[0])
         return np.concatenate(chain).tolist()
 
-    def _cell_texts(self, row: int, addresses: NDArray[np.int64]) -> list[str]:
+    def _cell_texts(self, row: int, addresses: Ints) -> list[str]:
         held, values = self._read(np.full(len(addresses), row // self._copies), addresses)
         return [f"->{to} v{v}" if v else "" for to, v in zip(held, values, strict=True)]
 

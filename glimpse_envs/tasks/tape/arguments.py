@@ -1,55 +1,100 @@
-"""Which arguments of the tape machine fit each other."""
+"""The arguments of the tape machine, checked, and the sizes and rules that follow from them."""
 
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
 
-from glimpse_envs.core.arguments import check_choice, check_flags, check_integers, is_number
+from glimpse_envs.core.arguments import (
+    check_choice,
+    check_flags,
+    check_integers,
+    check_lengths,
+    check_numbers,
+)
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.tasks.tape.programs import PROGRAMS
+from glimpse_envs.tasks.fixed_splits import purpose_of
+from glimpse_envs.tasks.tape.arrays import Rules
+from glimpse_envs.tasks.tape.kernels import budget_of
+from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes, longest
 
 
-def check_tape_arguments(
-    *,
-    program: str,
-    split: str,
-    min_length: int,
-    length: int,
-    symbols: int,
-    repeats: int,
-    duplicates: int,
-    memory: bool | None,
-    look: str,
-    slack: float,
-    view: str,
-) -> None:
-    """Check the arguments of `glimpse_envs.tasks.tape.machine.TapeMachine`.
+@dataclass(frozen=True)
+class TapeArguments:
+    """Arguments of `glimpse_envs.tasks.tape.machine.TapeMachine`, which documents them.
 
     Raises:
-        ValueError: an argument is not one of those, or does not fit the others.
+        ValueError: an argument is out of range, or does not fit the others.
     """
-    check_choice("program", program, PROGRAMS)
-    check_choice("split", split, SPLITS)
-    check_choice("look", look, ("moves", "absolute"))
-    check_choice("view", view, ("glimpse", "full"))
-    check_integers(1, min_length=min_length, length=length, symbols=symbols)
-    check_integers(1, repeats=repeats, duplicates=duplicates)
-    if memory is not None:
-        check_flags(memory=memory)
-    if min_length > length:
-        raise ValueError(f"min_length={min_length} must be at most length={length}")
-    if program == "repeat_copy" and repeats > symbols:
-        raise ValueError(
-            f"repeats={repeats} must be at most symbols={symbols}: the count is a symbol"
+
+    program: str
+    split: str
+    min_length: int
+    length: int
+    symbols: int
+    repeats: int
+    duplicates: int
+    memory: bool | None
+    look: str
+    slack: float
+    view: str
+
+    def __post_init__(self) -> None:
+        check_choice("program", self.program, PROGRAMS)
+        check_choice("look", self.look, ("moves", "absolute"))
+        check_choice("split", self.split, SPLITS)
+        check_choice("view", self.view, ("glimpse", "full"))
+        check_lengths(1, self.min_length, self.length)
+        check_integers(1, symbols=self.symbols, repeats=self.repeats, duplicates=self.duplicates)
+        check_numbers(1, slack=self.slack)
+        if self.memory is not None:
+            check_flags(memory=self.memory)
+        if self.program == "repeat_copy" and self.repeats > self.symbols:
+            raise ValueError(
+                f"repeats={self.repeats} must be at most symbols={self.symbols}: the count is a "
+                "symbol"
+            )
+        if self.program == "addition" and self.symbols < 2:
+            raise ValueError(
+                f"symbols={self.symbols} must be at least 2: it is the base of addition"
+            )
+        if self.program == "forward_reverse" and self.memory is False:
+            raise ValueError("memory=False: forward_reverse cannot be solved without a memory tape")
+        if self.program == "forward_reverse" and self.look == "absolute":
+            raise ValueError(
+                "look='absolute': the input head of forward_reverse can only go forward"
+            )
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules as numbers, for kernels."""
+        return Rules(
+            program=PROGRAMS.index(self.program),
+            symbols=int(self.symbols),
+            times=int(self.repeats if self.program == "repeat_copy" else self.duplicates),
+            length=int(self.length),
+            purpose=purpose_of(self.split),
+            slack=float(self.slack),
+            absolute=self.look == "absolute",
+            forward=self.program == "forward_reverse",
         )
-    if program == "addition" and symbols < 2:
-        raise ValueError(f"symbols={symbols} must be at least 2: it is the base of addition")
-    if program == "forward_reverse":
-        _check_forward(memory, look)
-    if not is_number(slack) or not 1.0 <= slack < np.inf:
-        raise ValueError(f"slack={slack!r} must be a number of at least 1")
 
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Sizes of the tape whose shortest solution takes the most steps."""
+        rules = self.rules
+        return longest(rules.program, rules.length, rules.symbols, rules.times, rules.absolute)
 
-def _check_forward(memory: bool | None, look: str) -> None:
-    if memory is False:
-        raise ValueError("memory=False: forward_reverse cannot be solved without a memory tape")
-    if look == "absolute":
-        raise ValueError("look='absolute': the input head of forward_reverse can only go forward")
+    @property
+    def full(self) -> bool:
+        """Whether the whole tape is observed at once."""
+        return self.view == "full"
+
+    @property
+    def budget(self) -> int:
+        """Steps of the longest episode."""
+        return 1 if self.full else int(budget_of(self.rules.slack, self.sizes.steps))
+
+    @property
+    def memory_cells(self) -> int:
+        """Cells of the memory tape, one a step; 0 without a memory tape or in the full view."""
+        with_memory = self.rules.forward if self.memory is None else self.memory
+        return self.budget if with_memory and not self.full else 0

@@ -1,4 +1,4 @@
-"""What the best blind agent earns on tapes: it knows the program and the length, and reads nothing.
+"""Mean return of the best blind agent on tapes, which knows the program and the length.
 
 Its best is to put out a symbol at every step. Until the first mistake each is right with
 probability 1 / S, and each pays 1 / (symbols to put out).

@@ -1,18 +1,18 @@
-"""What a frame shows of one row of the tape machine."""
+"""Picture of one row of the tape machine."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.rendering.tape_picture import Strip, TapePicture
 
 
 def picture_tapes(
-    cells: NDArray[np.int64],
-    memory: NDArray[np.int64],
+    cells: Ints,
+    memory: Ints,
     heads: tuple[int, int] | None,
-    priorities: NDArray[np.float32] | None,
-    put_out: NDArray[np.int64],
-    expected: NDArray[np.int64],
+    priorities: Float32s | None,
+    put_out: Ints,
+    expected: Ints,
     least: int,
     caption: str,
 ) -> TapePicture:
@@ -25,7 +25,7 @@ def picture_tapes(
         heads: of both; None where all is seen at once.
         priorities: (n,) of the input cells; None where they have none.
         put_out: (k,), symbols put out so far, in order.
-        expected: (m,), what is to be put out.
+        expected: (m,), the symbols to put out.
         least: the number that symbol 1 stands for.
         caption: one line of text.
     """
@@ -33,7 +33,7 @@ def picture_tapes(
     def text(symbol: int) -> str:
         return str(symbol - 1 + least) if symbol else ""
 
-    def texts(symbols: NDArray[np.int64]) -> tuple[str, ...]:
+    def texts(symbols: Ints) -> tuple[str, ...]:
         return tuple(text(int(symbol)) for symbol in symbols)
 
     strips = [Strip("input", texts(cells), None if heads is None else heads[0])]

@@ -1,102 +1,24 @@
-"""Compiled loops over the rows of the tape machine: dealing, judging, moving, showing, and the next
-action of a shortest solution.
+"""Compiled loops over the rows of the tape machine: deals, answers, moves, glimpses, oracle.
 
 Imported by the task alone: this module needs Numba.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays, Records
 from glimpse_envs.core.randomness import TRAIN_SCENE, keyed_block
 from glimpse_envs.tasks.tape.programs import (
     INPUT,
     MEMORY,
     PUT_OUT,
     SOURCE,
-    VISIT,
     WRITTEN,
     lay,
-    steps_between,
     steps_of,
+    steps_to_visit,
     words_needed,
 )
-
-
-class Rules(NamedTuple):
-    """What all rows share.
-
-    Args:
-        program: index into `glimpse_envs.tasks.tape.programs.PROGRAMS`.
-        symbols, times: as in `glimpse_envs.tasks.tape.programs.lay`.
-        length: the greatest that is dealt.
-        purpose: of the random words of a fixed split.
-        slack: the budget over the steps of a shortest solution.
-        absolute: whether a look is an address, or a move.
-        forward: whether the input head can only stay (0) and go right (1).
-    """
-
-    program: int
-    symbols: int
-    times: int
-    length: int
-    purpose: int
-    slack: float
-    absolute: bool
-    forward: bool
-
-
-TAPE = np.dtype([(name, np.int64) for name in ("length", "index", "filled", "visits", "count")])
-"""What is known of a tape: its length, its number in a fixed split (-1 in "train"), how many input
-cells are not blank, the visits of a shortest solution, how many symbols are to be put out."""
-
-MACHINE = np.dtype(
-    [
-        (name, np.int64)
-        for names in ("head memory_head done wrong", "look memory_look answer write")
-        for name in names.split()
-    ]
-)
-"""Where a row has got to: the cells under its heads, how many symbols were rightly put out, which
-was wrongly put out (0: none), and the last action (answer -1: none yet). Records, because a call
-takes one array in less time than eight."""
-
-
-class Tapes(NamedTuple):
-    """What is hidden from each group of rows.
-
-    Args:
-        group_of: (num_envs,) int64, the group of each row.
-        facts: (groups,) of `TAPE`.
-        cells: (groups, cells) int64, the input tape: symbols 1 to S, 0 is blank.
-        priorities: (groups, cells) float32, of the input cells, 0 where there is none.
-        routes: (groups, visits, VISIT) int64, the visits of a shortest solution.
-        outputs: (groups, outputs + 1) int64, what is to be put out, then zeros.
-        sources: (groups, outputs + 1) int64, the input cell of each of them, or -1.
-    """
-
-    group_of: NDArray[np.int64]
-    facts: NDArray[np.void]
-    cells: NDArray[np.int64]
-    priorities: NDArray[np.float32]
-    routes: NDArray[np.int64]
-    outputs: NDArray[np.int64]
-    sources: NDArray[np.int64]
-
-    @classmethod
-    def empty(cls, groups: int, copies: int, cells: int, visits: int, outputs: int) -> "Tapes":
-        """Blank tapes with that much room, each of `copies` rows."""
-        return cls(
-            group_of=np.repeat(np.arange(groups), copies),
-            facts=np.zeros(groups, TAPE),
-            cells=np.zeros((groups, cells), np.int64),
-            priorities=np.zeros((groups, cells), np.float32),
-            routes=np.zeros((groups, visits, VISIT), np.int64),
-            outputs=np.zeros((groups, outputs + 1), np.int64),
-            sources=np.full((groups, outputs + 1), -1, np.int64),
-        )
 
 
 @njit(cache=True, nogil=True)
@@ -107,15 +29,15 @@ def budget_of(slack: float, steps: int | np.int64) -> np.int64:
 
 @njit(cache=True, nogil=True)
 def deal_tapes(
-    groups: NDArray[np.int64],
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    lengths: NDArray[np.int64],
+    groups: Ints,
+    keys: KeyArrays,
+    lengths: Ints,
     rules: tuple,
     tapes: tuple,
-    machines: NDArray[np.void],
-    memory: NDArray[np.int64],
-    budgets: NDArray[np.int64],
-    answer_rewards: NDArray[np.float64],
+    machines: Records,
+    memory: Ints,
+    budgets: Ints,
+    answer_rewards: Floats,
 ) -> None:
     """Lay the tapes of `groups` (m,) anew and put their rows at the start.
 
@@ -164,29 +86,29 @@ def deal_tapes(
 
 
 @njit(cache=True, nogil=True)
-def judge_answers(
-    rows: NDArray[np.int64],
-    looks: NDArray[np.int64],
-    answers: NDArray[np.int64],
-    writes: NDArray[np.int64],
-    group_of: NDArray[np.int64],
-    facts: NDArray[np.void],
-    outputs: NDArray[np.int64],
-    machines: NDArray[np.void],
-    rewards: NDArray[np.float64],
-    targets: NDArray[np.int64],
-    flags: NDArray[np.bool_],
-) -> None:
-    """Judge what `rows` (m,) put out.
+def compare_answers(
+    rows: Ints,
+    looks: Ints,
+    answers: Ints,
+    writes: Ints,
+    group_of: Ints,
+    facts: Records,
+    outputs: Ints,
+    machines: Records,
+) -> tuple[Floats, Ints, Bools]:
+    """Compare the answers of `rows` (m,) with the next symbols to put out, and pay for right ones.
 
     Args:
         looks: (num_envs, heads).
         answers, writes: (num_envs,).
         group_of, facts, outputs: as in `Tapes`.
-        rewards, targets: (m,), filled.
-        flags: (3, m), filled: whether the answer counted, ended the episode, completed the output.
+
+    Returns:
+        rewards (m,), targets (m,), and flags (3, m): target_mask, terminated, success.
     """
-    heads = looks.shape[1]
+    heads, m = looks.shape[1], len(rows)
+    rewards, targets = np.empty(m), np.empty(m, np.int64)
+    flags = np.empty((3, m), np.bool_)
     for i, row in enumerate(rows):
         group, answer, machine = group_of[row], answers[row], machines[row]
         count, done = facts[group]["count"], machine["done"]
@@ -204,19 +126,20 @@ def judge_answers(
         machine["look"], machine["answer"] = looks[row, 0], answer
         if heads == 2:
             machine["memory_look"], machine["write"] = looks[row, 1], writes[row]
+    return rewards, targets, flags
 
 
 @njit(cache=True, nogil=True)
 def move_heads(
-    rows: NDArray[np.int64],
+    rows: Ints,
     absolute: bool,
     forward: bool,
-    group_of: NDArray[np.int64],
-    facts: NDArray[np.void],
-    machines: NDArray[np.void],
-    memory: NDArray[np.int64],
+    group_of: Ints,
+    facts: Records,
+    machines: Records,
+    memory: Ints,
 ) -> None:
-    """Write what `rows` (m,) have just asked for, then let their heads move."""
+    """Write the symbols that `rows` (m,) have just chosen, then move their heads."""
     room = memory.shape[1]
     for row in rows:
         machine = machines[row]
@@ -235,14 +158,14 @@ def move_heads(
 
 @njit(cache=True, nogil=True)
 def show_cells(
-    rows: NDArray[np.int64],
-    group_of: NDArray[np.int64],
-    facts: NDArray[np.void],
-    cells: NDArray[np.int64],
-    machines: NDArray[np.void],
-    memory: NDArray[np.int64],
-    glimpses: NDArray[np.float32],
-    last_actions: NDArray[np.float32],
+    rows: Ints,
+    group_of: Ints,
+    facts: Records,
+    cells: Ints,
+    machines: Records,
+    memory: Ints,
+    glimpses: Float32s,
+    last_actions: Float32s,
     moves: tuple[int, int],
 ) -> None:
     """Show `rows` (m,) the symbols under their heads and their last action.
@@ -278,24 +201,24 @@ def show_cells(
 def solve(
     absolute: bool,
     forward: bool,
-    group_of: NDArray[np.int64],
-    facts: NDArray[np.void],
-    routes: NDArray[np.int64],
-    machines: NDArray[np.void],
-    taken: NDArray[np.int64],
-    looks: NDArray[np.int64],
-    answers: NDArray[np.int64],
-    writes: NDArray[np.int64],
-) -> None:
-    """Fill `looks` (num_envs, 2), `answers` and `writes` (num_envs,) with the next actions of the
-    shortest solutions that the rows have followed so far."""
-    for row in range(len(answers)):
+    group_of: Ints,
+    facts: Records,
+    routes: Ints,
+    machines: Records,
+    taken: Ints,
+) -> tuple[Ints, Ints, Ints]:
+    """Return the next actions of the shortest solutions that the rows have followed so far: looks
+    (num_envs, 2), answers (num_envs,) and writes (num_envs,)."""
+    num_envs = len(machines)
+    looks = np.empty((num_envs, 2), np.int64)
+    answers, writes = np.empty(num_envs, np.int64), np.empty(num_envs, np.int64)
+    for row in range(num_envs):
         machine, group, steps = machines[row], group_of[row], taken[row] - 1
         route, final = routes[group], facts[group]["visits"] - 1
-        visit, due = 0, steps_between(route, 0, absolute)
+        visit, due = 0, steps_to_visit(route, 0, absolute)
         while due < steps and visit < final:
             visit += 1
-            due += steps_between(route, visit, absolute)
+            due += steps_to_visit(route, visit, absolute)
         goal, answers[row], writes[row] = visit, 0, 0
         if due == steps:
             answers[row], writes[row] = route[visit, PUT_OUT], route[visit, WRITTEN]
@@ -305,3 +228,4 @@ def solve(
             one = np.sign(one - machine["head"]) + (0 if forward else 1)
             other = np.sign(other - machine["memory_head"]) + 1
         looks[row, 0], looks[row, 1] = one, other
+    return looks, answers, writes

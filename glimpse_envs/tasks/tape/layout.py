@@ -1,4 +1,4 @@
-"""What agents of the tape machine see and do: its spaces, and what stands where in them."""
+"""Action and observation spaces of the tape machine, and the layout of their entries."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,72 +7,71 @@ import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.task import Component, ObservedPart
+from glimpse_envs.tasks.tape.arrays import Rules
+from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes
 
 
 @dataclass(frozen=True)
 class TapeLayout:
-    """The parts of actions and observations.
+    """Layout of actions and observations.
 
     Args:
-        symbols: S.
-        cells: of the longest input tape.
-        outputs: the most symbols to be put out.
-        memory_cells: 0 where there is no memory tape, or all is seen at once.
-        absolute: whether a look is an address, or a move.
-        forward: whether the input head can only stay and go right.
-        sorting: whether symbols have priorities.
-        full: whether all is seen at once.
+        rules: of the machine.
+        sizes: of the longest tape.
+        memory_cells: cells of the memory tape; 0 without one or in the full view.
+        full: whether the whole tape is observed at once.
     """
 
-    symbols: int
-    cells: int
-    outputs: int
+    rules: Rules
+    sizes: Sizes
     memory_cells: int
-    absolute: bool
-    forward: bool
-    sorting: bool
     full: bool
 
     @cached_property
     def num_symbols(self) -> int:
-        """S + 1: the symbols and the blank, which as an answer says nothing."""
-        return self.symbols + 1
+        """S + 1: the symbols and the blank, which as an answer is none."""
+        return self.rules.symbols + 1
+
+    @cached_property
+    def sorting(self) -> bool:
+        """Whether symbols have priorities."""
+        return PROGRAMS[self.rules.program] == "priority_sort"
 
     @cached_property
     def tapes(self) -> int:
-        """How many tapes have a head: the input, and the memory where there is one."""
+        """Number of tapes with a head: the input, and the memory where there is one."""
         return 2 if self.memory_cells else 1
 
     @cached_property
     def choices(self) -> list[int]:
-        """How many moves or addresses the look of each head has."""
-        if not self.absolute:
-            return [2 if self.forward else 3, 3][: self.tapes]
+        """Number of moves or addresses in the look of each head."""
+        if not self.rules.absolute:
+            return [2 if self.rules.forward else 3, 3][: self.tapes]
         # With a blank cell beyond the end of the input.
-        return [self.cells + 1, self.memory_cells][: self.tapes]
+        return [self.sizes.cells + 1, self.memory_cells][: self.tapes]
 
     @cached_property
     def address_bits(self) -> list[int]:
-        """The bits of each head's address; none where heads move."""
-        return [(n - 1).bit_length() for n in self.choices] if self.absolute else []
+        """Bits of each head's address; empty where heads move."""
+        return [(n - 1).bit_length() for n in self.choices] if self.rules.absolute else []
 
     @cached_property
     def shown_moves(self) -> tuple[int, int]:
-        """How many moves of the input's and the memory's head `last_action` tells apart: a jump is
-        seen in `location` instead."""
-        if self.absolute:
+        """Number of moves of the input and the memory head in `last_action`; 0 for heads that jump,
+        whose cell stands in `location`, and for a memory head that is not there."""
+        if self.rules.absolute:
             return (0, 0)
         return (self.choices[0], self.choices[1] if self.memory_cells else 0)
 
     @cached_property
     def last_action(self) -> int:
-        """The size of `last_action`: the moves, what was put out, what was written."""
+        """Size of `last_action`: one-hot moves, symbol put out and symbol written."""
         return sum(self.shown_moves) + self.tapes * self.num_symbols
 
     def components(self) -> dict[str, Component]:
-        """Return the parts of one row's actions."""
+        """Return the components of one row's action."""
         if self.full:
-            space = spaces.MultiDiscrete([self.num_symbols] * self.outputs)
+            space = spaces.MultiDiscrete([self.num_symbols] * self.sizes.outputs)
             return {"answer": Component(space, effect="counted", taught=True, entropy=False)}
         symbol = spaces.Discrete(self.num_symbols)
         under_heads = tuple(
@@ -95,14 +94,14 @@ class TapeLayout:
         return {"look": look, "answer": answer, "write": write}
 
     def observation_space(self) -> spaces.Dict:
-        """Return the space of one row's observations, all numbers in [0, 1]."""
+        """Return the space of one row's observation; all entries are in [0, 1]."""
         if self.full:
-            return spaces.Dict(scene=_box(self.cells, self.num_symbols + self.sorting))
+            return spaces.Dict(scene=_box(self.sizes.cells, self.num_symbols + self.sorting))
         glimpse = _box(2, self.num_symbols) if self.memory_cells else _box(self.num_symbols)
         leaves = [("glimpse", glimpse)]
         if self.sorting:
             leaves.append(("priority", _box(1)))
-        if self.absolute:
+        if self.rules.absolute:
             leaves.append(("location", _box(sum(self.address_bits))))
         leaves += [("last_action", _box(self.last_action)), ("remaining", _box(1))]
         return spaces.Dict(leaves)  # pairs, because a dict would be sorted

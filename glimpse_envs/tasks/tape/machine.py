@@ -1,31 +1,27 @@
-"""Programs on tapes: a head reads one cell at a time, and what is put out must be right."""
+"""Tape machine: a head reads one cell at a time; the program fixes the symbols to put out."""
 
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Outcome, Reading, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
-from glimpse_envs.tasks.tape.arguments import check_tape_arguments
+from glimpse_envs.tasks.fixed_splits import num_scenes_of
+from glimpse_envs.tasks.tape.arguments import TapeArguments
+from glimpse_envs.tasks.tape.arrays import MACHINE, Tapes
 from glimpse_envs.tasks.tape.chance import blind_return
 from glimpse_envs.tasks.tape.kernels import (
-    MACHINE,
-    Rules,
-    Tapes,
-    budget_of,
+    compare_answers,
     deal_tapes,
-    judge_answers,
     move_heads,
     show_cells,
     solve,
 )
 from glimpse_envs.tasks.tape.layout import TapeLayout
-from glimpse_envs.tasks.tape.programs import PROGRAMS, longest
 from glimpse_envs.tasks.tape.views import (
     addresses_in_bits,
-    judge_whole,
+    compare_whole,
     priorities_under,
     whole_tapes,
 )
@@ -35,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class TapeMachine(Task):
-    """Read a tape through a head that sees one cell, and put out what the program asks for.
+    """Read a tape through a head that sees one cell, and put out the program's output symbols.
 
     ## Description
 
@@ -52,7 +48,7 @@ class TapeMachine(Task):
     - `"duplicated_input"`: each of L symbols stands `duplicates` times; put out each once.
     - `"forward_reverse"`: reverse, with an input head that cannot go back and a memory tape.
     - `"addition"`: two numbers of L digits to the base `symbols` (symbol d + 1 is digit d), lowest
-      digits first, a digit of one beside that of the other; put out the L + 1 digits of the sum.
+      digits first, a digit of each number in turn; put out the L + 1 digits of the sum.
     - `"priority_sort"`: each of the L symbols has a priority; put out all, the highest first.
 
     ## Action Space
@@ -127,7 +123,7 @@ class TapeMachine(Task):
         ValueError: an argument is not one of these or does not fit the others.
     """
 
-    answer_reward: NDArray[np.float64]
+    answer_reward: Floats
     levels: tuple[int, int]
     view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack"}
     glimpse_arguments: ClassVar[frozenset[str]] = frozenset()
@@ -147,49 +143,16 @@ class TapeMachine(Task):
         slack: float = 2.0,
         view: str = "glimpse",
     ) -> None:
-        check_tape_arguments(
-            program=program,
-            split=split,
-            min_length=min_length,
-            length=length,
-            symbols=symbols,
-            repeats=repeats,
-            duplicates=duplicates,
-            memory=memory,
-            look=look,
-            slack=slack,
-            view=view,
-        )
-        forward, absolute = program == "forward_reverse", look == "absolute"
+        arguments = TapeArguments(
+            program, split, min_length, length, symbols, repeats, duplicates,
+            memory, look, slack, view,
+        )  # fmt: skip
         self.levels = (int(min_length), int(length))
-        self._full = view == "full"
+        self.budget, self._full = arguments.budget, arguments.full
         self._split, self._program = split, program
-        times = repeats if program == "repeat_copy" else duplicates
-        code = PROGRAMS.index(program)
-        self._sizes = longest(code, int(length), int(symbols), int(times), absolute)
-        self.budget = 1 if self._full else int(budget_of(float(slack), self._sizes.steps))
-        with_memory = forward if memory is None else bool(memory)
-        self._memory_cells = self.budget if with_memory and not self._full else 0
-        self._rules = Rules(
-            program=code,
-            symbols=int(symbols),
-            times=int(times),
-            length=int(length),
-            purpose=purpose_of(split),
-            slack=float(slack),
-            absolute=absolute,
-            forward=forward,
-        )
-        self._layout = TapeLayout(
-            symbols=int(symbols),
-            cells=self._sizes.cells,
-            outputs=self._sizes.outputs,
-            memory_cells=self._memory_cells,
-            absolute=absolute,
-            forward=forward,
-            sorting=program == "priority_sort",
-            full=self._full,
-        )
+        self._rules, self._sizes = arguments.rules, arguments.sizes
+        self._memory_cells = arguments.memory_cells
+        self._layout = TapeLayout(self._rules, self._sizes, self._memory_cells, self._full)
         self.components = self._layout.components()
         self.observation_space = self._layout.observation_space()
         if not self._full:
@@ -198,20 +161,20 @@ class TapeMachine(Task):
 
     @property
     def chance(self) -> float:
-        """A symbol at every step, whatever stands on the tape."""
+        """Mean return of putting out one symbol at every step without reading the tape."""
         rules = self._rules
         return blind_return(rules.program, self.levels, rules.symbols, rules.times)
 
     @property
     def ceiling(self) -> float:
-        """All symbols."""
+        """Return of putting out all symbols rightly."""
         return 1.0
 
     @property
     def num_scenes(self) -> int | None:
         return num_scenes_of(self._split)
 
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         self._taken = taken
         sizes, groups = self._sizes, num_envs // copies
         self._tapes = Tapes.empty(groups, copies, sizes.cells, sizes.visits, sizes.outputs)
@@ -225,7 +188,7 @@ class TapeMachine(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         deal_tapes(
             groups,
-            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            keys.arrays,
             keys.levels,
             tuple(self._rules),
             tuple(self._tapes),
@@ -238,14 +201,12 @@ class TapeMachine(Task):
             self.budgets[:], self.answer_reward[:] = 1, 1.0
             self._put_out.reshape(len(self._tapes.facts), -1)[groups] = 0
 
-    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         if self._full:
             return self._answer_all(rows, actions["answer"])
         looks = actions["look"].reshape(len(self.budgets), -1)
         tapes, machines = self._tapes, self._machines
-        rewards, targets = np.empty(len(rows)), np.empty(len(rows), np.int64)
-        flags = np.empty((3, len(rows)), np.bool_)
-        judge_answers(
+        rewards, targets, flags = compare_answers(
             rows,
             np.ascontiguousarray(looks),
             np.ascontiguousarray(actions["answer"]),
@@ -254,21 +215,18 @@ class TapeMachine(Task):
             tapes.facts,
             tapes.outputs,
             machines,
-            rewards,
-            targets,
-            flags,
         )
         return Outcome(rewards, flags[2], targets, flags[0], terminated=flags[1])
 
-    def _answer_all(self, rows: Rows, answers: NDArray[np.int64]) -> Outcome:
-        """Put out answers (num_envs, outputs), each all that is to be put out."""
+    def _answer_all(self, rows: Rows, answers: Ints) -> Outcome:
+        """Take answers (num_envs, outputs), each a whole output, of `rows` (m,)."""
         groups = self._tapes.group_of[rows]
         target, counts = self._tapes.outputs[groups, :-1], self._tapes.facts["count"][groups]
-        judged = judge_whole(answers[rows], target, counts)
+        compared = compare_whole(answers[rows], target, counts)
         self._put_out[rows] = answers[rows]
-        self._machines["done"][rows] = judged.done
-        counted = np.ones(len(rows), np.bool_)
-        return Outcome(judged.share, judged.success, target, counted)
+        self._machines["done"][rows] = compared.done
+        target_mask = np.ones(len(rows), np.bool_)
+        return Outcome(compared.share, compared.success, target, target_mask)
 
     def look(self, rows: Rows, actions: Arrays) -> None:
         rules, tapes = self._rules, self._tapes
@@ -282,11 +240,11 @@ class TapeMachine(Task):
             self._memory,
         )
 
-    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+    def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         tapes, machines, layout = self._tapes, self._machines, self._layout
         if self._full:
             groups = tapes.group_of[rows]
-            return {"scene": whole_tapes(tapes, groups, layout.symbols, layout.sorting)}
+            return {"scene": whole_tapes(tapes, groups, layout.num_symbols, layout.sorting)}
         glimpses = np.zeros((len(rows), layout.tapes, layout.num_symbols), np.float32)
         last = np.zeros((len(rows), layout.last_action), np.float32)
         show_cells(
@@ -304,7 +262,7 @@ class TapeMachine(Task):
         if layout.sorting:
             groups, heads = tapes.group_of[rows], machines["head"][rows]
             observation["priority"] = priorities_under(tapes, groups, heads)
-        if layout.absolute:
+        if self._rules.absolute:
             names = ("head", "memory_head")[: layout.tapes]
             places = [machines[name][rows] for name in names]
             observation["location"] = addresses_in_bits(places, layout.address_bits)
@@ -321,15 +279,12 @@ class TapeMachine(Task):
         return entries
 
     def oracle(self) -> Arrays:
-        """Return the next actions (num_envs, ...) of a shortest solution, for rows which have taken
-        all of its actions so far; those of rows that have ended do not matter."""
+        """Return the next actions (num_envs, ...) of the shortest solution followed so far, those
+        of ended rows arbitrary."""
         if self._full:
             return {"answer": self._tapes.outputs[self._tapes.group_of, :-1]}
-        num_envs = len(self.budgets)
-        looks = np.empty((num_envs, 2), np.int64)
-        answers, writes = np.empty(num_envs, np.int64), np.empty(num_envs, np.int64)
         rules, tapes = self._rules, self._tapes
-        solve(
+        looks, answers, writes = solve(
             rules.absolute,
             rules.forward,
             tapes.group_of,
@@ -337,9 +292,6 @@ class TapeMachine(Task):
             tapes.routes,
             self._machines,
             self._taken,
-            looks,
-            answers,
-            writes,
         )
         if not self._memory_cells:
             return {"look": looks[:, 0].copy(), "answer": answers}

@@ -1,5 +1,4 @@
-"""What the programs of the tape machine hide: what stands on the input tape, what is to be put out,
-and the way of a shortest solution.
+"""Programs of the tape machine: input tape, output and shortest solution of each.
 
 Imported by kernels and their task alone: this module needs Numba.
 """
@@ -8,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Float32s, Ints, Words
 from glimpse_envs.core.randomness import below
 
 PROGRAMS = (
@@ -33,7 +32,7 @@ Int = int | np.int64
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much room the longest tape of a program takes.
+    """Sizes of the longest tape of a program.
 
     Args:
         cells: filled ones on the input tape.
@@ -85,10 +84,10 @@ def lay(
     length: Int,
     symbols: int,
     times: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    priorities: NDArray[np.float32],
-    route: NDArray[np.int64],
+    words: Words,
+    tape: Ints,
+    priorities: Float32s,
+    route: Ints,
 ) -> tuple[Int, Int]:
     """Fill a tape and the visits of its shortest solution; return how many cells and visits.
 
@@ -102,14 +101,11 @@ def lay(
         priorities: (cells,), filled where the program has them, in (0, 1].
         route: (visits, VISIT), filled in the order of time.
     """
-    if program == _COPY:
-        return _copy(length, symbols, words, tape, route)
-    if program == _REVERSE:
-        return _reverse(length, symbols, words, tape, route)
+    if program in (_COPY, _REVERSE, _DUPLICATED):
+        duplicates = times if program == _DUPLICATED else 1
+        return _copy(length, symbols, duplicates, program == _REVERSE, words, tape, route)
     if program == _REPEAT_COPY:
         return _repeat_copy(length, symbols, times, words, tape, route)
-    if program == _DUPLICATED:
-        return _duplicated_input(length, symbols, times, words, tape, route)
     if program == _FORWARD_REVERSE:
         return _forward_reverse(length, symbols, words, tape, route)
     if program == _ADDITION:
@@ -118,16 +114,16 @@ def lay(
 
 
 @njit(cache=True, nogil=True)
-def steps_of(route: NDArray[np.int64], visits: Int, absolute: bool) -> Int:
+def steps_of(route: Ints, visits: Int, absolute: bool) -> Int:
     """Return how many steps it takes from cell 0 of both tapes through all of `visits`."""
-    steps: Int = 1 + _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
-    for i in range(1, visits):
-        steps += steps_between(route, i, absolute)
+    steps: Int = 1
+    for i in range(visits):
+        steps += steps_to_visit(route, i, absolute)
     return steps
 
 
 @njit(cache=True, nogil=True)
-def steps_between(route: NDArray[np.int64], i: Int, absolute: bool) -> Int:
+def steps_to_visit(route: Ints, i: Int, absolute: bool) -> Int:
     """Return how many steps after visit i - 1, or after the start, visit i takes place."""
     if i == 0:
         return _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
@@ -144,7 +140,7 @@ def _distance(a: int, b: int, c: int, d: int, absolute: bool) -> int:
 
 @njit(cache=True, nogil=True, inline="always")
 def _visit(
-    route: NDArray[np.int64], i: Int, at: Int, memory: Int, put_out: Int, source: Int, write: Int
+    route: Ints, i: Int, at: Int, memory: Int, put_out: Int, source: Int, write: Int
 ) -> None:
     route[i, INPUT], route[i, MEMORY], route[i, PUT_OUT] = at, memory, put_out
     route[i, SOURCE], route[i, WRITTEN] = source, write
@@ -152,40 +148,20 @@ def _visit(
 
 @njit(cache=True, nogil=True)
 def _copy(
-    length: Int,
-    symbols: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    route: NDArray[np.int64],
+    length: Int, symbols: int, times: int, back: bool, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
+    """Each symbol stands `times` times in a row and is put out once; with `back` the last first."""
     for i in range(length):
-        tape[i] = 1 + below(words[i], symbols)
-        _visit(route, i, i, 0, tape[i], i, 0)
-    return length, length
-
-
-@njit(cache=True, nogil=True)
-def _reverse(
-    length: Int,
-    symbols: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    route: NDArray[np.int64],
-) -> tuple[Int, Int]:
-    for i in range(length):
-        tape[i] = 1 + below(words[i], symbols)
-        _visit(route, length - 1 - i, i, 0, tape[i], i, 0)
-    return length, length
+        symbol, first = 1 + below(words[i], symbols), i * times
+        for j in range(times):
+            tape[first + j] = symbol
+        _visit(route, length - 1 - i if back else i, first, 0, symbol, first, 0)
+    return length * times, length
 
 
 @njit(cache=True, nogil=True)
 def _repeat_copy(
-    length: Int,
-    symbols: int,
-    repeats: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    route: NDArray[np.int64],
+    length: Int, symbols: int, repeats: int, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
     """The count stands first, as a symbol; the rest is put out that often."""
     count = 1 if repeats == 1 else 2 + below(words[0], repeats - 1)
@@ -200,29 +176,8 @@ def _repeat_copy(
 
 
 @njit(cache=True, nogil=True)
-def _duplicated_input(
-    length: Int,
-    symbols: int,
-    duplicates: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    route: NDArray[np.int64],
-) -> tuple[Int, Int]:
-    for i in range(length):
-        symbol, first = 1 + below(words[i], symbols), i * duplicates
-        for j in range(duplicates):
-            tape[first + j] = symbol
-        _visit(route, i, first, 0, symbol, first, 0)
-    return length * duplicates, length
-
-
-@njit(cache=True, nogil=True)
 def _forward_reverse(
-    length: Int,
-    symbols: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    route: NDArray[np.int64],
+    length: Int, symbols: int, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
     """All but the last symbol are written on the way; then the memory tape is read backwards."""
     end = length - 1
@@ -236,13 +191,7 @@ def _forward_reverse(
 
 
 @njit(cache=True, nogil=True)
-def _addition(
-    length: Int,
-    base: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    route: NDArray[np.int64],
-) -> tuple[Int, Int]:
+def _addition(length: Int, base: int, words: Words, tape: Ints, route: Ints) -> tuple[Int, Int]:
     """Digit d is symbol d + 1; both numbers' lowest digits stand first, side by side."""
     carry = 0
     for i in range(length):
@@ -258,14 +207,9 @@ def _addition(
 
 @njit(cache=True, nogil=True)
 def _priority_sort(
-    length: Int,
-    symbols: int,
-    words: NDArray[np.uint32],
-    tape: NDArray[np.int64],
-    priorities: NDArray[np.float32],
-    route: NDArray[np.int64],
+    length: Int, symbols: int, words: Words, tape: Ints, priorities: Float32s, route: Ints
 ) -> tuple[Int, Int]:
-    """All cells are read before the first is put out: only then is it known which has priority. Of
+    """All cells are read before the first symbol is put out: its priority must be known. Of
     equal priorities, as rare as one pair in 2**24, the left one is first."""
     falling = np.empty(length, np.int64)
     for i in range(length):

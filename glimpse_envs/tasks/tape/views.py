@@ -1,16 +1,14 @@
-"""Priorities, addresses and whole tapes as they are observed, and answers to a whole tape."""
+"""Observed priorities, addresses and whole tapes, and the comparison of whole-tape answers."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from glimpse_envs.tasks.tape.kernels import Tapes
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.tasks.tape.arrays import Tapes
 
 
-def priorities_under(
-    tapes: Tapes, groups: NDArray[np.int64], heads: NDArray[np.int64]
-) -> NDArray[np.float32]:
+def priorities_under(tapes: Tapes, groups: Ints, heads: Ints) -> Float32s:
     """Return the priorities (m, 1) at the input cells `heads` (m,) of `groups` (m,), 0 on a
     blank."""
     inside = (heads >= 0) & (heads < tapes.cells.shape[1])
@@ -18,35 +16,31 @@ def priorities_under(
     return np.where(inside, priorities, np.float32(0))[:, None]
 
 
-def addresses_in_bits(heads: list[NDArray[np.int64]], bits: list[int]) -> NDArray[np.float32]:
-    """Return the addresses under several `heads`, (m,) each, in so many `bits` each, lowest first,
-    side by side (m, sum of bits)."""
+def addresses_in_bits(heads: list[Ints], bits: list[int]) -> Float32s:
+    """Return the addresses of several `heads`, (m,) each, as bits (m, sum of `bits`) in {0, 1},
+    head by head, `bits[i]` of head i, least significant first."""
     places = [head[:, None] >> np.arange(n) & 1 for head, n in zip(heads, bits, strict=True)]
     return np.concatenate(places, axis=1).astype(np.float32)
 
 
-def whole_tapes(
-    tapes: Tapes, groups: NDArray[np.int64], symbols: int, sorting: bool
-) -> NDArray[np.float32]:
-    """Return the whole input tapes (m, cells, S + 1) of `groups` (m,), with priorities, where they
-    have them, (m, cells, S + 2)."""
-    scene = np.eye(symbols + 1, dtype=np.float32)[tapes.cells[groups]]
+def whole_tapes(tapes: Tapes, groups: Ints, num_symbols: int, sorting: bool) -> Float32s:
+    """Return the input tapes of `groups` (m,): one-hot symbols (m, cells, `num_symbols`) float32;
+    with `sorting` also the priorities, last, (m, cells, `num_symbols` + 1)."""
+    scene = np.eye(num_symbols, dtype=np.float32)[tapes.cells[groups]]
     if not sorting:
         return scene
     return np.concatenate([scene, tapes.priorities[groups][..., None]], axis=2)
 
 
 class WholeAnswers(NamedTuple):
-    """How much of m answers, each of a whole output, is right."""
+    """Comparison of m answers, each a whole output, with their targets."""
 
-    share: NDArray[np.float64]  # (m,), of what is to be put out, before the first wrong one
-    done: NDArray[np.int64]  # (m,), symbols before the first wrong one
-    success: NDArray[np.bool_]  # (m,)
+    share: Floats  # (m,) share of the output before the first wrong symbol, in [0, 1]
+    done: Ints  # (m,) symbols before the first wrong one
+    success: Bools  # (m,)
 
 
-def judge_whole(
-    answers: NDArray[np.int64], target: NDArray[np.int64], counts: NDArray[np.int64]
-) -> WholeAnswers:
+def compare_whole(answers: Ints, target: Ints, counts: Ints) -> WholeAnswers:
     """Compare `answers` (m, outputs) with `target` (m, outputs), of which the first `counts` (m,)
     are symbols and the others 0."""
     right = answers == target

@@ -1,4 +1,4 @@
-"""What is hidden. A new scene is one file and one branch of `make_scene`."""
+"""Scenes, chosen by name. A new scene is one file and one branch of `make_scene`."""
 
 from typing import TYPE_CHECKING
 

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
 from glimpse_envs.vision.scenes.scene import Scene
@@ -42,17 +43,10 @@ class CircleSquareScene(Scene):
     def num_scenes(self) -> int | None:
         return None if self._split == "train" else _FIXED_SCENES
 
-    def draw(
-        self,
-        which: NDArray[np.int64],
-        keys: Keys,
-        canvas: NDArray,
-        labels: NDArray[np.int64],
-        boxes: NDArray[np.float64],
-    ) -> None:
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         _draw(
             which,
-            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            keys.arrays,
             _objects(self._size),
             canvas,
             labels,
@@ -62,7 +56,7 @@ class CircleSquareScene(Scene):
 
 
 @cache
-def _objects(size: int) -> NDArray[np.float32]:
+def _objects(size: int) -> Float32s:
     """Both objects in the middle of a picture so large that every scene is a window of it:
     (2, 2 size - 1, 2 size - 1), by label."""
     offsets = np.abs(np.arange(1 - size, size))
@@ -75,12 +69,12 @@ def _objects(size: int) -> NDArray[np.float32]:
 
 @njit(cache=True, nogil=True)
 def _draw(
-    which: NDArray[np.int64],
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    objects: NDArray[np.float32],
-    canvas: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    boxes: NDArray[np.float64],
+    which: Ints,
+    keys: KeyArrays,
+    objects: Float32s,
+    canvas: Float32s,
+    labels: Ints,
+    boxes: Floats,
     offset: int,
 ) -> None:
     seeds, streams, episodes, indices = keys

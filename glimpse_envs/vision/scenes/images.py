@@ -11,8 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
+from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
+from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
 from glimpse_envs.vision.scenes.scene import Scene
 
 
@@ -56,18 +57,11 @@ class ImageScene(Scene):
             return None
         return len(sources.load(self._source, self._split).labels)
 
-    def draw(
-        self,
-        which: NDArray[np.int64],
-        keys: Keys,
-        canvas: NDArray,
-        labels: NDArray[np.int64],
-        boxes: NDArray[np.float64],
-    ) -> None:
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         examples = sources.load(self._source, self._split)
         _draw(
             which,
-            (keys.seeds, keys.streams, keys.episodes, keys.indices),
+            keys.arrays,
             (examples.images, examples.labels),
             canvas,
             labels,
@@ -79,27 +73,22 @@ class ImageScene(Scene):
 
 @njit(cache=True, nogil=True)
 def _draw(
-    which: NDArray[np.int64],
-    keys: tuple[NDArray, NDArray, NDArray, NDArray],
-    examples: tuple[NDArray[np.uint8], NDArray[np.int64]],
-    canvas: NDArray[np.uint8],
-    labels: NDArray[np.int64],
-    boxes: NDArray[np.float64],
+    which: Ints,
+    keys: KeyArrays,
+    examples: tuple[Bytes, Ints],
+    canvas: Bytes,
+    labels: Ints,
+    boxes: Floats,
     clutter: int,
     piece: int,
 ) -> None:
-    seeds, streams, episodes, indices = keys
     images, image_labels = examples
     count, _, h, w = images.shape
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
     words = np.empty(3 + 5 * clutter, np.uint32)
     for n in which:
-        index = indices[n]
-        if index < 0:
-            fill_words(words, seeds[n], TRAIN_SCENE, streams[n], episodes[n])
-            index = below(words[0], count)
-        else:
-            fill_words(words, seeds[n], FIXED_SCENE, index, 0)
+        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        index = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
         scene = canvas[n]
         scene[:] = 0
         for i in range(clutter):
@@ -116,7 +105,7 @@ def _draw(
 
 
 @njit(cache=True, nogil=True)
-def _add(canvas: NDArray[np.uint8], image: NDArray[np.uint8]) -> None:
+def _add(canvas: Bytes, image: Bytes) -> None:
     """Add `image` (C, h, w) to `canvas` (C, h, w), clipped at white."""
     for c in range(image.shape[0]):
         for i in range(image.shape[1]):

@@ -1,10 +1,10 @@
-"""What is hidden: a batch of pictures, each drawn from its own random stream."""
+"""Interface of scenes: labelled pictures, each drawn from its own random stream."""
 
 from abc import ABC, abstractmethod
 
-import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.keys import Keys
 
 
@@ -13,7 +13,7 @@ class Scene(ABC):
 
     Attributes:
         shape: (C, H, W), C = 1 (grey) or 3 (colour).
-        class_names: what the labels 0, 1, ... stand for.
+        class_names: indexed by label.
         dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
     """
 
@@ -24,17 +24,10 @@ class Scene(ABC):
     @property
     @abstractmethod
     def num_scenes(self) -> int | None:
-        """How many scenes a fixed split has; None where scenes are drawn for ever."""
+        """Number of scenes in a fixed split; None where scenes are drawn for ever."""
 
     @abstractmethod
-    def draw(
-        self,
-        which: NDArray[np.int64],
-        keys: Keys,
-        canvas: NDArray,
-        labels: NDArray[np.int64],
-        boxes: NDArray[np.float64],
-    ) -> None:
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         """Draw the scenes `which` (m,) anew.
 
         Args:
@@ -42,5 +35,5 @@ class Scene(ABC):
             keys: of all n scenes.
             canvas: (n, C, H + 2, W + 2), the picture within a border of zeros that stays zero.
             labels: (n,) in [0, len(class_names)).
-            boxes: (n, 4), where the evidence lies: x0, y0, x1, y1 in pixels.
+            boxes: (n, 4), the target's x0, y0, x1, y1 in pixels.
         """

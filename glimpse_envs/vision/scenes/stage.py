@@ -1,8 +1,8 @@
 """The stage: the scenes of a batch, drawn in place and read through a sensor."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.vision.scenes.scene import Scene
@@ -13,18 +13,18 @@ _READ_TOGETHER = 256
 
 
 class Stage:
-    """One scene for each group of rows, and what a sensor shows of it.
+    """One scene for each group of rows, read through a sensor.
 
     Args:
-        scene: what is drawn.
-        sensor: what it is seen through.
+        scene: drawn for each group.
+        sensor: reads the glimpses.
         num_envs: rows.
         copies: rows in a group.
 
     Attributes:
         group_of: (num_envs,) int64, the scene that each row sees.
         labels: (groups,) int64.
-        boxes: (groups, 4) float64, where the evidence lies: x0, y0, x1, y1 in pixels.
+        boxes: (groups, 4) float64, the target's x0, y0, x1, y1 in pixels.
     """
 
     def __init__(self, scene: Scene, sensor: Sensor, num_envs: int, copies: int) -> None:
@@ -35,18 +35,18 @@ class Stage:
         self.labels = np.zeros(groups, np.int64)
         self.boxes = np.zeros((groups, 4))
 
-    def draw(self, groups: NDArray[np.int64], keys: Keys) -> None:
+    def draw(self, groups: Ints, keys: Keys) -> None:
         """Draw the scenes of `groups` (m,) anew."""
 
-        def draw(which: NDArray[np.int64]) -> None:
+        def draw(which: Ints) -> None:
             self._scene.draw(which, keys, self._canvas, self.labels, self.boxes)
             self._sensor.sum_scenes(self._canvas, self._sums, which)
 
         for_chunks(draw, groups)
 
-    def read(self, rows: NDArray[np.int64], centres: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return the glimpses (m, K C, g, g) of `rows` (m,), who look at `centres` (num_envs, 2),
-        (x, y) in pixels."""
+    def read(self, rows: Ints, centres: Floats) -> Float32s:
+        """Return the glimpses (m, K C, g, g) of `rows` (m,) at `centres` (num_envs, 2), (x, y) in
+        pixels."""
         glimpses = np.empty((len(rows), *self._sensor.glimpse_shape), np.float32)
         scenes, order = self.group_of, rows
         if len(rows) < len(scenes):
@@ -60,7 +60,7 @@ class Stage:
         )
         return glimpses
 
-    def whole(self, groups: NDArray[np.int64]) -> NDArray[np.float32]:
+    def whole(self, groups: Ints) -> Float32s:
         """Return the whole scenes (m, C, H, W) in [0, 1] of `groups` (m,)."""
         scenes = self._canvas[groups, :, 1:-1, 1:-1].astype(np.float32)
         return scenes / np.float32(255) if self._canvas.dtype == np.uint8 else scenes

@@ -1,4 +1,4 @@
-"""What one glimpse shows. A new sensor is one file and one branch of `make_sensor`."""
+"""Sensors, chosen by name. A new sensor is one file and one branch of `make_sensor`."""
 
 from typing import TYPE_CHECKING
 

@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Float32s, Ints
+
 _u = np.uint64
 
 
@@ -31,9 +33,7 @@ def plane_size(height: int, width: int, s: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def sum_scenes(
-    canvas: NDArray, sums: NDArray, which: NDArray[np.int64], first: int, scales: int
-) -> None:
+def sum_scenes(canvas: NDArray, sums: NDArray, which: Ints, first: int, scales: int) -> None:
     """Sum the scenes `which` (n,), scale by scale, and keep the planes of `first` and coarser.
 
     Args:
@@ -128,7 +128,7 @@ def read_plane(
     s: int,
     scene: tuple[NDArray, int, int, int],
     view: tuple[float, float, np.float32],
-    cells: NDArray[np.float32],
+    cells: Float32s,
     to: int,
 ) -> None:
     """Fill `cells[to:]` (g g,) with the g x g cells of side s around a place in one scene.

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints
 from glimpse_envs.vision.sensors.planes import plane_size, read_plane, sum_scenes
 from glimpse_envs.vision.sensors.sensor import Sensor
 from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slack
@@ -28,7 +29,7 @@ _WINDOWS = 3
 
 @dataclass(frozen=True)
 class Retina(Sensor):
-    """What one glimpse shows of a scene.
+    """Multi-scale sensor: K windows of g x g cells around one place.
 
     Args:
         height, width: the scene's sides in pixels.
@@ -76,7 +77,7 @@ class Retina(Sensor):
         canvas = pixels[beyond:-beyond].reshape(shape)
         return canvas, np.zeros((scenes, self.channels, size), sums_dtype)
 
-    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: NDArray[np.int64]) -> None:
+    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
         """Sum the scenes `which` (n,) of `canvas` into `sums` (both as `allocate` gave them)."""
         first = _first_plane(canvas.dtype)
         if first < self.scales:
@@ -86,10 +87,10 @@ class Retina(Sensor):
         self,
         canvas: NDArray,
         sums: NDArray,
-        scenes: NDArray[np.int64],
-        centres: NDArray[np.float64],
-        rows: NDArray[np.int64],
-        glimpses: NDArray[np.float32],
+        scenes: Ints,
+        centres: Floats,
+        rows: Ints,
+        glimpses: Float32s,
     ) -> None:
         """Read a glimpse for each of `rows` (n,): `glimpses[row]` (K * C, g, g) in [0, 1] is
         what `scenes[row]` shows around `centres[row]`, (x, y) in pixels from the scene's corner.
@@ -126,11 +127,11 @@ def _byte_reader(g: int) -> Callable[..., None]:
 
     @njit(cache=True, nogil=True)
     def read(
-        canvas: NDArray[np.uint8],
-        scenes: NDArray[np.int64],
-        centres: NDArray[np.float64],
-        rows: NDArray[np.int64],
-        glimpses: NDArray[np.float32],
+        canvas: Bytes,
+        scenes: Ints,
+        centres: Floats,
+        rows: Ints,
+        glimpses: Float32s,
         scales: int,
         white: np.float32,
     ) -> None:
@@ -165,10 +166,10 @@ def _plane_reader(g: int) -> Callable[..., None]:
     def read(
         sums: NDArray,
         shape: tuple[int, int],
-        scenes: NDArray[np.int64],
-        centres: NDArray[np.float64],
-        rows: NDArray[np.int64],
-        glimpses: NDArray[np.float32],
+        scenes: Ints,
+        centres: Floats,
+        rows: Ints,
+        glimpses: Float32s,
         first: int,
         scales: int,
         white: np.float32,

@@ -1,9 +1,10 @@
-"""What a sensor is: what one glimpse shows of a scene, for a batch of scenes and glimpses."""
+"""Interface of sensors, which read glimpses of a batch of scenes."""
 
 from abc import ABC, abstractmethod
 
-import numpy as np
 from numpy.typing import NDArray
+
+from glimpse_envs.core.arrays import Float32s, Floats, Ints
 
 
 class Sensor(ABC):
@@ -26,7 +27,7 @@ class Sensor(ABC):
 
     @abstractmethod
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
-        """Return zeroed room for `scenes` scenes, and for what is worked out of each once.
+        """Return zeroed arrays for `scenes` scenes and for the sums precomputed of each.
 
         Returns:
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`, uint8 (0 to 255) or float32 (0 to 1): the
@@ -34,7 +35,7 @@ class Sensor(ABC):
         """
 
     @abstractmethod
-    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: NDArray[np.int64]) -> None:
+    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
         """Fill `sums` of the scenes `which` (n,), whose canvas was drawn anew.
 
         Called on several threads at once, each with scenes of its own.
@@ -45,10 +46,10 @@ class Sensor(ABC):
         self,
         canvas: NDArray,
         sums: NDArray,
-        scenes: NDArray[np.int64],
-        centres: NDArray[np.float64],
-        rows: NDArray[np.int64],
-        glimpses: NDArray[np.float32],
+        scenes: Ints,
+        centres: Floats,
+        rows: Ints,
+        glimpses: Float32s,
     ) -> None:
         """Read a glimpse for each of `rows` (n,), on several threads at once.
 

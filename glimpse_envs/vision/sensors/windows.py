@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arrays import Bytes, Float32s
 from glimpse_envs.vision.sensors.planes import bilinear
 
 _u = np.uint64
@@ -43,11 +44,11 @@ def read_window(
     g: int,
     s: int,
     word: Any,
-    scene: tuple[NDArray[np.uint8], int, int, int],
+    scene: tuple[Bytes, int, int, int],
     view: tuple[float, float, np.float32],
     scratch: tuple[NDArray, NDArray, NDArray, NDArray],
     words: NDArray,
-    cells: NDArray[np.float32],
+    cells: Float32s,
     to: int,
 ) -> None:
     """Fill `cells[to:]` (g g,) with the g x g cells of side s around a place in one scene.
@@ -72,7 +73,7 @@ def read_window(
     p0, q0 = int(np.floor(top)), int(np.floor(left))
     w00, w01, w10, w11 = bilinear(top - p0, left - q0, s, white)
 
-    # Beside the scene a strip reads other pixels, which the mask `inside` takes out; above and
+    # Left and right of the scene a strip reads other pixels, masked out by `inside`; above and
     # below it reads the border of zeros.
     q0 = min(max(q0, -span), width)
     for j in range(_u(span)):

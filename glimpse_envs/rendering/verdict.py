@@ -1,4 +1,4 @@
-"""What a picture says of right and wrong: its verdict, and that in words."""
+"""Verdict on the answer in a picture, as a flag and as text."""
 
 from glimpse_envs.rendering.picture import Picture
 from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
@@ -7,9 +7,9 @@ AnyPicture = Picture | TapePicture | TablePicture
 
 
 def verdict_of(picture: AnyPicture) -> bool | None:
-    """Whether what was asked has been answered rightly; None while that is open.
+    """Return whether the answer is right; None while there is no answer or no target.
 
-    On tapes one wrong symbol is wrong, and it is right once nothing is left to be put out.
+    On tapes one wrong symbol is wrong; right is a whole output without one.
     """
     if isinstance(picture, TapePicture):
         good = [right for strip in picture.strips for right in strip.good]
@@ -21,27 +21,27 @@ def verdict_of(picture: AnyPicture) -> bool | None:
     return picture.answer == picture.target
 
 
-def judgement_lines(picture: AnyPicture) -> tuple[str, str]:
-    """Two short lines of a frame: what the agent said, and what is right; both may be ""."""
+def answer_and_target(picture: AnyPicture) -> tuple[str, str]:
+    """Return two short lines of a frame, the answer and the target; "" for either without one."""
     answer, target = picture.answer, picture.target
     if isinstance(picture, TapePicture):
-        said = "nothing put out yet" if answer is None else f"put out {answer}"
+        answered = "nothing put out yet" if answer is None else f"put out {answer}"
         if target is None:
-            return said, ""
-        return said, f"target {target}" if verdict_of(picture) is False else f"next {target}"
+            return answered, ""
+        return answered, f"target {target}" if verdict_of(picture) is False else f"next {target}"
     if answer is None and target is None:
         return "", ""
-    said = "no answer yet" if answer is None else f"answer {answer}"
-    return said, "" if target is None else f"target {target}"
+    answered = "no answer yet" if answer is None else f"answer {answer}"
+    return answered, "" if target is None else f"target {target}"
 
 
-def brief_judgement(picture: AnyPicture) -> str:
-    """One line of a cell in a contact sheet: "3", "5, not 3", "target 3"; or ""."""
+def brief_verdict(picture: AnyPicture) -> str:
+    """Return one line of a contact sheet's cell, such as "3", "5, not 3", "target 3" or ""."""
     answer, target, verdict = picture.answer, picture.target, verdict_of(picture)
     if verdict is False and target is not None:
         return f"{answer}, not {target}"
     if isinstance(picture, TapePicture):
-        return "all right" if verdict else judgement_lines(picture)[1]
+        return "all right" if verdict else answer_and_target(picture)[1]
     if answer is None:
         return "" if target is None else f"target {target}"
     return answer
