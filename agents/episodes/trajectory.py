@@ -68,8 +68,10 @@ class Trajectory:
         return next((name for name, part in self.components.items() if part.taught), None)
 
     def rewards_to_the_end(self, rewards: Tensor, discount: float) -> Tensor:
-        """`rewards` (T, B), with the discounted `last_values` added at the end of each row. Without a
-        discount these need not be finite: the limit is then the horizon, and nothing is added."""
+        """`rewards` (T, B), with the discounted `last_values` added at the end of each row.
+
+        Without a discount these need not be finite: the limit is then the horizon.
+        """
         if discount >= 1.0 or not self.last_values.any():
             return rewards
         return rewards + self.ends * (discount * self.last_values).to(rewards)
