@@ -26,6 +26,7 @@ from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, read_config, resume_command
+from glimpse_envs.env import task_class_of
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, open_run
 
@@ -58,7 +59,8 @@ class Algorithm:
             resume=resume,
             progress_bar=progress_bar,
             how_to_resume=how_to_resume,
-            validate=validate_run,
+            # An environment of others has no validation split.
+            validate=validate_run if task_class_of(config.env_id) else None,
         )
 
 

@@ -1,5 +1,6 @@
 """The record of a run: its training, its scores and the costs of its episodes."""
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
@@ -8,6 +9,7 @@ import gymnasium as gym
 from agents.scoring.costs import Costs, measure_costs
 from agents.scoring.run_scores import policy_of, trained_levels
 from agents.scoring.seconds import seconds_per_episode
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import Evaluation
 from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
@@ -110,10 +112,9 @@ def model_of(run: Run) -> Model:
 
 def _budget(evaluation: Evaluation) -> int:
     """The budget of the environment, or the number of glimpses that a model takes internally."""
-    env = gym.make(evaluation.env_id, **evaluation.env_kwargs)
-    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
-    env.close()
-    return max(int(task.budget), int(evaluation.glimpses.max()))
+    with closing(gym.make(evaluation.env_id, **evaluation.env_kwargs)) as env:
+        budget = describe(env).budget or 0
+    return max(budget, int(evaluation.glimpses.max()))
 
 
 def _trained_kwargs(

@@ -10,6 +10,7 @@ from gymnasium import spaces
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.env import full_view
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
@@ -132,8 +133,7 @@ def trained_levels(run: Run) -> tuple[int, int] | None:
     """The least and the greatest trained level of a run; None without levels."""
     config = run.config["config"]
     with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
-        levels = env.unwrapped.task.levels  # type: ignore[attr-defined]
-    return None if levels is None else (int(levels[0]), int(levels[1]))
+        return describe(env).levels
 
 
 def at_level(level: int) -> dict[str, Any]:

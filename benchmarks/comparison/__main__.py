@@ -122,6 +122,8 @@ def plan(config: CompareConfig) -> list[Task]:
     for name in names:
         if name not in CONTENDERS:
             raise ValueError(f"models: {name!r} must be one of {', '.join(CONTENDERS)}, or all")
+    if task_class_of(config.env_id) is None:
+        raise ValueError(f"{config.env_id} is no environment of glimpses: it has no full view")
     if not names or not config.seeds or min(config.seeds) < 0:
         raise ValueError("give at least one of --models, and of --seeds, which are at least 0")
     chosen = {name: CONTENDERS[name] for name in names}
