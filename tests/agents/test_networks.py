@@ -239,10 +239,30 @@ def test_a_space_without_a_head_is_refused() -> None:
         make_head("look", Component(spaces.MultiBinary((2, 3))), tiny_network())
 
 
-def test_an_observation_with_nothing_to_see_is_refused() -> None:
-    blind = spaces.Dict(location=spaces.Box(-1, 1, (2,)))
-    with pytest.raises(ValueError, match=r"\['location'\].*'glimpse' or 'scene'"):
-        GlimpseNetwork(blind, tiny_network())
+def test_what_no_encoder_reads_is_refused_by_name() -> None:
+    told = spaces.Dict(glimpse=spaces.Box(0, 1, (2,)), hint=spaces.Text(5))
+    with pytest.raises(ValueError, match=r"observation\['hint'\] has the space Text"):
+        GlimpseNetwork(told, tiny_network())
+
+
+def test_words_are_looked_up_in_one_embedding_for_each_vocabulary() -> None:
+    """Of a text and a question of the same words; what is a number stays a number."""
+    space = spaces.Dict(
+        glimpse=spaces.MultiDiscrete([7, 7]),
+        question=spaces.Discrete(7),
+        remaining=spaces.Box(0, 1, (1,)),
+    )
+    network = GlimpseNetwork(space, tiny_network(word_units=3))
+    shapes = {n: tuple(p.shape) for n, p in network.embeddings.named_parameters()}
+    assert shapes == {"7.weight": (7, 3)}
+    seen = {
+        "glimpse": torch.tensor([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0]]),
+        "question": torch.tensor([3.0, 4.0, 3.0]),
+        "remaining": torch.zeros(3, 1),
+    }
+    first, second, third = network(seen)
+    assert not torch.equal(first, second), "the question matters"
+    assert not torch.equal(first, third), "the order of the words matters"
 
 
 @pytest.mark.parametrize("env_id", ["Glimpse/Copy-v0", "Glimpse/ForwardReverse-v0"])

@@ -93,6 +93,15 @@ def test_the_command_compares_and_one_that_fails_stops_no_other(
 
 
 @pytest.mark.learning
+def untimed(record: Record) -> Record:
+    """A record without the seconds of its episodes, which are measured anew."""
+    scores = tuple(
+        replace(score, costs={n: v for n, v in score.costs.items() if n != "seconds"})
+        for score in record.scores
+    )
+    return replace(record, scores=scores)
+
+
 @pytest.mark.usefixtures("here")
 def test_again_it_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = quick(tmp_path, "full_conv", "full_dense")
@@ -103,7 +112,9 @@ def test_again_it_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         raise AssertionError("it trains")
 
     monkeypatch.setattr("baselines.learner.SupervisedLearner.update", refuse)
-    assert compare_models(config) == first
+    assert [untimed(record) for record in compare_models(config)] == [
+        untimed(record) for record in first
+    ]
     assert [open_run(f).read_metrics() for f in sorted(tmp_path.glob("full*"))] == metrics
     assert len(first) == 2
 
