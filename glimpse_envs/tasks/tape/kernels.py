@@ -95,20 +95,20 @@ def compare_answers(
     facts: Records,
     outputs: Ints,
     machines: Records,
-) -> tuple[Floats, Ints, Bools]:
+    rewards: Floats,
+    targets: Ints,
+    flags: Bools,
+) -> None:
     """Compare the answers of `rows` (m,) with the next symbols to put out, and pay for right ones.
 
     Args:
         looks: (num_envs, heads).
         answers, writes: (num_envs,).
         group_of, facts, outputs: as in `Tapes`.
-
-    Returns:
-        rewards (m,), targets (m,), and flags (3, m): target_mask, terminated, success.
+        rewards, targets: (m,), filled.
+        flags: (3, m), filled: target_mask, terminated, success.
     """
-    heads, m = looks.shape[1], len(rows)
-    rewards, targets = np.empty(m), np.empty(m, np.int64)
-    flags = np.empty((3, m), np.bool_)
+    heads = looks.shape[1]
     for i, row in enumerate(rows):
         group, answer, machine = group_of[row], answers[row], machines[row]
         count, done = facts[group]["count"], machine["done"]
@@ -126,7 +126,6 @@ def compare_answers(
         machine["look"], machine["answer"] = looks[row, 0], answer
         if heads == 2:
             machine["memory_look"], machine["write"] = looks[row, 1], writes[row]
-    return rewards, targets, flags
 
 
 @njit(cache=True, nogil=True)

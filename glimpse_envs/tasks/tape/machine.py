@@ -206,7 +206,9 @@ class TapeMachine(Task):
             return self._answer_all(rows, actions["answer"])
         looks = actions["look"].reshape(len(self.budgets), -1)
         tapes, machines = self._tapes, self._machines
-        rewards, targets, flags = compare_answers(
+        rewards, targets = np.empty(len(rows)), np.empty(len(rows), np.int64)
+        flags = np.empty((3, len(rows)), np.bool_)
+        compare_answers(
             rows,
             np.ascontiguousarray(looks),
             np.ascontiguousarray(actions["answer"]),
@@ -215,6 +217,9 @@ class TapeMachine(Task):
             tapes.facts,
             tapes.outputs,
             machines,
+            rewards,
+            targets,
+            flags,
         )
         return Outcome(rewards, flags[2], targets, flags[0], terminated=flags[1])
 
