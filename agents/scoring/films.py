@@ -34,7 +34,6 @@ def film_episodes(
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
-        act = as_act(policy, deterministic=True)
         state, ended, start = None, False, np.ones(1, np.bool_)
         frames = []
         while not ended:
