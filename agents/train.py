@@ -26,7 +26,7 @@ from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, read_config, resume_command
-from glimpse_envs.env import task_class_of
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, open_run
 

@@ -14,7 +14,7 @@ from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.setting import Setting
-from glimpse_envs.env import full_view
+from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
 
 

@@ -8,8 +8,8 @@ import gymnasium as gym
 from gymnasium import spaces
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from glimpse_envs.env import full_view
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.task import PictureView
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
@@ -19,8 +17,9 @@ from glimpse_envs.episodes.dealing import Dealer
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.episodes.infos import Info, final_infos, mask_of, merge, merge_where
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.episodes.state import check_state, digest, digests_of
-from glimpse_envs.task import Arrays, Outcome, Rows, Task
+from glimpse_envs.task import Arrays, Outcome, Rows
 
 
 class GlimpseVectorEnv(VectorEnv):
@@ -386,36 +385,6 @@ class GlimpseVectorEnv(VectorEnv):
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""
         self._display.close()
-
-
-def task_class_of(env_id: str) -> type[Task] | None:
-    """Return the task class of a registered environment; None where it is none of ours.
-
-    Raises:
-        gymnasium.error.Error: there is no such id.
-    """
-    name = gym.spec(env_id).kwargs.get("task")
-    return None if name is None else load_task(name)
-
-
-def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the same environment with everything shown at once: those that only
-    glimpses have are left out.
-
-    Raises:
-        ValueError: the environment is none of ours.
-    """
-    task = task_class_of(env_id)
-    if task is None:
-        raise ValueError(f"{env_id} has no full view: it is no environment of glimpses")
-    kept = {name: v for name, v in env_kwargs.items() if name not in task.glimpse_arguments}
-    return {**kept, "view": "full"}
-
-
-def load_task(name: str) -> type[Task]:
-    """Return the task class named "module:Class"."""
-    module, _, class_name = name.partition(":")
-    return getattr(import_module(module), class_name)
 
 
 def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
-from glimpse_envs.env import task_class_of
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import digest, settings_of
 from glimpse_envs.suite import SUITE

@@ -9,8 +9,8 @@ from gymnasium import spaces
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
-from glimpse_envs.env import full_view
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES

@@ -9,7 +9,7 @@ import torch
 from agents.training.checks import check_choices, check_counts, check_device, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.precision import Precision
-from glimpse_envs.env import task_class_of
+from glimpse_envs.episodes.lookup import task_class_of
 
 
 @dataclass(frozen=True)

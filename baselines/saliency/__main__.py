@@ -32,7 +32,7 @@ from baselines.saliency.attribution import (
     sequential_jacobian,
 )
 from baselines.saliency.overlays import Cell, draw_bars, draw_label, draw_map
-from glimpse_envs.env import full_view
+from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_png
 

@@ -24,7 +24,7 @@ from benchmarks.comparison.contender_runs import score_contender, train_contende
 from benchmarks.comparison.contenders import A_FEW, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
-from glimpse_envs.env import task_class_of
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError

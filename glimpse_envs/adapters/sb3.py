@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Ints
-from glimpse_envs.env import GlimpseVectorEnv, task_class_of
+from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.infos import read_outcome
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.flat import FlatActions
 
 try:

@@ -12,8 +12,9 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from glimpse_envs.env import GlimpseVectorEnv, load_task
+from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import draw_picture
 from report.markdown import table

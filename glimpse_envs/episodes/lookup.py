@@ -1,0 +1,39 @@
+"""Task classes by their names and by the ids of registered environments."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import gymnasium as gym
+
+from glimpse_envs.task import Task
+
+
+def task_class_of(env_id: str) -> type[Task] | None:
+    """Return the task class of a registered environment; None where it is none of ours.
+
+    Raises:
+        gymnasium.error.Error: there is no such id.
+    """
+    name = gym.spec(env_id).kwargs.get("task")
+    return None if name is None else load_task(name)
+
+
+def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the same environment with everything shown at once: those that only
+    glimpses have are left out.
+
+    Raises:
+        ValueError: the environment is none of ours.
+    """
+    task = task_class_of(env_id)
+    if task is None:
+        raise ValueError(f"{env_id} has no full view: it is no environment of glimpses")
+    kept = {name: v for name, v in env_kwargs.items() if name not in task.glimpse_arguments}
+    return {**kept, "view": "full"}
+
+
+def load_task(name: str) -> type[Task]:
+    """Return the task class named "module:Class"."""
+    module, _, class_name = name.partition(":")
+    return getattr(import_module(module), class_name)
