@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 MAKEFILE = Path(__file__).parents[1] / "Makefile"
-NEEDS_KERNELS = ("demo", "test", "quick", "compare", "docs", "report", "benchmark")
+NEEDS_KERNELS = ("demo", "test", "quick", "compare", "report", "benchmark")
 
 # Of each file, when it was written.
 CODE = {"glimpse_envs/core/geometry.py": 20, "glimpse_envs/vision/gaze.py": 10}

@@ -8,6 +8,8 @@ from torch.nn import functional as F
 
 from agents.policy.networks import NetworkConfig
 
+WORD_UNITS = 32
+
 
 class GlimpseNetwork(nn.Module):
     """What-and-where: the glimpse and the rest of the observation are encoded apart and joined.
@@ -26,6 +28,7 @@ class GlimpseNetwork(nn.Module):
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
         super().__init__()
+        self.word_units = config.word_units or WORD_UNITS
         parts = list(space.spaces)
         self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])
         self.where_keys = [key for key in space.spaces if key != self.what_key]
@@ -34,7 +37,7 @@ class GlimpseNetwork(nn.Module):
         }
         self.embeddings = nn.ModuleDict(
             {
-                str(words): nn.Embedding(words, config.word_units)
+                str(words): nn.Embedding(words, self.word_units)
                 for words in sorted(set(self.vocabularies.values()))
             }
         )
@@ -55,7 +58,7 @@ class GlimpseNetwork(nn.Module):
         """The shape of one part, words as their vectors."""
         shape = space[key].shape
         assert shape is not None
-        return (*shape, config.word_units) if key in self.vocabularies else shape
+        return (*shape, self.word_units) if key in self.vocabularies else shape
 
     def _numbers(self, observation: dict[str, Tensor], key: str) -> Tensor:
         """One part (B, ...) as numbers: words (B, k) as their vectors (B, k, word_units)."""

@@ -29,8 +29,8 @@ class NetworkConfig:
     """Number of units that encode the glimpse (4 times the channels of convolutions); RAM: 128."""
     where_units: int = 128
     """Number of units that encode the location and the rest of the observation."""
-    word_units: int = 32
-    """Size of a word's embedding, where words are observed."""
+    word_units: int | None = None
+    """Size of the vector that stands for a word, where words are observed; None: 32."""
     glimpse_units: int = 512
     """Number of units that join glimpse and location; RAM: 256."""
     normalise: bool = True
@@ -65,7 +65,9 @@ def core_name(config: NetworkConfig) -> str:
 def check_network(config: NetworkConfig) -> None:
     """Raise a `ValueError` with the field's name, value and rule where a value is invalid."""
     check_choices(config)
-    check_counts(config, "what_units", "where_units", "word_units")
+    check_counts(config, "what_units", "where_units")
+    if config.word_units is not None:
+        check_counts(config, "word_units")
     check_counts(config, "glimpse_units", "core_units", "head_units")
     check_positive(config, "look_std")
     if config.answer_in_view and not config.skip:

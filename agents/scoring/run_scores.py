@@ -11,7 +11,7 @@ import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
-from glimpse_envs.evaluation.policy import Policy
+from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Evaluation, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -66,7 +66,7 @@ def policy_of(
     looks = looks or config.get("looks", "learned")
     if looks != "learned" and looks not in SCANNERS:
         raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
-    policy: Policy = load_policy(run.folder)
+    policy = as_policy(load_policy(run.folder))
     env_kwargs = {**config["env_kwargs"], **changes}
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)

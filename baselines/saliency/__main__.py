@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from agents.policy.glimpse_policy import GlimpsePolicy
+from agents.scoring.run_record import model_of
 from agents.training.command_line import run_command
 from baselines.model import Baseline
 from baselines.pictures.picture_model import PictureModel
@@ -148,8 +149,8 @@ def _rows_of_agent(run: Run, seen: list[Episode], config: SaliencyConfig) -> lis
 
 
 def _name(run: Run) -> str:
-    """The name of the run's model; the folder's where an early run has none."""
-    return run.config.get("model", run.folder.name)
+    """The name of the run's model."""
+    return model_of(run).name
 
 
 def _bars(lengths: Iterable[Tensor]) -> list[Cell]:

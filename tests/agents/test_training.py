@@ -180,9 +180,6 @@ def test_a_run_from_before_an_option_is_resumed_and_one_with_an_unknown_is_not(
     config = CONFIGS["plain"]
     whole = trained(Reinforce, config, tmp_path / "whole")
     run = trained(Reinforce, config, tmp_path / "run", stop_after=5)
-    tensors, metadata = run.load_checkpoint()
-    del metadata["window_updates"]
-    run.save_checkpoint(tensors, metadata)
     said = json.loads((run.folder / "config.json").read_text())
     del said["config"]["network"]["contrast"]
     (run.folder / "config.json").write_text(json.dumps(said))
@@ -195,8 +192,8 @@ def test_a_run_from_before_an_option_is_resumed_and_one_with_an_unknown_is_not(
 
 
 def test_a_run_of_another_algorithm_is_not_resumed(tmp_path: Path) -> None:
-    create_run(tmp_path, {"policy": "a:B", "algorithm": "PPOConfig", "config": {}})
-    with pytest.raises(RunError, match="has a PPOConfig, not a ReinforceConfig"):
+    create_run(tmp_path, {"policy": "a:B", "algorithm": "ppo", "config": {}})
+    with pytest.raises(RunError, match="of ppo, not of reinforce"):
         trained(Reinforce, CONFIGS["plain"], tmp_path, resume=True)
 
 

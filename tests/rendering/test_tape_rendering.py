@@ -216,7 +216,7 @@ class Copier:
     """Puts out what is under the head and goes right."""
 
     def predict(
-        self, observation: dict[str, NDArray[np.float32]], *_: object
+        self, observation: dict[str, NDArray[np.float32]], *_: object, **__: object
     ) -> tuple[dict[str, NDArray[np.int64]], None]:
         symbols = observation["glimpse"].argmax(axis=-1)
         return {"look": np.full(len(symbols), 2), "answer": symbols}, None
