@@ -64,7 +64,8 @@ def test_a_policy_that_is_nan_stops_the_run_and_is_named(
 
 def test_a_run_says_what_it_was(tmp_path: Path) -> None:
     run = trained(Reinforce, tiny_config(copies=4), tmp_path, stop_after=0)
-    assert run.config["algorithm"] == "ReinforceConfig"
+    assert run.config["algorithm"] == "reinforce"
+    assert run.config["model"]["name"] == "Reinforce LSTM"
     assert run.config["policy"] == "agents.policy.glimpse_policy:GlimpsePolicy"
     assert run.config["seed"] == 0
     assert run.config["config"]["copies"] == 4
