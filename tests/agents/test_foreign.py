@@ -9,9 +9,11 @@ import torch
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import NamedParts, make_training_env
 from agents.episodes.rollout import play_episodes
+from agents.policy.networks import NetworkConfig
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
 from glimpse_envs.task import Component
 from tests.support.tiny import SMALL
@@ -162,3 +164,40 @@ def test_state_that_cannot_be_saved_begins_new_episodes() -> None:
     for mine, theirs in zip(learner.policy.parameters(), other.policy.parameters(), strict=True):
         assert torch.equal(mine, theirs)
     assert np.isfinite(other.update(0.2)["return"])
+
+
+@pytest.mark.learning
+def test_a_pole_is_balanced_for_most_of_five_hundred_steps() -> None:
+    """CartPole, whose plain action is a Dict of one component that nobody declared; its limit of
+    500 steps, which the agent cannot see, truncates."""
+    network = NetworkConfig(
+        core="rnn",
+        what_units=64,
+        where_units=8,
+        glimpse_units=64,
+        core_units=32,
+        head_units=32,
+        skip=True,
+        normalise=False,
+    )
+    updates = 80
+    config = ActorCriticConfig(
+        env_id="CartPole-v1",
+        episodes=24 * updates,
+        batch_size=24,
+        learning_rate=8e-3,
+        discount=0.98,
+        epochs=3,
+        normalise_advantages=True,
+        look_weight=0.05,
+        value_weight=0.05,
+        max_gradient_norm=1.0,
+        network=network,
+    )
+    learner, best = ActorCritic(config), 0.0
+    for update in range(updates):
+        best = max(best, learner.update(update / updates)["return"])
+        if best > 400:
+            break
+    learner.close()
+    assert best > 400

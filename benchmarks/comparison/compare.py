@@ -1,0 +1,218 @@
+"""Compare hard attention with soft: `python -m benchmarks.comparison`, or `make compare`.
+
+Each contender of `benchmarks.comparison.contenders` is trained for the same core-minutes, with its
+defaults and the same networks, validated as it learns, and scored on the test split. Error and
+costs are printed as a table, written to FOLDER/comparison.md and drawn in FOLDER/comparison.png.
+The same command resumes interrupted trainings and keeps finished ones.
+"""
+
+import sys
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import gymnasium as gym
+import tyro
+
+from agents.scoring.run_scores import validate_run
+from agents.training.checks import check_counts, check_positive
+from agents.training.command_line import KEY_VALUE_PAIRS, run_command
+from agents.training.config import TrainingConfig, check_config
+from agents.training.precision import fastest_precision
+from benchmarks.comparison.contender_runs import score_contender, train_contender
+from benchmarks.comparison.contenders import A_FEW, CONTENDERS
+from benchmarks.comparison.processes import Failure, side_by_side
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import read_records
+from glimpse_envs.evaluation.runs import RunError
+
+
+@dataclass(frozen=True)
+class CompareConfig:
+    """Train hard and soft attention on the same scenes, and draw error against cost."""
+
+    env_id: str = "Glimpse/ClutteredGlyphs-v0"
+    """Id of the environment."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Arguments of the environment, such as budget=6."""
+    models: tuple[str, ...] = A_FEW
+    """Names of the contenders, or the one word all."""
+    seeds: tuple[int, ...] = (0,)
+    """Random seeds; each contender is trained once with each."""
+    minutes: float = 1.0
+    """Length of each training in minutes of one core."""
+    processes: int = 2
+    """Number of contenders trained at a time, at most the number of cores."""
+    scenes: int | None = None
+    """Number of test scenes to score on; all where it is not given."""
+    validation_scenes: int = 2_000
+    """Number of validation scenes scored at each doubling of the training."""
+    folder: Path | None = None
+    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where not given."""
+    record: Path | None = None
+    """Folder of the records; FOLDER/records where it is not given."""
+
+    @property
+    def place(self) -> Path:
+        return self.folder or Path("runs") / f"compare-{self.env_id.rpartition('/')[2]}"
+
+    @property
+    def records(self) -> Path:
+        return self.record or self.place / "records"
+
+
+@dataclass(frozen=True)
+class Task:
+    """The training and scoring of one contender with one seed."""
+
+    contender: str
+    config: TrainingConfig
+    compare: CompareConfig
+
+    @property
+    def name(self) -> str:
+        return f"{self.contender}-{self.config.seed}"
+
+
+def compare_models(config: CompareConfig) -> list[Record]:
+    """Train, score and draw; return the records of the comparison, best first.
+
+    Raises:
+        ValueError, gymnasium.error.Error: the config has an invalid value; nothing is written.
+        RunError: at the end, naming the contenders that failed.
+    """
+    tasks = plan(config)
+    print(
+        f"{len(tasks)} trainings of {config.minutes:g} minutes on {config.env_id}, "
+        f"{config.processes} at a time; then each is scored. Runs: {config.place}"
+    )
+    failures = []
+    outcomes = side_by_side(train_and_score, tasks, config.processes)
+    try:
+        for done, (task, outcome) in enumerate(outcomes, start=1):
+            where = f"[{done}/{len(tasks)}] {task.name}"
+            if isinstance(outcome, Failure):
+                print(f"{where} failed: {outcome.reason}", file=sys.stderr)
+                failures.append(task.name)
+            else:
+                success = 100 * _success(outcome)
+                print(f"{where}: {outcome.model.name}, success {success:.2f} %", flush=True)
+    except KeyboardInterrupt:
+        raise RunError("interrupted; the same command goes on with what was begun") from None
+    records = _draw(config)
+    if failures:
+        raise RunError(f"{len(failures)} of {len(tasks)} contenders failed: {', '.join(failures)}")
+    return records
+
+
+def plan(config: CompareConfig) -> list[Task]:
+    """The tasks of a comparison.
+
+    Raises:
+        ValueError, gymnasium.error.Error: the config has an invalid value.
+    """
+    check_positive(config, "minutes")
+    check_counts(config, "processes", "validation_scenes")
+    if config.scenes is not None:
+        check_counts(config, "scenes")
+    names = tuple(CONTENDERS) if config.models == ("all",) else config.models
+    for name in names:
+        if name not in CONTENDERS:
+            raise ValueError(f"models: {name!r} must be one of {', '.join(CONTENDERS)}, or all")
+    if task_class_of(config.env_id) is None:
+        raise ValueError(f"{config.env_id} is no environment of glimpses: it has no full view")
+    if not names or not config.seeds or min(config.seeds) < 0:
+        raise ValueError("give at least one of --models, and of --seeds, which are at least 0")
+    chosen = {name: CONTENDERS[name] for name in names}
+    given: dict[str, Any] = {
+        "minutes": config.minutes,
+        "precision": fastest_precision(),
+        "validation_episodes": config.validation_scenes,
+    }
+    tasks = [
+        Task(name, contender.config(config.env_id, config.env_kwargs, seed=seed, **given), config)
+        for seed in dict.fromkeys(config.seeds)
+        for name, contender in chosen.items()
+    ]
+    check_config(tasks[0].config)
+    _check_scenes(config)
+    return tasks
+
+
+def _check_scenes(config: CompareConfig) -> None:
+    """Raise where the environment refuses its arguments or has too few scenes."""
+    with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
+        available = env.unwrapped.num_scenes  # type: ignore[attr-defined]
+    if config.scenes is not None and config.scenes > available:
+        raise ValueError(f"scenes={config.scenes}: the test split has {available}")
+
+
+def train_and_score(task: Task) -> Record:
+    """Train a contender, or go on with it, and write the record of its score.
+
+    Raises:
+        RunError: see `train_contender`.
+    """
+    compare, folder = task.compare, task.compare.place / task.name
+    run = train_contender(
+        task.contender, task.config, folder, progress_bar=False, validate=validate_run
+    )
+    return score_contender(task.contender, run, compare.records, episodes=compare.scenes)
+
+
+def comparable(record: Record, config: CompareConfig) -> bool:
+    """Whether a record has the scenes and the core-minutes of this comparison."""
+    task = task_class_of(config.env_id)
+    assert task is not None
+    view_arguments = task.view_arguments
+
+    def scenes(env_kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {name: v for name, v in env_kwargs.items() if name not in view_arguments}
+
+    return (
+        (record.env_id, scenes(record.env_kwargs)) == (config.env_id, scenes(config.env_kwargs))
+        and record.config.get("minutes") == config.minutes
+        and record.headline.split == "test"
+        and config.scenes in (None, record.headline.episodes)
+    )
+
+
+def _success(record: Record) -> float:
+    success = record.headline.success
+    assert success is not None
+    return success
+
+
+def _draw(config: CompareConfig) -> list[Record]:
+    """Print and draw all comparable records."""
+    from report.figures.comparison import draw_comparison
+    from report.grouping import tasks_of
+    from report.pages.comparison import comparison_table
+    from report.runs import Run
+
+    if not config.records.is_dir():
+        return []
+    every, problems = read_records(config.records)
+    for problem in problems:
+        print(f"left out of {config.records}: {problem}", file=sys.stderr)
+    records = [record for record in every if comparable(record, config)]
+    if not records:
+        return []
+    records.sort(key=_success, reverse=True)
+    picture, text = config.place / "comparison.png", config.place / "comparison.md"
+    runs = [Run(record, config.records) for record in records]
+    groups = [group for task in tasks_of(runs) for group in task.groups]
+    draw_comparison(groups, picture)
+    table = comparison_table(groups)
+    write_atomically(text, f"{table}\n".encode())
+    print(f"\n{table}\n\npicture: {picture}\ntable:   {text}")
+    return records
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(CompareConfig, args=arguments, prog="python -m benchmarks.comparison")
+    run_command(lambda: compare_models(config))
