@@ -48,7 +48,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
         seed=demo.seed,
         precision=fastest_precision(),
     )
-    control = replace(learned, looks="random")
+    control = replace(learned, gaze="random")
     folders = {"learned": demo.folder / "run-learned", "random": demo.folder / "run-random"}
     for folder in folders.values():
         _clear_run(folder)
@@ -73,7 +73,7 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
         "learned glimpses": evaluate_run(runs["learned"], episodes=demo.scenes),
         "random glimpses (trained so)": evaluate_run(runs["random"], episodes=demo.scenes),
         "raster scan (same model)": evaluate_run(
-            runs["random"], episodes=demo.scenes, looks="raster"
+            runs["random"], episodes=demo.scenes, gaze="raster"
         ),
         "chance": evaluate(_Chance(demo.env_id), demo.env_id, episodes=demo.scenes),
     }

@@ -27,7 +27,7 @@ class EvaluateConfig:
     episodes: int | None = None
     """Number of episodes, from the split's first on; where it is not given, the whole split, or
     1,000 at each level."""
-    looks: str | None = None
+    gaze: str | None = None
     """Gaze: learned, random, raster or oracle; where it is not given, that of the training."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses."""
@@ -66,8 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _evaluate(config: EvaluateConfig) -> None:
     run = open_run(config.run)
-    trained_looks = run.config["config"].get("looks", "learned")
-    if config.record is not None and config.looks not in (None, trained_looks):
+    trained_looks = run.config["config"].get("gaze", "learned")
+    if config.record is not None and config.gaze not in (None, trained_looks):
         raise ValueError("a record is of the looks that the run was trained with")
     if config.film is not None:
         film_run(run, config.film, config.film_episodes)
@@ -76,7 +76,7 @@ def _evaluate(config: EvaluateConfig) -> None:
         run,
         split=config.split,
         episodes=config.episodes,
-        looks=config.looks,
+        gaze=config.gaze,
         seed=config.seed,
         batch_size=config.batch_size,
         progress=True,

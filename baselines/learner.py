@@ -53,7 +53,7 @@ class SupervisedLearner(GradientLearner):
         self.policy_class = f"{model.__module__}:{model.__name__}"
         setting = Setting.of(config.env_id, config.env_kwargs)
         every = config.supervise == "all" or setting.every_answer_counts
-        self.first_counted = 0 if every else -1
+        self.first_scored = 0 if every else -1
         self.first_final = 0 if setting.answers_in_sequence else -1
         env = gym.make_vec(
             config.env_id,
@@ -76,7 +76,7 @@ class SupervisedLearner(GradientLearner):
         self.policy.set_progress(progress, self.generator)
         with autocast(self.device, self.config.torch_precision):
             answers = self.policy(batch.observation)
-        missed = cross_entropies(answers.logits[self.first_counted :], batch.targets)
+        missed = cross_entropies(answers.logits[self.first_scored :], batch.targets)
         parts = {"answer": missed.mean()}
         if answers.log_probs is not None:
             parts |= read_losses(answers, -missed.detach())

@@ -25,8 +25,8 @@ Observation = dict[str, Tensor]
 class BaselineConfig(TrainingConfig):
     """Options of every baseline."""
 
-    supervise: Literal["counted", "all"] = "counted"
-    """Answers that learn from the label. counted: those that the environment pays, as for agents;
+    supervise: Literal["scored", "all"] = "scored"
+    """Answers that learn from the label. scored: those that the environment pays, as for agents;
     all: those after every inner glimpse. On tapes and tables the two are the same."""
 
 

@@ -283,8 +283,9 @@ class GlimpseVectorEnv(VectorEnv):
 
     def _observe(self) -> Arrays:
         budgets = self.task.budgets
-        left = np.where(self._ended, 0.0, (budgets - self._taken) / budgets)
-        return self.task.observe(self._rows, left.astype(np.float32)[:, None])
+        left = ((budgets - self._taken) / budgets).astype(np.float32)
+        left[self._ended] = 0.0
+        return self.task.observe(self._rows, left[:, None])
 
     # --- info --------------------------------------------------------------------------------
 
@@ -297,18 +298,20 @@ class GlimpseVectorEnv(VectorEnv):
 
     def _step_infos(self, infos: Info, acting: Rows, outcome: Outcome, dealt: Rows | None) -> Info:
         """Per-step info of all rows. Rows that were just reset carry no target."""
-        everything = slice(None)
+        info = self.task.info(self._rows)
         if dealt is None or not len(dealt) or self._mode is not AutoresetMode.SAME_STEP:
+            if len(acting) == self.num_envs:
+                return self._merge(infos, outcome.as_info() | info, acting)
             if len(acting):
-                infos = self._merge(infos, outcome.as_info(everything), acting)
+                infos = self._merge(infos, outcome.as_info(), acting)
         elif len(dealt) < self.num_groups:
             staying = ~mask_of(self._dealer.rows_of(dealt), self.num_envs)
             if len(acting) == self.num_envs:
-                infos = merge_where(infos, outcome.as_info(everything), staying)
+                infos = merge_where(infos, outcome.as_info(), staying)
             elif staying[acting].any():
                 staying = staying[acting]
                 infos = self._merge(infos, outcome.as_info(staying), acting[staying])
-        return self._merge(infos, self.task.info(self._rows), self._rows)
+        return self._merge(infos, info, self._rows)
 
     def _merge(self, infos: Info, values: Arrays, rows: Rows) -> Info:
         return merge(infos, values, rows, self.num_envs)

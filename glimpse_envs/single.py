@@ -121,5 +121,9 @@ class GlimpseEnv(gym.Env):
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:
     """Return row 0 of each array; flags as Python's bool, which Gymnasium batches as flags."""
-    firsts = {name: value[0] for name, value in values.items() if name[0] != "_"}
-    return {name: bool(v) if isinstance(v, np.bool_) else v for name, v in firsts.items()}
+    firsts: dict[str, Any] = {}
+    for name, value in values.items():
+        if name[0] != "_":
+            first = value[0]
+            firsts[name] = bool(first) if type(first) is np.bool_ else first
+    return firsts

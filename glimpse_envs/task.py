@@ -22,7 +22,7 @@ Arrays = dict[str, NDArray]
 COMPONENTS = ("look", "answer", "write", "act", "stop")
 """The parts of an action, in the order in which a task's space has those that it needs."""
 
-Effect = Literal["always", "going_on", "counted", "stoppable"]
+Effect = Literal["always", "continuing", "scored", "stoppable"]
 """When a choice has an effect: at every step; where the episode goes on after it, so that the look
 is taken; where the answer is scored (`target_mask`); or where the budget is not spent yet."""
 
@@ -69,10 +69,12 @@ class Outcome(NamedTuple):
     terminated: Bools | None = None  # (m,) whether the task is over; None: nowhere
     truncated: Bools | None = None  # (m,) whether time is over; None: nowhere
 
-    def as_info(self, which: Any) -> Arrays:
-        """The entries of `info` on the rows that the index `which` takes."""
-        entries = {"target": self.target, "target_mask": self.target_mask, "success": self.success}
-        return {name: value[which] for name, value in entries.items() if value is not None}
+    def as_info(self, which: Any = None) -> Arrays:
+        """Return the entries of `info`, of the rows that the index `which` takes; None: all."""
+        info = {"target": self.target, "target_mask": self.target_mask, "success": self.success}
+        if which is None:
+            return {name: value for name, value in info.items() if value is not None}
+        return {name: value[which] for name, value in info.items() if value is not None}
 
 
 def rows_of(groups: Rows, copies: int) -> Rows:

@@ -52,10 +52,10 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
     groups: list[Group] = []
     for key in sorted(alike):
         variants = list(alike[key].values())
-        words = differences([_settings(same[0].record) for same in variants], absent="off")
+        differing = differences([_settings(same[0].record) for same in variants], absent="off")
         named = [
-            Group(tuple(sorted(same, key=lambda run: run.record.seed)), _label(same[0], told))
-            for same, told in zip(variants, words, strict=True)
+            Group(tuple(sorted(same, key=lambda run: run.record.seed)), _label(same[0], words))
+            for same, words in zip(variants, differing, strict=True)
         ]
         groups += sorted(named, key=lambda group: group.label)
     return groups
@@ -72,10 +72,10 @@ def tasks_of(runs: Iterable[Run]) -> list[Task]:
     found = []
     for key, groups in tasks.items():
         env_id, asked = json.loads(key)
-        words = differences([group.first.env_kwargs for group in groups])
+        differing = differences([group.first.env_kwargs for group in groups])
         named = [
-            replace(group, label=_label_with(group.label, told))
-            for group, told in zip(groups, words, strict=True)
+            replace(group, label=_label_with(group.label, words))
+            for group, words in zip(groups, differing, strict=True)
         ]
         named.sort(key=lambda group: (KINDS.index(group.kind), group.label, group.curriculum))
         found.append(Task(env_id, asked, tuple(named)))

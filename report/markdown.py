@@ -42,8 +42,8 @@ def short(env_id: str) -> str:
 
 def environment(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
     """An environment with what differs from its defaults."""
-    told = ", ".join(f"{k}={v}" for k, v in sorted(env_kwargs.items()))
-    return f"{short(env_id)} ({told})" if told else short(env_id)
+    arguments = ", ".join(f"{k}={v}" for k, v in sorted(env_kwargs.items()))
+    return f"{short(env_id)} ({arguments})" if arguments else short(env_id)
 
 
 def count(number: float) -> str:

@@ -169,9 +169,9 @@ def test_a_flat_environment_plays_what_the_dict_environment_plays(env_id: str) -
             assert_same(flat.reset(), plain.reset())
         action = {name: values[row] for name, values in actions.items()}
         encoded = flat.flat.encode({name: value[None] for name, value in action.items()})[0]
-        told = plain.step(action)
-        assert_same(flat.step(encoded), told)
-        ended = told[2]
+        expected = plain.step(action)
+        assert_same(flat.step(encoded), expected)
+        ended = expected[2]
 
 
 WITHOUT_FILES = [

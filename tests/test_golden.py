@@ -25,7 +25,7 @@ def test_equal_seeds_and_actions_give_the_same_episodes_as_ever(case: str) -> No
         found = episodes.all_digests(env_id, kwargs)
     except sources.SourceError as error:
         pytest.skip(f"{env_id} needs files which are absent: {error}")
-    # New entries of `info` may come beside those of old.
+    # `info` may have new entries.
     for kind, digests in _golden("episodes")[case].items():
         assert {name: found[kind].get(name) for name in digests} == digests, kind
 

@@ -15,7 +15,7 @@ KERNELS = {"glimpse_envs/sensors/__pycache__/gaze.py311.nbi": 30}
 
 
 def make_fresh(root: Path, written: dict[str, int]) -> list[str]:
-    """Run the target beside files written at those times and return the kernels that stay."""
+    """Run the target on files written at those times and return the kernels that stay."""
     for name, time in written.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -80,9 +80,9 @@ def test_environments_pickle_and_copy_in_mid_episode(env_id: str) -> None:
     singles = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
     while not ended:
         actions = passing(envs, random_actions(envs, rng))
-        told, alone = envs.step(actions), env.step(row_of(actions, 0))
+        results, alone = envs.step(actions), env.step(row_of(actions, 0))
         for twin in twins:
-            assert_same(twin.step(actions), told)
+            assert_same(twin.step(actions), results)
         for single in singles:
             assert_same(single.step(row_of(actions, 0)), alone)
         ended = alone[2]
@@ -111,8 +111,8 @@ def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: s
 
 
 def test_blind_answers_collect_chance(picture_id: str) -> None:
-    """Within four standard errors; the answers are told apart from the hidden labels' frequencies
-    by drawing them uniformly."""
+    """Within four standard errors; answers are drawn uniformly, so that the frequencies of the
+    hidden labels do not matter."""
     n = 1500
     envs = make_vector(picture_id, n, autoreset_mode="Disabled")
     chance = envs.task.chance
@@ -136,9 +136,9 @@ def test_blind_answers_about_tapes_and_tables_collect_no_more_than_chance(
     assert isinstance(answers, spaces.Discrete)
 
     def blind(envs: GlimpseVectorEnv, _: Observation) -> Actions:
-        said = rng.integers(1, int(answers.n), n)
-        said = said if hurry else said * rng.integers(2, size=n)
-        return random_actions(envs, rng) | {"answer": said}
+        answers_given = rng.integers(1, int(answers.n), n)
+        answers_given = answers_given if hurry else answers_given * rng.integers(2, size=n)
+        return random_actions(envs, rng) | {"answer": answers_given}
 
     returns = play(envs, observation, blind).returns
     error = returns.std() / np.sqrt(n)

@@ -159,7 +159,7 @@ def episode_losses(
 
 
 def _effective(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
-    return trajectory.effective(looks=True, taught=config.answer_by == "reward")
+    return trajectory.effective(looks_learned=True, taught=config.answer_by == "reward")
 
 
 def _decided(effective: dict[str, Tensor], like: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
 from agents.policy.networks import core_name
 from agents.scoring.scanners import SCANNERS
-from glimpse_envs.evaluation.record import Model
+from glimpse_envs.evaluation.record import Gaze, Model
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ReinforceConfig(PolicyGradientConfig):
 
     algorithm: ClassVar[str] = "reinforce"
 
-    looks: Literal["learned", "random", "raster", "oracle"] = "learned"
+    gaze: Gaze = "learned"
     """Gaze while training: the model's own, or, as a control, a scanner's, with learned answers."""
     baseline: Literal["learned", "none", "moving_average", "leave_one_out"] = "learned"
     """Baseline subtracted from returns: the policy's value, nothing, a moving average of the
@@ -74,7 +74,7 @@ def episode_losses(
     signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal)
     returns = returns_to_go(trajectory.rewards_to_the_end(signal, discount=1.0))
     advantages = (returns - (values if baseline is None else baseline(returns))).detach()
-    effective = trajectory.effective(looks=looks_learned, taught=answer_by == "reward")
+    effective = trajectory.effective(looks_learned=looks_learned, taught=answer_by == "reward")
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
         "answer": -mean_where(trajectory.target_mask, log_likelihood),
@@ -151,8 +151,8 @@ class Reinforce(PolicyGradientLearner):
         self.average = MovingAverage()
         env = make_training_env(config)
         self.scanner = None
-        if config.looks != "learned":
-            self.scanner = SCANNERS[config.looks](env, config.seed)
+        if config.gaze != "learned":
+            self.scanner = SCANNERS[config.gaze](env, config.seed)
         super().__init__(config, env)
 
     @property
@@ -160,7 +160,7 @@ class Reinforce(PolicyGradientLearner):
         name = f"Reinforce {core_name(self.config.network)}"
         if self.config.baseline != "learned":
             name = f"{name}, {BASELINE_NAMES[self.config.baseline]}"
-        gaze = self.config.looks
+        gaze = self.config.gaze
         return self.agent_model(name if gaze == "learned" else f"{name}, {gaze} glimpses", gaze)
 
     @property

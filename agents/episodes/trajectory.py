@@ -34,7 +34,7 @@ class Trajectory:
         targets: (T, B) int64, the right answers; None where the task has none.
         target_mask: (T, B) bool, where the answer is scored.
         alive: (T, B) bool.
-        going_on: (T, B) bool, where the episode went on, so that the look was taken.
+        continuing: (T, B) bool, where the episode went on, so that the look was taken.
         stoppable: (T, B) bool, where stopping was a choice: all alive steps but the budget's last.
         last_values: (B,), the value after the end of truncated episodes; 0 elsewhere.
     """
@@ -51,7 +51,7 @@ class Trajectory:
     targets: Tensor | None
     target_mask: Tensor
     alive: Tensor
-    going_on: Tensor
+    continuing: Tensor
     stoppable: Tensor
     last_values: Tensor
 
@@ -79,7 +79,7 @@ class Trajectory:
     @property
     def ends(self) -> Tensor:
         """The last step of each row, (T, B) bool."""
-        return self.alive & ~self.going_on
+        return self.alive & ~self.continuing
 
     def of_rows(self, rows: Tensor, decisions: list[Decision]) -> "Trajectory":
         """The episodes of `rows` (b,), with other `decisions`."""
@@ -89,7 +89,7 @@ class Trajectory:
         for name in ("success", "answer_reward", "levels", "last_values"):
             values = getattr(self, name)
             changes[name] = None if values is None else values[rows]
-        for name in ("targets", "rewards", "target_mask", "alive", "going_on", "stoppable"):
+        for name in ("targets", "rewards", "target_mask", "alive", "continuing", "stoppable"):
             values = getattr(self, name)
             changes[name] = None if values is None else values[:, rows]
         return replace(self, **changes)
@@ -104,23 +104,23 @@ class Trajectory:
             [d.heads[self.taught].log_likelihood(_of(t, rows)) for d, t, rows in steps]
         )
 
-    def effective(self, *, looks: bool, taught: bool) -> dict[str, Tensor]:
+    def effective(self, *, looks_learned: bool, taught: bool) -> dict[str, Tensor]:
         """Where each choice that is learned by reward had an effect: name -> (T, B) bool.
 
         Args:
-            looks: whether looks are learned, not a scanner's.
+            looks_learned: whether looks are learned, not a scanner's.
             taught: whether taught components are learned by reward.
         """
         masks = {
             "always": self.alive,
-            "going_on": self.going_on,
-            "counted": self.target_mask,
+            "continuing": self.continuing,
+            "scored": self.target_mask,
             "stoppable": self.stoppable,
         }
         heads = self.decisions[0].heads
         effective, given = {}, {}
         for name, part in reversed(list(self.components.items())):
-            if (taught or not part.taught) and (looks or name != "look"):
+            if (taught or not part.taught) and (looks_learned or name != "look"):
                 effective[name] = masks[part.effect]
             if isinstance(heads[name], OptionalAnswer):
                 given[name + GIVEN] = self.alive

@@ -24,7 +24,7 @@ def evaluate_run(
     *,
     split: str = "test",
     episodes: int | None = None,
-    looks: str | None = None,
+    gaze: str | None = None,
     seed: int = 0,
     batch_size: int = 1000,
     progress: bool = False,
@@ -36,16 +36,16 @@ def evaluate_run(
         run: an open run.
         split, episodes, seed, batch_size, progress: see
             `glimpse_envs.evaluation.protocol.evaluate`.
-        looks: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
+        gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
             training.
         **changes: arguments of the environment that differ from the training's.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
-        ValueError: `looks` is not known.
+        ValueError: `gaze` is not known.
     """
     torch.set_num_threads(run.config["config"].get("threads", 1))
-    policy, env_kwargs = policy_of(run, looks, seed, **changes)
+    policy, env_kwargs = policy_of(run, gaze, seed, **changes)
     return evaluate(
         policy,
         run.config["config"]["env_id"],
@@ -59,22 +59,22 @@ def evaluate_run(
 
 
 def policy_of(
-    run: Run, looks: str | None = None, seed: int = 0, **changes: Any
+    run: Run, gaze: str | None = None, seed: int = 0, **changes: Any
 ) -> tuple[Any, dict[str, Any]]:
     """The policy of a run, and the arguments of its environment; see `evaluate_run`."""
     config = run.config["config"]
-    looks = looks or config.get("looks", "learned")
-    if looks != "learned" and looks not in SCANNERS:
-        raise ValueError(f"looks={looks!r} must be one of learned, {', '.join(SCANNERS)}")
+    gaze = gaze or config.get("gaze", "learned")
+    if gaze != "learned" and gaze not in SCANNERS:
+        raise ValueError(f"gaze={gaze!r} must be one of learned, {', '.join(SCANNERS)}")
     policy = as_policy(load_policy(run.folder))
     env_kwargs = {**config["env_kwargs"], **changes}
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
-        if looks != "learned":
-            raise ValueError(f"looks={looks!r}: a model of the full view takes no looks")
-    if looks != "learned":
+        if gaze != "learned":
+            raise ValueError(f"gaze={gaze!r}: a model of the full view takes no looks")
+    if gaze != "learned":
         with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
-            policy = ScannedPolicy(SCANNERS[looks](env, seed), policy)
+            policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
     return policy, env_kwargs
 
 

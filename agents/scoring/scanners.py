@@ -34,14 +34,14 @@ class Scanner(ABC):
         seen = describe(env)
         if "look" not in seen.components:
             raise ValueError(
-                f"looks={self.name!r}: there is no look to choose, the actions are "
+                f"gaze={self.name!r}: there is no look to choose, the actions are "
                 f"{', '.join(seen.components)}"
             )
         view = seen.picture_view
         if view is None or seen.budget is None:
             raise ValueError(
-                f"looks={self.name!r} scans pictures, by places, tiles or moves of a gaze; here "
-                "none is hidden: take looks='learned'"
+                f"gaze={self.name!r} scans pictures, by places, tiles or moves of a gaze; here "
+                "none is hidden: take gaze='learned'"
             )
         self.others = [name for name in seen.components if name != "look"]
         self.look_space: spaces.Space = seen.components["look"].space

@@ -49,8 +49,8 @@ class GaussianWindowConfig(ReaderConfig):
     """Standard deviation of the noise on the window's place in training, where the scene's side is
     2; it falls linearly to 0. Meant for scenes so large that the first window rarely holds the
     digit."""
-    supervise: Literal["counted", "all"] = "all"
-    """Answers that learn from the label. counted: those that the environment pays, as for agents;
+    supervise: Literal["scored", "all"] = "all"
+    """Answers that learn from the label. scored: those that the environment pays, as for agents;
     all: those after every glimpse, without which some runs lose the digit for good."""
     max_gradient_norm: float = 1.0
     """Greatest norm of a gradient; longer ones are shortened to it."""

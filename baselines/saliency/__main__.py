@@ -128,7 +128,7 @@ def _rows_of_agent(run: Run, seen: list[Episode], config: SaliencyConfig) -> lis
     trained, name = run.config["config"], _name(run)
     policy = load_policy(run.folder)
     played = []
-    if not isinstance(policy, Baseline) and trained.get("looks", "learned") == "learned":
+    if not isinstance(policy, Baseline) and trained.get("gaze", "learned") == "learned":
         played = _play(run, policy, config, **trained["env_kwargs"])
     if not played or not played[0].end.sides:
         raise ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw")

@@ -58,7 +58,7 @@ TILES = {"look": "tiles"}
 CONTENDERS: dict[str, Contender] = {
     # Hard: one glimpse at a time.
     "reinforce": Contender("reinforce", trials=30),
-    "random": Contender("reinforce", {"looks": "random"}, trials=30),
+    "random": Contender("reinforce", {"gaze": "random"}, trials=30),
     "reinforce_tiles": Contender("reinforce", env_kwargs=TILES, trials=30),
     "a2c": Contender("actor_critic", trials=4),
     "ppo": Contender("actor_critic", {"epochs": 4, "minibatches": 4}, trials=2),

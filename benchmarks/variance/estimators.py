@@ -64,7 +64,7 @@ class Baselines:
             "leave_one_out": returns - leave_one_out(returns, self.copies),
             "actor_critic": gae(episodes.signal, values, played.alive, lambda_=GAE_LAMBDA),
         }
-        return {name: advantage * played.going_on for name, advantage in advantages.items()}
+        return {name: advantage * played.continuing for name, advantage in advantages.items()}
 
 
 def fit_baselines(policy: GlimpsePolicy, episodes: Episodes) -> float:

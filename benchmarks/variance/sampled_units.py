@@ -1,7 +1,7 @@
 """Two toys with any number of sampled units, small enough for closed forms.
 
 `hidden_units`: a network with one hidden layer of N units, its answer sampled, 1 paid for the right
-one. Either the hidden units are sampled too, Bernoulli units in the manner of Williams (1992), each
+one. Either the hidden units are sampled too, Bernoulli units as in Williams (1992), each
 a decision with a score function's gradient of its own; or they are deterministic and the answer is
 the one decision, however many they are. The gradient is that of the weights into the hidden units.
 `dimensions`: one Gaussian look of D dimensions, its mean a linear function of the input, paid by

@@ -21,14 +21,14 @@ def mask_of(rows: Rows, num_envs: int) -> Bools:
 
 def merge(infos: Info, values: Arrays, rows: Rows, num_envs: int) -> Info:
     """Add `values`, name -> (m, ...), of `rows` (m,) to `infos`, each with its mask."""
-    mask = mask_of(rows, num_envs)
-    for name, value in values.items():
-        if len(rows) == num_envs:
-            whole = value
-        else:
-            whole = np.zeros((num_envs, *value.shape[1:]), value.dtype)
-            whole[rows] = value
-        infos[name], infos[f"_{name}"] = whole, mask.copy()
+    whole = len(rows) == num_envs
+    masks = np.zeros((len(values), num_envs), np.bool_)  # a row each, so that none is shared
+    masks[:, slice(None) if whole else rows] = True
+    for (name, value), mask in zip(values.items(), masks, strict=True):
+        if not whole:
+            some, value = value, np.zeros((num_envs, *value.shape[1:]), value.dtype)
+            value[rows] = some
+        infos[name], infos[f"_{name}"] = value, mask
     return infos
 
 

@@ -210,11 +210,12 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class _Episodes:
-    """What n episodes of at most T steps came to; T is what the longest took."""
+    """Results of n episodes; T is the number of steps of the longest."""
 
     returns: NDArray[np.float64]  # (n,)
     glimpses: NDArray[np.int64]  # (n,)
-    correct: NDArray[np.bool_] | None  # (n, T), an ended row keeps its last; None if never told
+    # (n, T), an ended row keeps its last; None where no answer is scored.
+    correct: NDArray[np.bool_] | None
     targets: NDArray[Any]  # (n,) of the last answer
     locations: NDArray[np.float32] | None  # (n, T, 2), None where glimpses have no place (x, y)
     on_target: NDArray[np.bool_] | None  # (n, T), None where the target has no place

@@ -90,7 +90,7 @@ class Validation:
     """Where a training stood: one point of its curve.
 
     Args:
-        core_seconds: of updates so far, evaluations not counted.
+        core_seconds: of updates so far, evaluations excluded.
         episodes: learned from so far.
         success: share of validation episodes with success; None where the task has no such thing.
         mean_return: of these episodes; None in records made before it was kept.
@@ -112,7 +112,7 @@ class Record:
     """Of the environment; `NTM_COPY` for the one task that is none of the suite."""
     env_kwargs: dict[str, Any]
     """What differs from the id's defaults in the task, flat scalars; that a model sees everything
-    (view="full") is told by `model.sees` and left out."""
+    (view="full") is in `model.sees` and left out."""
     model: Model
     algorithm: str
     """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s, or

@@ -115,7 +115,7 @@ class PictureTask(Task):
         look: spaces.Space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         if self._view.look == "tiles":
             look = spaces.Discrete(len(self._view.tile_locations))
-        parts = {"look": Component(look, effect="going_on")}
+        parts = {"look": Component(look, effect="continuing")}
         if self._stop:
             parts["stop"] = Component(spaces.Discrete(2), effect="stoppable")
         return parts

@@ -98,8 +98,8 @@ def _draw_group(panel: Axes, group: Group, style: LineStyle, longest: int) -> li
 
 
 def _belongs(reference: Reference, groups: Sequence[Group]) -> bool:
-    """Whether a published error stands in the panel: beside hard attention all of its own, else
-    beside what it is for."""
+    """Whether the panel shows a published error: those of hard attention in all panels that have
+    hard attention, others where their own kind of model is shown."""
     if reference.kind == "hard":
         return any(group.kind == "hard" for group in groups)
     return any(reference.fits_model(group.first.model) for group in groups)

@@ -1,4 +1,4 @@
-"""The picture of how cost grows with the scene's side, each cost beside its error."""
+"""Figure of cost against the scene's side, with the error at each cost."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
 def _draw_multiply_adds(panel: Axes, scaling: Scaling, styles: Styles) -> None:
     lines = {}
     for model, style in styles.items():
-        counted = [(p.side, p.multiply_adds) for p in scaling.of(model) if p.multiply_adds]
-        if counted:
-            sides, adds = zip(*counted, strict=True)
+        measured = [(p.side, p.multiply_adds) for p in scaling.of(model) if p.multiply_adds]
+        if measured:
+            sides, adds = zip(*measured, strict=True)
             lines[model] = (sides, adds, style)
     if not lines:
         panel.set_visible(False)

@@ -60,8 +60,8 @@ _COUNTED = (
     "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
     "is what filters, weights or the retina's cells take.",
     "Core-seconds: seconds on the clock that training updates took with one thread, with the "
-    "environment, on the machine named below; other work beside them makes them longer. Scoring on "
-    "the validation split in between is not counted. The time to an error is that of the first "
+    "environment, on the machine named below; other processes make them longer. Scoring on "
+    "the validation split is excluded. The time to an error is that of the first "
     "score at or under it, so it is known as finely as scores are spaced.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
     "scenes where each is known.",
@@ -122,7 +122,7 @@ def comparison_block(tasks: Sequence[Task], places: Places) -> str:
 
 
 def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Places) -> str:
-    """The Markdown page, whose figures lie beside it."""
+    """The Markdown page, and the figures that it shows."""
     blocks = [_HEAD, "## How to read it", bullets(_KINDS), "What is counted:", bullets(_COUNTED)]
     blocks += ["What is not:", bullets(_NOT_COUNTED)]
     if tasks:

@@ -106,7 +106,7 @@ def growth(slope: Slope) -> str:
 
 
 def verdict(record: VarianceRecord) -> str:
-    """The saying beside what was measured: confirmed, corrected or refuted, and what holds."""
+    """The verdict on linear growth: confirmed, corrected or refuted, and what holds instead."""
     widths = {
         setting: known(record.slope("width", setting, "learned", "variance"))
         for setting in record.settings("width")
@@ -117,8 +117,8 @@ def verdict(record: VarianceRecord) -> str:
     word = "Confirmed" if all(linear) else corrected
     return "\n".join(
         [
-            f"Does it grow linearly with the number of hidden units, as is said? **{word}.** "
-            "Exponents with a learned baseline:\n",
+            "Does the variance grow linearly with the number of hidden units, as is often claimed? "
+            f"**{word}.** Exponents with a learned baseline:\n",
             *(_of_toy(record, setting) for setting in record.settings("units")),
             *(_of_policy(record, setting, slope) for setting, slope in widths.items()),
             *(_of_looks(record, setting) for setting in record.settings("looks")),
@@ -137,13 +137,13 @@ def _of_toy(record: VarianceRecord, setting: str) -> str:
 
 def _of_policy(record: VarianceRecord, setting: str, noise: Slope) -> str:
     ratio = record.slope("width", setting, "learned", "noise_to_signal")
-    said = "is not known" if ratio is None else f"{growth(ratio)} ({ratio})"
+    growth_of_ratio = "is not known" if ratio is None else f"{growth(ratio)} ({ratio})"
     earned = record.curve("width", setting, "learned", "reward")
     least, most = min(earned), max(earned)
     return (
         f"- width of a policy ({setting}): the variance {growth(noise)} ({noise}), noise-to-signal "
-        f"{said}; it earns {earned[least]:.2g} with {least:g} units and {earned[most]:.2g} with "
-        f"{most:g}"
+        f"{growth_of_ratio}; it earns {earned[least]:.2g} with {least:g} units and "
+        f"{earned[most]:.2g} with {most:g}"
     )
 
 

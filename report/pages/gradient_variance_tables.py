@@ -64,8 +64,8 @@ def episodes(record: VarianceRecord) -> str:
         f"Exponents in the episodes of an update ({setting}); independent episodes give −1.\n\n"
         + table(("estimator", "variance"), lines)
         + f"\n\nLeave-one-out at {record.data['episodes']} episodes, by the copies of a scene "
-        "among them, beside the learned baseline with as many scenes as episodes: more copies make "
-        "a better baseline of fewer scenes.\n\n"
+        "among them, relative to the learned baseline with as many scenes as episodes: more "
+        "copies make a better baseline of fewer scenes.\n\n"
         + table(("copies", "variance, of the learned baseline's"), shares)
     )
 
@@ -82,7 +82,8 @@ def offset(record: VarianceRecord) -> str:
     far = max(record.curve("offset", setting, "none", "variance"))
     return (
         "A constant changes nothing about which look is best. Without a baseline the variance ends "
-        "up growing with its square; the others lose what they do not foresee of it.\n\n"
+        "up growing with its square; the others are affected only as far as they do not "
+        "predict it.\n\n"
         + table(("estimator", "variance", f"times, at {far:g} more", "exponent from 2 on"), lines)
     )
 

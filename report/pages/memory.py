@@ -40,8 +40,9 @@ _HEAD = """# Memory that is read one cell at a time
 
 <!-- Drawn by `python -m report` from results/memory; do not edit. -->
 
-Agents that see one cell of a tape or table a step, and learn by reinforcement which, beside models
-that read every cell and learn by back-propagation: the same sequences, the same evaluation."""
+Agents that see one cell of a tape or table a step, and choose it by
+reinforcement learning, compared with models that read every cell and learn by back-propagation: the
+same sequences, the same evaluation."""
 
 _COLUMNS = (
     "Sees: hard attention sees one cell a step. A soft memory weighs every cell at every read. "
@@ -59,7 +60,7 @@ _COLUMNS = (
     "it; minutes are of one core. Where few seeds solve, it is the time of the lucky ones.",
     "Success at 1x, 2x, 4x, 6x: test sequences of that many times the longest training length that "
     "were wholly right, in percent, a mean over all seeds, solved or not.",
-    "Cells read: of an episode at the training length, each cell counted each time that it is "
+    "Cells read: of an episode at the training length, a cell counts each time that it is "
     "read; a soft read counts every cell.",
     "Seconds an episode: of the model and the environment together, where it was measured.",
     "Fewer than five seeds give no claim.",
@@ -107,7 +108,7 @@ def memory_block(tasks: Sequence[Task], places: Places) -> str:
 def memory_page(
     tasks: Sequence[Task], bits: Sequence[Group], read_cost: bool, places: Places
 ) -> str:
-    """The Markdown page, whose figures lie beside it.
+    """The Markdown page, and the figures that it shows.
 
     Args:
         tasks: of the suite.

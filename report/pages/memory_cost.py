@@ -98,7 +98,7 @@ def _missing(name: str) -> str:
 
 
 def speed_section(record: Mapping[str, Any]) -> list[str]:
-    """Copy beside popgym's RepeatPrevious, by autoreset mode and kind of actions."""
+    """Speed of Copy and of popgym's RepeatPrevious, by autoreset mode and kind of actions."""
     lines = [
         (
             s["mode"],

@@ -31,7 +31,7 @@ Versions of libraries that were not kept are a dash."""
 
 
 def publish(places: Places) -> Published:
-    """The page; what was left out is told by the pages that draw the records."""
+    """The page. Records that could not be read are reported by the pages that draw them."""
     blocks = [_HEAD]
     for folder, heading in FOLDERS:
         runs, _ = read_runs(places.results / folder, other=(FILE_NAME,))

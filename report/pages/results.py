@@ -1,4 +1,4 @@
-"""The README's table of results: our runs beside what others report, and footnotes on both."""
+"""The README's table of results: our runs, published numbers, and footnotes on both."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HEADER = (
 _ERROR = (
     "Error: inter-quartile mean over the seeds (the mean with fewer than four), on the test "
     "scenes, each played once, one trajectory an image. Interval: Wilson's for one run, otherwise "
-    "a bootstrap over seeds and images. *Under*, *above*, *overlaps* say where the whole interval "
-    f"lies beside the number; it counts as a claim from {CLAIM_SEEDS} seeds on "
+    "a bootstrap over seeds and images. *Under*, *above*, *overlaps* say whether the whole "
+    f"interval lies under or above the number; it counts as a claim from {CLAIM_SEEDS} seeds on "
     f"{CLAIM_EPISODES:,} scenes. *Whole*: the scene is seen at once, without a glimpse budget. We "
     "train on 50,000 images, the papers mostly on 60,000."
 )
@@ -49,8 +49,7 @@ def publish(places: Places) -> Published:
 
 
 def results_block(groups: Sequence[Group], places: Places) -> str:
-    """The table, of each environment beside each reference what was measured, then all that has no
-    reference; the footnotes; the figure."""
+    """The table, the footnotes and the figure. Rows with a reference come first."""
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     rows = [row for env_id in ids for row in _rows_of(env_id, groups, places)]

@@ -1,4 +1,4 @@
-"""What others report of memory tasks: beside our runs for the reader, never as a claim."""
+"""Published numbers of memory tasks, for comparison; their settings differ, so none is a claim."""
 
 from __future__ import annotations
 

@@ -61,15 +61,15 @@ def test_it_plays_what_the_batch_plays(env_id: str, kwargs: dict[str, Any], as_d
         encoded = flat.encode(actions)
         actions = flat.decode(encoded)  # looks as float32 holds them
         observation, rewards, terminated, _, info = envs.step(actions)
-        told, paid, dones, infos = venv.step(actions if as_dict else encoded)
-        assert_same(told, observation)
+        found, paid, dones, infos = venv.step(actions if as_dict else encoded)
+        assert_same(found, observation)
         assert paid.dtype == np.float32
         np.testing.assert_array_equal(paid, rewards.astype(np.float32))
         np.testing.assert_array_equal(dones, terminated)
         for row in range(ROWS):
-            said = info["final_info"] if dones[row] else info
-            assert infos[row]["target"] == said["target"][row]
-            assert infos[row]["target_mask"] == said["target_mask"][row]
+            ended_info = info["final_info"] if dones[row] else info
+            assert infos[row]["target"] == ended_info["target"][row]
+            assert infos[row]["target_mask"] == ended_info["target_mask"][row]
             assert infos[row]["TimeLimit.truncated"] is False
             assert ("terminal_observation" in infos[row]) == dones[row]
             np.testing.assert_array_equal(
@@ -80,7 +80,7 @@ def test_it_plays_what_the_batch_plays(env_id: str, kwargs: dict[str, Any], as_d
                 np.testing.assert_array_equal(
                     infos[row]["target_box"], info["final_info"]["target_box"][row]
                 )
-                right = actions["answer"][row] == said["target"][row]
+                right = actions["answer"][row] == ended_info["target"][row]
                 assert infos[row]["is_success"] is bool(right)
         total_ended += int(dones.sum())
     assert total_ended >= ROWS
@@ -90,7 +90,7 @@ def test_it_plays_what_the_batch_plays(env_id: str, kwargs: dict[str, Any], as_d
 def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view: str) -> None:
     venv = make_sb3_env(memory_id, 8, seed=0, view=view)
     task: Any = venv.batch.task
-    rng, told = np.random.default_rng(0), []
+    rng, found = np.random.default_rng(0), []
     venv.reset()
     for _ in range(60):
         actions = {name: np.copy(value) for name, value in task.oracle().items()}
@@ -102,8 +102,8 @@ def test_success_on_tapes_and_tables_is_that_all_was_right(memory_id: str, view:
             assert infos[row]["is_success"] == infos[row]["success"]
             if infos[row]["is_success"]:
                 assert rewards[row] > 0
-            told.append(infos[row]["is_success"])
-    assert {True, False} == set(told)
+            found.append(infos[row]["is_success"])
+    assert {True, False} == set(found)
 
 
 @pytest.mark.learning

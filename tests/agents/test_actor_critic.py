@@ -110,7 +110,7 @@ def test_advantages_are_normalised_over_the_decisions_that_count() -> None:
     env = make_env(len(sequences.counted[0]))
     played = play_episodes(env, policy, forced(sequences, greedy=True), options=SCENE)
     judged = estimate(played, tiny_actor_critic(normalise_advantages=True))
-    looked = judged.advantages[played.going_on]
+    looked = judged.advantages[played.continuing]
     assert looked.mean().item() == pytest.approx(0.0, abs=1e-6)
     assert looked.std(correction=0).item() == pytest.approx(1.0, abs=1e-6)
     plain = estimate(played, tiny_actor_critic())
@@ -203,7 +203,7 @@ def test_what_had_no_effect_has_no_gradient(answer_by: Any) -> None:
     total = losses["policy"] + losses["answer"] + losses["value"] - losses["entropy"]
     total.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
 
-    expected = {"look": trajectory.going_on, "stop": trajectory.stoppable}
+    expected = {"look": trajectory.continuing, "stop": trajectory.stoppable}
     expected["answer"] = trajectory.target_mask
     for name, mask in expected.items():
         grads = torch.stack([d.heads[name].logits.grad for d in trajectory.decisions])  # type: ignore[attr-defined]

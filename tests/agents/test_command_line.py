@@ -76,11 +76,11 @@ def test_a_mistake_is_one_line_and_status_2(
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         train_main(*arguments, "--run", str(tmp_path / "run"))
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     assert ended.value.code == 2
-    assert said.err.startswith("error: ")
-    assert message in said.err
-    assert said.err.count("\n") == 1
+    assert output.err.startswith("error: ")
+    assert message in output.err
+    assert output.err.count("\n") == 1
     assert not (tmp_path / "run").exists()
 
 
@@ -126,8 +126,8 @@ def test_a_run_is_resumed_without_its_options(
     with pytest.raises(SystemExit) as ended:
         train_main("reinforce", *run, "--resume", "--network.core=rnn", "--seed=3")
     assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in said
+    output = capsys.readouterr().err
+    assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in output
 
 
 def test_ctrl_c_says_how_to_go_on(
@@ -142,9 +142,9 @@ def test_ctrl_c_says_how_to_go_on(
     folder = tmp_path / "my run"
     monkeypatch.setattr(Reinforce, "update", interrupted)
     train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
-    said = capsys.readouterr().out.splitlines()[0]
+    output = capsys.readouterr().out.splitlines()[0]
     command = f"python -m agents.train reinforce --run '{folder}' --resume"
-    assert said == f"saved after 8 episodes; go on with {command}"
+    assert output == f"saved after 8 episodes; go on with {command}"
     monkeypatch.undo()
     train_main(*shlex.split(command)[3:])
     assert open_run(folder).load_checkpoint()[1]["episodes"] == 64
@@ -155,9 +155,10 @@ def test_a_run_that_is_not_there_is_one_line(
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         evaluate_main([str(tmp_path / "nowhere")])
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert ended.value.code == 2
-    assert said == f"error: There is no run at {tmp_path / 'nowhere'}: the folder does not exist.\n"
+    missing = tmp_path / "nowhere"
+    assert output == f"error: There is no run at {missing}: the folder does not exist.\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
@@ -173,11 +174,11 @@ def test_help_names_the_algorithms(
 def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         train_main("reinforce", "--help")
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert ended.value.code == 0
-    assert "--answer-by {label,reward}" in said
-    assert "--network.core {rnn,gru,lstm}" in said
-    assert "Number of episodes a scene" in said
+    assert "--answer-by {label,reward}" in output
+    assert "--network.core {rnn,gru,lstm}" in output
+    assert "Number of episodes a scene" in output
 
 
 def test_a_folder_is_named_after_environment_algorithm_and_seed(

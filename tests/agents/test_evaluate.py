@@ -74,25 +74,25 @@ def test_splits_and_seeds_are_other_scenes(run: Run) -> None:
 
 
 def test_looks_are_overridden(run: Run) -> None:
-    looks = (None, "learned", "random", "raster", "oracle")
-    scores = {name: evaluate_run(run, episodes=SCENES, looks=name) for name in looks}
+    gazes = (None, "learned", "random", "raster", "oracle")
+    scores = {name: evaluate_run(run, episodes=SCENES, gaze=name) for name in gazes}
     np.testing.assert_array_equal(scores[None].successes, scores["learned"].successes)
     assert scores["learned"].mean_return > scores["random"].mean_return + 0.1
     oracle = scores["oracle"].scanpaths
     assert oracle is not None
     assert oracle.share_on_target == 1.0
     assert oracle.movement == pytest.approx(0.0, abs=1e-6)
-    with pytest.raises(ValueError, match="looks='sideways' must be one of learned, random"):
-        evaluate_run(run, looks="sideways")
+    with pytest.raises(ValueError, match="gaze='sideways' must be one of learned, random"):
+        evaluate_run(run, gaze="sideways")
 
 
 def test_a_run_trained_with_random_looks_is_scored_with_them(tmp_path: Path) -> None:
-    control = trained(Reinforce, replace(tiny_config(looks="random")), tmp_path)
+    control = trained(Reinforce, replace(tiny_config(gaze="random")), tmp_path)
     score = evaluate_run(control, episodes=100)
     gaze = score.scanpaths
     assert gaze is not None
     assert gaze.coverage > 0.7
-    again = evaluate_run(control, episodes=100, looks="random")
+    again = evaluate_run(control, episodes=100, gaze="random")
     np.testing.assert_array_equal(score.successes, again.successes)
     model = Model("Reinforce LSTM, random glimpses", gaze="random")
     assert control.config["model"] == asdict(model)
@@ -202,7 +202,7 @@ def test_a_record_is_only_of_the_looks_trained_with(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([str(run.folder), "--episodes", "50", "--looks", "random", "--record", str(tmp_path)])
+        main([str(run.folder), "--episodes", "50", "--gaze", "random", "--record", str(tmp_path)])
     assert ended.value.code == 2
     assert "the looks that the run was trained with" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -231,7 +231,7 @@ def test_a_history_is_diagnosed_as_its_glimpses_are(tmp_path: Path) -> None:
     for history in (False, True):
         env_kwargs = {"budget": 3, "look": "relative", "history": history}
         run = trained(Reinforce, tiny_config(env_kwargs=env_kwargs), tmp_path / str(history))
-        gazes.append(evaluate_run(run, episodes=40, looks="oracle").scanpaths)
+        gazes.append(evaluate_run(run, episodes=40, gaze="oracle").scanpaths)
     assert gazes[1] is not None
     assert gazes[1] == gazes[0], "who looks is the same, whoever answers"
 
@@ -241,9 +241,9 @@ def test_a_view_without_looks_is_scanned_by_nobody(
 ) -> None:
     trained(Reinforce, tiny_config(env_kwargs={"view": "full"}), tmp_path)
     with pytest.raises(SystemExit) as ended:
-        main([str(tmp_path), "--looks", "raster"])
+        main([str(tmp_path), "--gaze", "raster"])
     assert ended.value.code == 2
-    assert "looks='raster': there is no look to choose" in capsys.readouterr().err
+    assert "gaze='raster': there is no look to choose" in capsys.readouterr().err
 
 
 def test_a_run_without_a_checkpoint_cannot_be_scored(tmp_path: Path) -> None:

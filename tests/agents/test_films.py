@@ -140,7 +140,7 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     learned, control = (open_run(demo.folder / f"run-{name}") for name in ("learned", "random"))
     assert learned.config["config"]["looks"] == "learned"
-    assert control.config["config"] == {**learned.config["config"], "looks": "random"}
+    assert control.config["config"] == {**learned.config["config"], "gaze": "random"}
     for name in ("film.mp4", "scanpaths.png"):
         assert (demo.folder / name).stat().st_size > 0
         assert f"{demo.folder / name}" in printed

@@ -96,16 +96,16 @@ def test_named_parts_are_those_of_the_environment(plain: bool) -> None:
     named.action_space.seed(0)
     for step in range(1, 4):
         actions = named.action_space.sample()
-        told = named.step(actions)
+        found = named.step(actions)
         reference = bare.step(actions[ACT] if plain else actions)
-        assert named.observation_space.contains(told[0])
-        np.testing.assert_array_equal(told[0][key], reference[0] if plain else reference[0][key])
-        for mine, theirs in zip(told[1:4], reference[1:4], strict=True):
+        assert named.observation_space.contains(found[0])
+        np.testing.assert_array_equal(found[0][key], reference[0] if plain else reference[0][key])
+        for mine, theirs in zip(found[1:4], reference[1:4], strict=True):
             np.testing.assert_array_equal(mine, theirs)
-        assert told[2].tolist() == [step == STEPS] * 2
+        assert found[2].tolist() == [step == STEPS] * 2
         if step == STEPS:
             final = [final if plain else final[key] for final in reference[4]["final_obs"]]
-            for mine, theirs in zip(told[4]["final_obs"], final, strict=True):
+            for mine, theirs in zip(found[4]["final_obs"], final, strict=True):
                 np.testing.assert_array_equal(mine[key], theirs)
     np.testing.assert_array_equal(kept, first, "what was returned is not written over")
 
@@ -131,7 +131,7 @@ def test_a_component_that_nobody_declared_is_learned_by_reward() -> None:
     played = play_episodes(learner.env, learner.policy, learner.choose)
     assert played.targets is None
     assert played.success is None
-    effective = played.effective(looks=True, taught=False)
+    effective = played.effective(looks_learned=True, taught=False)
     assert effective.keys() == {"pedal", "other"}
     assert all(torch.equal(mask, played.alive) for mask in effective.values())
     assert played.rewarded_for_entropy(effective).keys() == effective.keys()

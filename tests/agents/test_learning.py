@@ -66,7 +66,7 @@ def test_what_one_glimpse_shows_is_soon_learned(case: str) -> None:
 
 def by_chance(**changes: Any) -> Learning:
     """REINFORCE whose looks are random."""
-    return Reinforce(ReinforceConfig(**{**EASY, "looks": "random", **changes}))
+    return Reinforce(ReinforceConfig(**{**EASY, "gaze": "random", **changes}))
 
 
 @pytest.mark.parametrize(

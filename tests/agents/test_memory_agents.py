@@ -73,12 +73,12 @@ def test_a_curriculum_is_told_what_was_solved(name: str, monkeypatch: pytest.Mon
     assert isinstance(levels, ThresholdLevels)
     assert (levels.least, levels.greatest, levels.present) == (1, 4, 1)
     levels.load_state_dict({"present": 3, "seen": 0, "solved": 0})
-    told: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []
-    monkeypatch.setattr(levels, "record", lambda *outcome: told.append(outcome))
+    outcomes: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []
+    monkeypatch.setattr(levels, "record", lambda *outcome: outcomes.append(outcome))
     errors = [made.update(0.0)["error"] for _ in range(10)]
     made.close()
-    assert {int(length) for lengths, _ in told for length in lengths} == {1, 2, 3}
-    assert [1 - solved.mean() for _, solved in told] == pytest.approx(errors)
+    assert {int(length) for lengths, _ in outcomes for length in lengths} == {1, 2, 3}
+    assert [1 - solved.mean() for _, solved in outcomes] == pytest.approx(errors)
     assert 0 < np.mean(errors) < 1
 
 
@@ -153,10 +153,10 @@ class Copier:
         deterministic: bool = False,
     ) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
         assert episode_start is not None
-        said = np.where(episode_start, 0, 0 if state is None else state)
+        answered = np.where(episode_start, 0, 0 if state is None else state)
         symbol = observation["glimpse"].argmax(axis=1)
-        answer = np.where(said < self.most, symbol, 0)
-        return {"look": np.full(len(said), 2), "answer": answer}, said + (answer > 0)
+        answer = np.where(answered < self.most, symbol, 0)
+        return {"look": np.full(len(answered), 2), "answer": answer}, answered + (answer > 0)
 
 
 def untrained(folder: Path, config: TrainingConfig) -> Run:

@@ -234,7 +234,7 @@ def test_entropy_is_that_of_what_had_an_effect(setting: str) -> None:
     exact = play_exactly(policy, setting, greedy=False)
     whole = -torch.xlogy(exact.probability, exact.probability).sum()
     trajectory = played(policy, setting, exact, greedy=False)
-    effective = trajectory.effective(looks=True, taught=True)
+    effective = trajectory.effective(looks_learned=True, taught=True)
     entropy = trajectory.joint("entropy", effective).sum(dim=0)
     torch.testing.assert_close((exact.probability * entropy).sum(), whole)
 
@@ -244,7 +244,7 @@ def test_a_bonus_is_for_the_entropy_of_looks_and_of_whether_to_answer(setting: s
     policy = make_policy(setting)
     exact = play_exactly(policy, setting, greedy=False)
     trajectory = played(policy, setting, exact, greedy=False)
-    looks = trajectory.stack("look", "entropy") * trajectory.going_on
+    looks = trajectory.stack("look", "entropy") * trajectory.continuing
     answering = trajectory.stack("answer given", "entropy") * trajectory.alive
     entropy = episode_losses(trajectory, "reward")["entropy"]
     torch.testing.assert_close(entropy, (looks + answering).sum(dim=0))

@@ -148,16 +148,16 @@ def test_the_gradient_is_that_of_all_rows(name: str) -> None:
         torch.testing.assert_close(mine, expected)
 
 
-@pytest.mark.parametrize(("answer_by", "said"), [("label", {0, 3}), ("reward", {0, 1, 2, 3})])
+@pytest.mark.parametrize(("answer_by", "answers"), [("label", {0, 3}), ("reward", {0, 1, 2, 3})])
 def test_whether_to_answer_is_sampled_and_what_only_where_rewards_teach_it(
-    answer_by: str, said: set[int]
+    answer_by: str, answers: set[int]
 ) -> None:
     rows = 400
     answer = OptionalAnswer(torch.zeros(rows), torch.tensor([[0.0, 0.1, 0.4]]).expand(rows, 3))
     decision = Decision({"answer": answer, "look": Bernoullis(torch.zeros(rows, 2))}, answer.gate)
     components = make_env("chase").task.components
     action = sample_actions(decision, components, answer_by, torch.Generator().manual_seed(0))
-    assert set(action["answer"].tolist()) == said
+    assert set(action["answer"].tolist()) == answers
     assert len({tuple(look) for look in action["look"].tolist()}) == 4
 
 
@@ -176,14 +176,14 @@ def test_masks_say_which_decisions_had_an_effect() -> None:
         return action if step < 2 else {name: values[step] for name, values in plan.items()}
 
     played = play_episodes(env, make_policy(env), choose)
-    masks = played.effective(looks=True, taught=True)
+    masks = played.effective(looks_learned=True, taught=True)
     assert {name: mask[:, 0].tolist() for name, mask in masks.items()} == {
         "answer given": [True, True, True],
         "answer": [False, True, False],
         "look": [True, True, False],
         "write": [True, True, False],
     }
-    assert played.effective(looks=False, taught=False).keys() == {"answer given", "write"}
+    assert played.effective(looks_learned=False, taught=False).keys() == {"answer given", "write"}
     assert played.rewards[:, 0].tolist() == [0.0, 0.5, 0.0]
     assert played.success is not None
     assert played.success.tolist() == [False]

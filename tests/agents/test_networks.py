@@ -240,9 +240,9 @@ def test_a_space_without_a_head_is_refused() -> None:
 
 
 def test_what_no_encoder_reads_is_refused_by_name() -> None:
-    told = spaces.Dict(glimpse=spaces.Box(0, 1, (2,)), hint=spaces.Text(5))
+    space = spaces.Dict(glimpse=spaces.Box(0, 1, (2,)), hint=spaces.Text(5))
     with pytest.raises(ValueError, match=r"observation\['hint'\] has the space Text"):
-        GlimpseNetwork(told, tiny_network())
+        GlimpseNetwork(space, tiny_network())
 
 
 def test_words_are_looked_up_in_one_embedding_for_each_vocabulary() -> None:

@@ -106,21 +106,21 @@ def test_each_component_has_the_head_of_its_space(
     torch.manual_seed(0)
     config = tiny_network()
     made = make_head(name, Component(space, optional=optional), config)
-    said = made(torch.randn(ROWS, config.core_units))
-    assert type(said) is kind
-    parameters = [part for part in vars(said).values() if isinstance(part, Tensor)]
+    choice = made(torch.randn(ROWS, config.core_units))
+    assert type(choice) is kind
+    parameters = [part for part in vars(choice).values() if isinstance(part, Tensor)]
     assert sum(part.numel() for part in parameters) == ROWS * logits
-    if isinstance(said, IndependentCategoricals):
-        assert said.sizes == tuple(space.nvec)  # type: ignore[attr-defined]  # has several choices
-    for draw in (said.sample(), said.mode()):
-        assert all(space.contains(space.dtype.type(one)) for one in said.to_env(draw))  # type: ignore[union-attr]  # all these spaces have one
+    if isinstance(choice, IndependentCategoricals):
+        assert choice.sizes == tuple(space.nvec)  # type: ignore[attr-defined]  # has several choices
+    for draw in (choice.sample(), choice.mode()):
+        assert all(space.contains(space.dtype.type(one)) for one in choice.to_env(draw))  # type: ignore[union-attr]  # all these spaces have one
 
 
 def test_heads_of_half_precision_decide_in_float32() -> None:
     for space in (spaces.MultiBinary(3), spaces.MultiDiscrete([2, 2])):
         made = make_head("look", Component(space), tiny_network()).to(torch.bfloat16)
-        said = made(torch.zeros(1, 8, dtype=torch.bfloat16))
-        assert said.logits.dtype == torch.float32
+        choice = made(torch.zeros(1, 8, dtype=torch.bfloat16))
+        assert choice.logits.dtype == torch.float32
 
 
 # --- direct access -------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def decide(policy: GlimpsePolicy, seen: Observation) -> Decision:
 
 
 def set_strength(policy: GlimpsePolicy, component: str, strengths: list[float]) -> None:
-    """Repeat every part as much as is said, whatever the memory holds."""
+    """Repeat every part as much as is answered, whatever the memory holds."""
     repeater = policy.repeaters[component]
     assert isinstance(repeater, Repeater)
     with torch.no_grad():
@@ -287,9 +287,9 @@ def test_skip_is_detached_with_the_heads(detach: bool) -> None:
     decision = decide(policy, observed(CHASE))
     below = [*policy.core.parameters(), *policy.glimpse_network.parameters()]
     for name, expected in (("look", not detach), ("answer", True)):
-        said = decision.heads[name]
+        choice = decision.heads[name]
         grads = torch.autograd.grad(
-            said.log_prob(said.mode()).sum(),
+            choice.log_prob(choice.mode()).sum(),
             below,
             retain_graph=True,
             allow_unused=True,

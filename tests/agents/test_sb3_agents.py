@@ -311,15 +311,15 @@ def test_features_have_the_sizes_that_they_say() -> None:
 
 def test_of_a_history_the_glimpses_taken_count_in_their_order() -> None:
     found, seen = features(history=True)
-    told = found(seen)
+    expected = found(seen)
 
     noise = seen | {"glimpse": seen["glimpse"].clone()}
     noise["glimpse"][:, 2:] = 0.7  # not taken yet
-    assert torch.equal(found(noise), told)
+    assert torch.equal(found(noise), expected)
     noise["glimpse"][:, 0] = 0.7
-    assert (found(noise) != told).any(dim=1).all(), "the first glimpse is remembered"
+    assert (found(noise) != expected).any(dim=1).all(), "the first glimpse is remembered"
     swapped = seen | {key: seen[key][:, [1, 0, 2, 3]] for key in ("glimpse", "location")}
-    assert (found(swapped) != told).any(dim=1).all(), "and so is the order"
+    assert (found(swapped) != expected).any(dim=1).all(), "and so is the order"
 
 
 def test_every_algorithm_fits_places_tiles_stops_and_full_views() -> None:

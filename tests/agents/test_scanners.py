@@ -186,20 +186,20 @@ def test_a_scanned_policy_without_a_model_never_stops() -> None:
 
 
 def test_a_task_that_cannot_be_scanned_is_told_so() -> None:
-    with pytest.raises(ValueError, match="looks='raster': there is no look to choose"):
+    with pytest.raises(ValueError, match="gaze='raster': there is no look to choose"):
         RasterScanner(make_single(CENTRED, view="full"))
 
     class Foreign(gym.Env):
         observation_space = spaces.Box(0.0, 1.0, (2,))
         action_space = spaces.Dict(look=spaces.Discrete(3), answer=spaces.Discrete(2))
 
-    with pytest.raises(ValueError, match=r"looks='random' scans pictures.* none is hidden"):
+    with pytest.raises(ValueError, match=r"gaze='random' scans pictures.* none is hidden"):
         RandomScanner(Foreign())
 
 
 @pytest.mark.parametrize("name", SCANNERS)
 def test_scanners_refuse_tapes_and_tables(name: str, memory_id: str) -> None:
-    with pytest.raises(ValueError, match=f"looks='{name}' scans pictures.* looks='learned'"):
+    with pytest.raises(ValueError, match=f"looks='{name}' scans pictures.* gaze='learned'"):
         SCANNERS[name](make_single(memory_id))
 
 

@@ -25,10 +25,10 @@ ROOT = Path(__file__).parents[2]
 CONFIGS: dict[str, ReinforceConfig] = {
     "plain": tiny_config(),
     "tiles": tiny_config(env_kwargs={"budget": 3, "look": "tiles"}),
-    "random": tiny_config(looks="random"),
-    "random_tiles": tiny_config(looks="random", env_kwargs={"budget": 3, "look": "tiles"}),
-    "random_moves": tiny_config(looks="random", env_kwargs={"budget": 3, "look": "relative"}),
-    "oracle": tiny_config(looks="oracle"),
+    "random": tiny_config(gaze="random"),
+    "random_tiles": tiny_config(gaze="random", env_kwargs={"budget": 3, "look": "tiles"}),
+    "random_moves": tiny_config(gaze="random", env_kwargs={"budget": 3, "look": "relative"}),
+    "oracle": tiny_config(gaze="oracle"),
     "copies": tiny_config(copies=4),
     "stop": tiny_config(env_kwargs={"budget": 3, "stop": True, "glimpse_cost": 0.01}),
     "copies_stop": tiny_config(copies=2, env_kwargs={"budget": 3, "stop": True}),
@@ -180,13 +180,13 @@ def test_a_run_from_before_an_option_is_resumed_and_one_with_an_unknown_is_not(
     config = CONFIGS["plain"]
     whole = trained(Reinforce, config, tmp_path / "whole")
     run = trained(Reinforce, config, tmp_path / "run", stop_after=5)
-    said = json.loads((run.folder / "config.json").read_text())
-    del said["config"]["network"]["contrast"]
-    (run.folder / "config.json").write_text(json.dumps(said))
+    stored = json.loads((run.folder / "config.json").read_text())
+    del stored["config"]["network"]["contrast"]
+    (run.folder / "config.json").write_text(json.dumps(stored))
     assert_same_run(trained(Reinforce, config, run.folder, resume=True), whole)
 
-    said["config"]["network"]["colour"] = "red"
-    (run.folder / "config.json").write_text(json.dumps(said))
+    stored["config"]["network"]["colour"] = "red"
+    (run.folder / "config.json").write_text(json.dumps(stored))
     with pytest.raises(RunError, match="made with colour, which NetworkConfig lacks"):
         trained(Reinforce, config, run.folder, resume=True)
 
@@ -228,7 +228,7 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
         ({"network": tiny_network(core="LSTM")}, "core='LSTM' must be one of 'rnn', 'gru'"),
         ({"device": "foo"}, "device='foo' cannot be used here"),
         ({"device": "meta"}, "device='meta' cannot be used here"),
-        ({"looks": "random", "env_kwargs": {"view": "full"}}, "there is no look to choose"),
+        ({"gaze": "random", "env_kwargs": {"view": "full"}}, "there is no look to choose"),
         ({"env_kwargs": {"glimpse": 3}}, "glimpse cannot be set here.*budget.*glimpse_size"),
         ({"env_kwargs": {"split": "test"}}, "split cannot be set here"),
         ({"env_kwargs": {"copies": 2}}, "copies cannot be set here"),

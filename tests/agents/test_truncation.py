@@ -112,6 +112,6 @@ def test_a_replay_keeps_the_last_values_of_its_rows() -> None:
 def test_to_stop_has_an_effect_even_at_the_last_step_where_nobody_sees_it() -> None:
     """It terminates what would be cut, and so earns what it earned and no more."""
     played = play("SameStep", make_policy())
-    effective = played.effective(looks=True, taught=True)
+    effective = played.effective(looks_learned=True, taught=True)
     assert effective.keys() == {"look", "stop"}
     assert torch.equal(effective["stop"], played.alive)

@@ -19,14 +19,14 @@ from tests.support.tiny import tiny_config, tiny_network
 
 
 @pytest.mark.parametrize(
-    ("answer_by", "looks"),
+    ("answer_by", "gaze"),
     [("label", "learned"), ("reward", "learned"), ("label", "random"), ("reward", "random")],
 )
 @pytest.mark.parametrize("signal", ["reward", "probability"])
-def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any, signal: Any) -> None:
+def test_an_update_descends_the_weighted_sum(answer_by: Any, gaze: Any, signal: Any) -> None:
     config = tiny_config(
         answer_by=answer_by,
-        looks=looks,
+        gaze=gaze,
         look_signal=signal,
         look_weight=0.3,
         baseline_weight=0.7,
@@ -39,7 +39,7 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any, signal:
         play_episodes(twin.env, twin.policy, twin.choose),
         answer_by,
         signal,
-        looks_learned=looks == "learned",
+        looks_learned=gaze == "learned",
     )
     total = 0.3 * losses["policy"] + 0.7 * losses["baseline"] - 0.05 * losses["entropy"]
     total = total + losses["answer"] if answer_by == "label" else total
@@ -50,7 +50,7 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, looks: Any, signal:
 
     learned = {name for name, p in learner.policy.named_parameters() if p.grad is not None}
     assert any(name.startswith("heads.answer") for name in learned)
-    assert any(name.startswith("heads.look") for name in learned) == (looks == "learned")
+    assert any(name.startswith("heads.look") for name in learned) == (gaze == "learned")
 
 
 def test_an_environment_that_stops_of_itself_is_learned_from() -> None:
@@ -129,10 +129,10 @@ def test_copies_share_a_scene() -> None:
     assert (looks != looks[:, :1]).any(dim=-1)[:, 1:].all(), "each copy looks for itself"
 
 
-@pytest.mark.parametrize("looks", ["random", "raster", "oracle"])
-def test_who_cannot_look_has_no_scanner(looks: Any) -> None:
-    with pytest.raises(ValueError, match=f"'{looks}'.*no look"):
-        Reinforce(tiny_config(looks=looks, env_kwargs={"view": "full"}))
+@pytest.mark.parametrize("gaze", ["random", "raster", "oracle"])
+def test_who_cannot_look_has_no_scanner(gaze: Any) -> None:
+    with pytest.raises(ValueError, match=f"'{gaze}'.*no look"):
+        Reinforce(tiny_config(gaze=gaze, env_kwargs={"view": "full"}))
 
 
 def test_the_full_view_is_learned_from_too() -> None:

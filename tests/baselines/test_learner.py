@@ -16,10 +16,10 @@ from tests.support.episodes import CIRCLE_SQUARE
 def test_all_answers_are_supervised_where_all_are_paid_or_it_is_asked(kind: str) -> None:
     """CircleSquare pays every answer; then the first answer alone reaches the loss too."""
     changes: Changes = {"env_id": CIRCLE_SQUARE, "env_kwargs": {"budget": 3}}
-    counted = tiny_config(kind, supervise="counted")
-    assert learner_of(kind, counted).first_counted == -1
-    assert learner_of(kind, replace(counted, supervise="all")).first_counted == 0
-    assert learner_of(kind, replace(counted, **changes)).first_counted == 0
+    counted = tiny_config(kind, supervise="scored")
+    assert learner_of(kind, counted).first_scored == -1
+    assert learner_of(kind, replace(counted, supervise="all")).first_scored == 0
+    assert learner_of(kind, replace(counted, **changes)).first_scored == 0
 
 
 @pytest.mark.parametrize("task", [COPY, RECALL], ids=["copy", "recall"])

@@ -198,9 +198,9 @@ def test_a_run_that_is_left_off_goes_on_as_if_it_had_not_been(tmp_path: Path) ->
 def test_the_command_trains_scores_and_records(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = ["--minutes", "0.001", "--seed", "3", "--units", "8", "--cells", "4", "--width", "4"]
+    options = ["--minutes", "0.001", "--seed", "3", "--units", "8", "--cells", "4", "--width", "4"]
     records = tmp_path / "records"
-    main([*told, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(records)])
+    main([*options, "--test-sequences", "3", "--run", str(tmp_path), "--record", str(records)])
     (record,) = read_records(records)[0]
     assert (record.env_id, record.levels) == (NTM_COPY, (1, 20))
     assert [found.level for found in record.scores] == [20, 10, 40, 80, 120]

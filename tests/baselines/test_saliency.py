@@ -106,7 +106,7 @@ def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent
     blind, full = (
         train(Reinforce, agent_config(**changes), tmp_path / name, progress_bar=False)
         for name, changes in (
-            ("blind", {"looks": "random"}),
+            ("blind", {"gaze": "random"}),
             ("full", {"env_kwargs": {"view": "full"}}),
         )
     )

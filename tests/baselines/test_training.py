@@ -156,7 +156,7 @@ def test_a_learner_describes_its_model() -> None:
             {"env_id": CIRCLE_SQUARE, "env_kwargs": {"scene_size": 9}},
             "kind='conv' has filters of 10x10; the scene has 9x9 pixels",
         ),
-        ("dense", {"supervise": "some"}, "supervise='some' must be one of 'counted', 'all'"),
+        ("dense", {"supervise": "some"}, "supervise='some' must be one of 'scored', 'all'"),
         ("dense", {"learning_rate": 0.0}, "learning_rate=0.0 must be above 0"),
         ("dense", {"env_kwargs": {"tiles": 4}}, "env_kwargs: tiles cannot be set here"),
         ("ntm", {"width": 0}, "width=0 must be at least 1"),

@@ -153,9 +153,9 @@ def test_another_environments_run_is_named_and_kept(
     other = quick(tmp_path, "full_dense", "full_conv", env_id=CLUTTERED)
     with pytest.raises(RunError, match="1 of 2 contenders failed: full_dense-0"):
         compare_models(other)
-    told = capsys.readouterr().err
-    assert f"full_dense-0 failed: {tmp_path / 'full_dense-0'} is a run with another config" in told
-    assert f"env_id ('{CENTRED}', now '{CLUTTERED}')" in told
+    errors, folder = capsys.readouterr().err, tmp_path / "full_dense-0"
+    assert f"full_dense-0 failed: {folder} is a run with another config" in errors
+    assert f"env_id ('{CENTRED}', now '{CLUTTERED}')" in errors
 
 
 @pytest.mark.learning

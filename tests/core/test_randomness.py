@@ -85,13 +85,13 @@ def test_words_map_into_their_ranges_and_reach_both_ends() -> None:
 
 def play_alike(large: GlimpseVectorEnv, small: GlimpseVectorEnv, steps: int = 10) -> None:
     """Give the rows of `small` the actions of the first rows of `large`, and hold what both are
-    told equal, over the ends of episodes. Both have been reset."""
+    reported equal, over the ends of episodes. Both have been reset."""
     rng, n = np.random.default_rng(0), small.num_envs
     for _ in range(steps):
         actions = random_actions(large, rng)
-        *told, infos = large.step(actions)
+        *found, infos = large.step(actions)
         *expected, expected_infos = small.step(first_rows(actions, n))
-        assert_same(first_rows(tuple(told), n), tuple(expected))
+        assert_same(first_rows(tuple(found), n), tuple(expected))
         assert_same({name: first_rows(infos[name], n) for name in expected_infos}, expected_infos)
 
 
@@ -99,8 +99,8 @@ def play_alike(large: GlimpseVectorEnv, small: GlimpseVectorEnv, steps: int = 10
 def test_rows_do_not_depend_on_how_many_there_are(variant: str) -> None:
     env_id, kwargs = VARIANTS[variant]
     large, small = make_vector(env_id, 9, **kwargs), make_vector(env_id, 4, **kwargs)
-    told, expected = large.reset(seed=11), small.reset(seed=11)
-    assert_same(first_rows(told, 4), expected)
+    found, expected = large.reset(seed=11), small.reset(seed=11)
+    assert_same(first_rows(found, 4), expected)
     play_alike(large, small)
 
 
@@ -129,9 +129,9 @@ def row_0(values: Any) -> Any:
 
 
 def reset_row_0(envs: GlimpseVectorEnv, ended: NDArray[np.bool_]) -> Any:
-    """Reset the rows that have ended; what row 0 is told, None where it goes on."""
-    told = envs.reset(options={"reset_mask": ended})
-    return row_0(told) if ended[0] else None
+    """Reset the ended rows; return row 0's observation and info, None where it goes on."""
+    found = envs.reset(options={"reset_mask": ended})
+    return row_0(found) if ended[0] else None
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -142,24 +142,24 @@ def test_a_list_of_seeds_makes_rows_the_single_environments(variant: str) -> Non
     observation, info = envs.reset(seed=seeds)
     assert_same(row_of(observation, 0), row_of(observation, 2))
     for row, seed in enumerate(seeds):
-        expected, said = make_single(env_id, **kwargs).reset(seed=seed)
+        expected, expected_info = make_single(env_id, **kwargs).reset(seed=seed)
         assert_same(row_of(observation, row), expected)
-        np.testing.assert_array_equal(info["target_box"][row], said["target_box"])
+        np.testing.assert_array_equal(info["target_box"][row], expected_info["target_box"])
 
 
 @pytest.mark.parametrize("variant", ["stop", "history", "circle_square", "full"])
 def test_threads_change_nothing(variant: str, one_thread_after: None) -> None:
     env_id, kwargs = VARIANTS[variant]
     n = 261
-    told = []
+    found = []
     for threads in (1, 2, 3):
         set_threads(threads)
         envs, rng = make_vector(env_id, n, **kwargs), np.random.default_rng(1)
-        told.append(
+        found.append(
             [envs.reset(seed=3)] + [envs.step(random_actions(envs, rng)) for _ in range(10)]
         )
-    for other in told[1:]:
-        for mine, expected in zip(other, told[0], strict=True):
+    for other in found[1:]:
+        for mine, expected in zip(other, found[0], strict=True):
             assert_same(mine, expected)
 
 

@@ -114,8 +114,8 @@ def test_a_list_of_seeds_with_none_among_them_is_gymnasiums(mode: str, masked: b
     ]
     for seeds in lists:
         options = {"reset_mask": np.array([True, True, False, True, False])} if masked else {}
-        told = ours.reset(seed=seeds, options=dict(options))
-        assert_same_step(told, theirs.reset(seed=seeds, options=dict(options)))
+        ours_reset = ours.reset(seed=seeds, options=dict(options))
+        assert_same_step(ours_reset, theirs.reset(seed=seeds, options=dict(options)))
         for _ in range(1 if mode == "Disabled" else 4):
             actions = random_actions(ours, rng)
             assert_same_step(ours.step(actions), theirs.step(actions))

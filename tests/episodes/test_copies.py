@@ -37,9 +37,9 @@ def test_copies_share_scene_and_first_glimpse(variant: str) -> None:
     envs = make_vector(env_id, 6, copies=3, **kwargs)
     plain = make_vector(env_id, 2, **kwargs)
     rng = np.random.default_rng(0)
-    for told, expected in zip(envs.reset(seed=1), plain.reset(seed=1), strict=True):
+    for found, expected in zip(envs.reset(seed=1), plain.reset(seed=1), strict=True):
         for name, value in expected.items():
-            shared = group(told[name], 3)
+            shared = group(found[name], 3)
             np.testing.assert_array_equal(shared, np.repeat(value[:, None], 3, axis=1))
     for _ in range(8):
         info = envs.step(random_actions(envs, rng))[4]
@@ -55,10 +55,10 @@ def test_copies_look_and_are_judged_each_for_itself() -> None:
     rng = np.random.default_rng(0)
     for _ in range(8):
         actions = random_actions(envs, rng)
-        *told, info = envs.step(actions)
-        *expected, said = plain.step(actions)
-        assert_same(tuple(told), tuple(expected))
-        assert_same({name: info[name] for name in said}, said)
+        *found, info = envs.step(actions)
+        *expected, expected_info = plain.step(actions)
+        assert_same(tuple(found), tuple(expected))
+        assert_same({name: info[name] for name in expected_info}, expected_info)
 
 
 def test_a_row_that_has_ended_waits_for_its_copies_and_then_all_are_dealt_again() -> None:

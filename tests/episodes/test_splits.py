@@ -80,8 +80,8 @@ def test_a_scene_is_the_same_in_every_row_batch_and_order(view: str) -> None:
     one = make_single(CLUTTERED, **kwargs)
     one.reset(seed=3)
     for row, scene in enumerate(asked.tolist()):
-        expected, said = one.reset(options={"scene": scene})
-        assert said["scene"] == scene
+        expected, expected_info = one.reset(options={"scene": scene})
+        assert expected_info["scene"] == scene
         assert_same(row_of(observation, row), expected)
     everywhere, info = envs.reset(options={"scene": 7})
     assert info["scene"].tolist() == [7] * 5

@@ -63,8 +63,8 @@ def test_a_frame_changes_with_the_look_and_rendering_changes_nothing() -> None:
     frames = []
     for look in ([0.0, 0.0], [0.9, -0.9], [-0.4, 0.4]):
         action: dict[str, Any] = {"look": np.array(look), "answer": 1}
-        told, expected = env.step(action)[0], plain.step(action)[0]
-        np.testing.assert_array_equal(told["glimpse"], expected["glimpse"])
+        found, expected = env.step(action)[0], plain.step(action)[0]
+        np.testing.assert_array_equal(found["glimpse"], expected["glimpse"])
         frames.append(np.asarray(env.render()).tobytes())
     assert len(set(frames)) == 3
 

@@ -99,11 +99,11 @@ def test_damaged_records_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text(json.dumps(data))
     records, problems = read_records(tmp_path)
     assert records == [PICTURES]
-    told = {problem.partition(":")[0]: problem for problem in problems}
-    assert set(told) == {"torn.json", "list.json", "short.json", "twice.json"}
-    assert "lacks seed" in told["short.json"]
-    assert "is not JSON" in told["torn.json"]
-    assert "the same run as Glimpse-" in told["twice.json"]
+    problem_of = {problem.partition(":")[0]: problem for problem in problems}
+    assert set(problem_of) == {"torn.json", "list.json", "short.json", "twice.json"}
+    assert "lacks seed" in problem_of["short.json"]
+    assert "is not JSON" in problem_of["torn.json"]
+    assert "the same run as Glimpse-" in problem_of["twice.json"]
     with pytest.raises(FileNotFoundError, match="no folder"):
         read_records(tmp_path / "nowhere")
 

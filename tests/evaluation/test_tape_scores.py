@@ -33,12 +33,12 @@ class Copier:
         info: Any = None,
     ) -> tuple[Any, Any]:
         assert episode_start is not None
-        said = np.where(episode_start, 0, 0 if state is None else state)
+        asked = np.where(episode_start, 0, 0 if state is None else state)
         symbol = observation["glimpse"].argmax(axis=1)
-        lapses = (said >= info["length"] - self.lapses) & (symbol > 0)
+        lapses = (asked >= info["length"] - self.lapses) & (symbol > 0)
         wrong = 0 if self.how == "stop" else symbol % 3 + 1
         answer = np.where(lapses, wrong, symbol)
-        return {"look": np.full(len(said), 2), "answer": answer}, said + 1
+        return {"look": np.full(len(asked), 2), "answer": answer}, asked + 1
 
 
 def lengths_of_scenes(scenes: int) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ EPISODES = 3
 ROWS = 6
 SEED = 7
 
-# Arguments beside the defaults, for what the ids alone do not reach.
+# Further arguments, for what the ids' defaults do not reach.
 _PICTURES: dict[str, dict[str, Any]] = {
     "tiles": dict(look="tiles"),
     "relative": dict(look="relative", max_move=0.5),
@@ -94,8 +94,8 @@ class Digests:
         self._update("observation", observation)
         self._update("outcome", [np.asarray(part) for part in outcome])
         final = info.get("final_info", {})
-        for prefix, told in (("info/", info), ("final_info/", final)):
-            for name, value in told.items():
+        for prefix, entries in (("info/", info), ("final_info/", final)):
+            for name, value in entries.items():
                 if name not in ("final_info", "final_obs"):
                     self._update(prefix + name, value)
         if "final_obs" in info:

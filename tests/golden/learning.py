@@ -43,8 +43,8 @@ AGENT_CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "reinforce dense": ("reinforce", _CIRCLE | dict(look_signal="log_likelihood")),
     "reinforce copies": ("reinforce", _PICTURE | dict(copies=4, baseline="leave_one_out")),
-    "reinforce oracle": ("reinforce", _PICTURE | dict(looks="oracle")),
-    "reinforce random": ("reinforce", _CIRCLE | dict(looks="random")),
+    "reinforce oracle": ("reinforce", _PICTURE | dict(gaze="oracle")),
+    "reinforce random": ("reinforce", _CIRCLE | dict(gaze="random")),
     "reinforce tape": ("reinforce", _TAPE | dict(network=_SKIPPING, entropy_weight=0.01)),
     "a2c": ("actor_critic", _PICTURE),
     "a2c tape": (

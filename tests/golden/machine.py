@@ -1,4 +1,4 @@
-"""What digests of floating-point numbers depend on beside the code."""
+"""What digests of floating-point numbers depend on, other than the code."""
 
 import platform
 from pathlib import Path

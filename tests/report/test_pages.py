@@ -71,10 +71,10 @@ def test_a_new_record_makes_its_pages_stale(root: Path, capsys: pytest.CaptureFi
     write_record(memory_record(), root / "results" / "memory")
     write_record(bits_record(), root / "results" / "memory")
     assert run(root, "--check") == 1
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     for name in ("README.md", "memory.md", "memory_success.svg", "memory_solved.svg", "records.md"):
-        assert f"{name} is stale" in told
-    assert "comparison.md is stale" not in told
+        assert f"{name} is stale" in errors
+    assert "comparison.md is stale" not in errors
     assert run(root) == 0
     assert run(root, "--check") == 0
 
@@ -97,9 +97,9 @@ def test_damaged_records_do_not_stop_the_report(
     (folder / "torn.json").write_text("{")
     (folder / "scaling.json").write_text('{"points": []}')
     assert run(root) == 0
-    told = capsys.readouterr().err
-    assert "left out: torn.json" in told
-    assert "left out: scaling.json: lacks env_id" in told
+    errors = capsys.readouterr().err
+    assert "left out: torn.json" in errors
+    assert "left out: scaling.json: lacks env_id" in errors
     readme, page = (root / "README.md").read_text(), (root / "docs/comparison.md").read_text()
     assert "(docs/comparison.svg)" in readme
     assert "(comparison-CIFAR10-v0.svg)" in page
@@ -144,8 +144,8 @@ def test_files_of_nobody_are_stale_and_go(tmp_path: Path) -> None:
 def test_the_command_of_a_record_is_kept_or_made_from_its_file(tmp_path: Path) -> None:
     places = Places(tmp_path / "results", tmp_path)
     file = tmp_path / "results" / "memory" / "a.json"
-    told = "python -m agents.train reinforce"
-    assert command_of(Run(a_record(command=told), file), places) == told
+    errors = "python -m agents.train reinforce"
+    assert command_of(Run(a_record(command=errors), file), places) == errors
     given = "--from-record results/memory/a.json"
     assert command_of(Run(a_record(), file), places) == f"python -m agents.train {given}"
     assert (

@@ -67,12 +67,12 @@ def test_like_is_compared_with_like() -> None:
     text = block(
         on_mnist(RANDOM, 16.0),
         on_mnist(Model("oracle", gaze="oracle")),
-        on_mnist(Model("told more", "privileged")),
+        on_mnist(Model("privileged model", "privileged")),
         on_mnist(Model("easy"), env_kwargs={"clutter": 2}),
         on_mnist(Model("same"), env_kwargs={"clutter": 4, "budget": 8, "reward": "dense"}),
     )
     assert row_of(text, "random glimpses |", "ClutteredMNIST-v0")[8:10] == ["14.40 (above)", "—"]
-    for name in ("oracle", "told more", "easy"):
+    for name in ("oracle", "privileged model", "easy"):
         assert row_of(text, f"| {name} |")[8:10] == ["—", "—"]
     assert row_of(text, "| same |")[8] == "4.04 (under)"
 
@@ -136,9 +136,9 @@ def test_footnotes_are_lists_that_say_each_thing_once() -> None:
 
 
 def test_the_repeated_training_is_told_where_it_was_published() -> None:
-    told = "gave all 10,000 published answers again"
-    assert told in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
-    assert told not in block(on_mnist())
+    footnote = "gave all 10,000 published answers again"
+    assert footnote in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
+    assert footnote not in block(on_mnist())
 
 
 # The figure

@@ -17,7 +17,7 @@ def _fresh() -> Iterator[None]:
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty GLIMPSE_DATA, and an empty user's cache beside it."""
+    """An empty GLIMPSE_DATA, and an empty user's cache."""
     monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "data").mkdir()

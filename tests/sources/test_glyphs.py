@@ -1,4 +1,4 @@
-"""Glyphs depend on split and index alone, and can be told apart."""
+"""Glyphs depend on split and index alone, and can be distinguished."""
 
 import numpy as np
 import pytest

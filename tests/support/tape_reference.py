@@ -62,8 +62,8 @@ def tapes_of(program: str, num_envs: int, seed: int, length: int, **kwargs: Any)
         cells = scene[:, :choices].argmax(axis=1)
         filled = int((cells > 0).sum())
         assert (cells[:filled] > 0).all(), "no blank stands between symbols"
-        beside = scene[:filled, choices].tolist() if program == "priority_sort" else []
-        tapes.append(Tape(cells[:filled].tolist(), beside))
+        priorities = scene[:filled, choices].tolist() if program == "priority_sort" else []
+        tapes.append(Tape(cells[:filled].tolist(), priorities))
     return tapes
 
 

@@ -31,7 +31,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"stop": True}, "takes no stop=True"),
     ({"glimpse_cost": 0.1}, "takes no glimpse_cost=0.1"),
 ]
-"""Arguments that make another task of what is trained, and what is said of them."""
+"""Arguments that make another task of what is trained, and the expected messages."""
 
 
 def enumerable_episodes(rows: int = 1, *, budget: int = BUDGET, **kwargs: Any) -> TileEpisodes:

@@ -85,9 +85,9 @@ def test_a_copy_in_mid_episode_goes_on_alike(tiny_id: str) -> None:
     twins = [pickle.loads(pickle.dumps(envs)), copy.deepcopy(envs)]
     for _ in range(12):
         actions = random_actions(envs, rng)  # type: ignore[arg-type]
-        told = envs.step(actions)
+        results = envs.step(actions)
         for twin in twins:
-            assert_same(twin.step(actions), told)
+            assert_same(twin.step(actions), results)
 
 
 def test_a_frame_is_drawn_at_every_step(tiny_id: str) -> None:

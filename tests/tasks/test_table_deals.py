@@ -37,11 +37,11 @@ def test_episodes_depend_neither_on_the_number_of_rows_nor_on_their_batch(env_id
     rng = np.random.default_rng(0)
     for _ in range(20):
         actions = passing(many, rng)
-        *told, info = many.step(actions)
-        *expected, said = few.step(first_rows(actions, 2))
-        assert_same(first_rows(tuple(told), 2), tuple(expected))
+        *found, info = many.step(actions)
+        *expected, expected_info = few.step(first_rows(actions, 2))
+        assert_same(first_rows(tuple(found), 2), tuple(expected))
         for name in ("target_cell", "length"):
-            np.testing.assert_array_equal(info[name][:2], said[name])
+            np.testing.assert_array_equal(info[name][:2], expected_info[name])
 
 
 def test_the_single_environment_is_a_batch_of_one(env_id: str) -> None:
@@ -55,10 +55,10 @@ def test_the_single_environment_is_a_batch_of_one(env_id: str) -> None:
         observation, reward, done, _, info = single.step(row_of(actions, 1))
         if envs.ended[0]:
             break
-        batched, rewards, terminated, _, said = envs.step(actions)
+        batched, rewards, terminated, _, expected_info = envs.step(actions)
         assert_same(observation, row_of(batched, 1))
         assert (reward, done) == (rewards[1], terminated[1])
-        assert info["target_cell"] == said["target_cell"][1]
+        assert info["target_cell"] == expected_info["target_cell"][1]
         if terminated.any():
             break
 
@@ -88,10 +88,10 @@ def test_copies_share_the_table_and_act_each_for_itself(env_id: str) -> None:
     rng = np.random.default_rng(0)
     for _ in range(3):
         actions = passing(envs, rng)
-        *told, info = envs.step(actions)
-        *expected, said = plain.step(actions)
-        assert_same(tuple(told), tuple(expected))
-        assert_same({name: info[name] for name in said}, said)
+        *found, info = envs.step(actions)
+        *expected, expected_info = plain.step(actions)
+        assert_same(tuple(found), tuple(expected))
+        assert_same({name: info[name] for name in expected_info}, expected_info)
 
 
 @pytest.mark.parametrize("copies", [1, 2])

@@ -39,9 +39,9 @@ def test_rows_depend_neither_on_how_many_there_are_nor_on_the_batch(program: str
     for _ in range(40):
         actions = random_actions(many, rng)
         actions["answer"] = np.where(rng.random(7) < 0.8, 0, actions["answer"])
-        told = few.step(first_rows(actions, 3))
+        found = few.step(first_rows(actions, 3))
         step = many.step(actions)
-        assert_same(first_rows(step[:4], 3), told[:4])
+        assert_same(first_rows(step[:4], 3), found[:4])
         if playing:
             alone = single.step(row_of(actions, 0))
             assert alone[1] == step[1][0]
@@ -99,10 +99,10 @@ def test_fixed_splits_are_fixed_and_disjoint() -> None:
 def test_a_scene_of_a_fixed_split_is_the_same_wherever_it_is_dealt() -> None:
     envs = make_vector(IDS["priority_sort"], 4, split="test")
     whole, info = envs.reset(seed=3, options={"scene": np.array([9, 7, 9, 1])})
-    other, told = envs.reset(seed=3, options={"scene": np.array([1, 9, 0, 7])})
+    other, found = envs.reset(seed=3, options={"scene": np.array([1, 9, 0, 7])})
     for name in whole:
         np.testing.assert_array_equal(whole[name][[0, 2, 1, 3]], other[name][[1, 1, 3, 0]])
-    assert info["length"][0] == info["length"][2] == told["length"][1]
+    assert info["length"][0] == info["length"][2] == found["length"][1]
 
 
 # --- lengths -------------------------------------------------------------------------------------

@@ -55,14 +55,14 @@ def test_train_scenes_are_those_of_the_public_generator(
     envs = make_vector(env_id, rows, view="full", autoreset_mode="Disabled")
     observation, info = envs.reset(seed=seed)
     for episode in range(episodes):
-        said = envs.step({"answer": np.zeros(rows, np.int64)})[4]
+        outcome = envs.step({"answer": np.zeros(rows, np.int64)})[4]
         scenes = pixels(observation["scene"])
         for row in range(rows):
             words = words_of(3 + 5 * clutter, seed, TRAIN_SCENE, row, episode)
             index = below(words[0], len(examples))
             expected, box = cluttered(words, examples.images, index, size, clutter, 8)
             np.testing.assert_array_equal(scenes[row], expected)
-            assert said["target"][row] == examples.labels[index]
+            assert outcome["target"][row] == examples.labels[index]
             np.testing.assert_allclose(in_pixels(info["target_box"][row], size), box, atol=1e-4)
         observation, info = envs.reset()
 

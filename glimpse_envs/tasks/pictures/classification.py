@@ -142,7 +142,7 @@ class ImageClassification(PictureTask):
         self.answer_reward = self._paid = 1.0 / self.budget if self._dense else 1.0
         self._class_names = scene.class_names
         answer = Component(
-            spaces.Discrete(len(scene.class_names)), effect="counted", taught=True, entropy=False
+            spaces.Discrete(len(scene.class_names)), effect="scored", taught=True, entropy=False
         )
         parts = self.look_components | {"answer": answer}
         self.components = {name: parts[name] for name in COMPONENTS if name in parts}

@@ -116,7 +116,7 @@ class Table(Task):
         shown = ObservedPart("glimpse", start, self._value_at + self.values + 1)
         answer = Component(
             spaces.Discrete(self.values + self._answers_once),
-            effect="counted",
+            effect="scored",
             taught=True,
             entropy=False,
             optional=self._answers_once,
@@ -127,7 +127,7 @@ class Table(Task):
         address: spaces.Space = spaces.Discrete(self.cells)
         if self._bitwise:
             address = spaces.MultiBinary(self.address_bits)
-        look = Component(address, effect="going_on", repeats=self._addresses_shown)
+        look = Component(address, effect="continuing", repeats=self._addresses_shown)
         return {"look": look, "answer": answer}
 
     @property

@@ -72,7 +72,7 @@ class TapeLayout:
         """Return the components of one row's action."""
         if self.full:
             space = spaces.MultiDiscrete([self.num_symbols] * self.sizes.outputs)
-            return {"answer": Component(space, effect="counted", taught=True, entropy=False)}
+            return {"answer": Component(space, effect="scored", taught=True, entropy=False)}
         symbol = spaces.Discrete(self.num_symbols)
         under_heads = tuple(
             ObservedPart("glimpse", tape * self.num_symbols, (tape + 1) * self.num_symbols)
@@ -80,17 +80,17 @@ class TapeLayout:
         )
         answer = Component(
             symbol,
-            effect="counted",
+            effect="scored",
             taught=True,
             entropy=False,
             optional=True,
             repeats=under_heads,
         )
         if not self.memory_cells:
-            look = Component(spaces.Discrete(self.choices[0]), effect="going_on")
+            look = Component(spaces.Discrete(self.choices[0]), effect="continuing")
             return {"look": look, "answer": answer}
-        look = Component(spaces.MultiDiscrete(self.choices), effect="going_on")
-        write = Component(symbol, effect="going_on", entropy=False, repeats=under_heads)
+        look = Component(spaces.MultiDiscrete(self.choices), effect="continuing")
+        write = Component(symbol, effect="continuing", entropy=False, repeats=under_heads)
         return {"look": look, "answer": answer, "write": write}
 
     def observation_space(self) -> spaces.Dict:

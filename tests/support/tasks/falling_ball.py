@@ -38,7 +38,7 @@ class FallingBall(Task):
 
     def __init__(self, *, split: str = "train") -> None:
         self._split = split
-        look = Component(spaces.Discrete(COLUMNS), effect="going_on")
+        look = Component(spaces.Discrete(COLUMNS), effect="continuing")
         self.components = {"look": look, "act": Component(spaces.Discrete(3))}
 
     @property

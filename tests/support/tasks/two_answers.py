@@ -45,7 +45,7 @@ class TwoAnswers(PictureTask):
             stop=False,
             glimpse_cost=0.0,
         )
-        answer = Component(spaces.Discrete(10), effect="counted", taught=True, entropy=False)
+        answer = Component(spaces.Discrete(10), effect="scored", taught=True, entropy=False)
         parts = self.look_components | {"answer": answer}
         self.components = {name: parts[name] for name in COMPONENTS if name in parts}
 
@@ -86,5 +86,5 @@ class TwoAnswers(PictureTask):
 
     def picture(self, row: int, caption: str) -> "Picture":
         answer, (target,) = int(self._answers[row]), self._targets(np.array([row]))
-        said = None if answer < 0 else str(answer)
-        return self.picture_of(row, caption, answer=said, target=str(target))
+        given = None if answer < 0 else str(answer)
+        return self.picture_of(row, caption, answer=given, target=str(target))

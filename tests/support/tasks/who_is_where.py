@@ -40,10 +40,10 @@ class WhoIsWhere(Task):
 
     def __init__(self, *, split: str = "train") -> None:
         self._split = split
-        look = Component(spaces.Discrete(2 * SENTENCES), effect="going_on")
+        look = Component(spaces.Discrete(2 * SENTENCES), effect="continuing")
         answer = Component(
             spaces.Discrete(len(PLACES) + 1),
-            effect="counted",
+            effect="scored",
             taught=True,
             entropy=False,
             optional=True,
