@@ -19,7 +19,8 @@ from agents.scoring.run_scores import evaluate_run
 from agents.training.command_line import run_command
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
-from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
 
 

@@ -103,12 +103,6 @@ class SupervisedLearner(GradientLearner):
         tensors = {name: torch.as_tensor(a).to(self.device) for name, a in observation.items()}
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
 
-    def record_success(self, lengths: NDArray[np.int64], success: Tensor) -> None:
-        """Record the success (B,) of episodes of `lengths` (B,) in the curriculum, if any."""
-        levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
-        if levels is not None:
-            levels.record(lengths, success.cpu().numpy())
-
 
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:
     """Cross-entropy (T, B) in nats of `logits` (T, B, n).

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.runs import git_revision, hardware
+from glimpse_envs.evaluation.provenance import git_revision, hardware
 
 
 def options_parser(about: str | None, **defaults: int) -> ArgumentParser:

@@ -13,9 +13,10 @@ from gymnasium.vector.utils import batch_space
 from glimpse_envs.core.arguments import check_integers, check_mode
 from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints
 from glimpse_envs.episodes.actions import ActionChecker
+from glimpse_envs.episodes.clock import Clock
 from glimpse_envs.episodes.dealing import Dealer
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
-from glimpse_envs.episodes.infos import Info, final_infos, mask_of, merge, merge_where
+from glimpse_envs.episodes.infos import Info, final_infos, merge, merge_step
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
 from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.episodes.state import check_state, digest, digests_of
@@ -90,16 +91,13 @@ class GlimpseVectorEnv(VectorEnv):
         self._checked = ActionChecker(self.task.action_space, num_envs)
         self._can_stop = "stop" in self.task.action_space.spaces
 
-        self._taken = np.zeros(num_envs, np.int64)
-        self.task.allocate(num_envs, copies, self._taken)
+        self._clock = Clock(num_envs)
+        self.task.allocate(num_envs, copies, self._clock.taken)
         self._rows = np.arange(num_envs)
         self._dealer = Dealer(num_envs, copies)
         self._levels: LevelDistribution | None = None
         if self.task.levels is not None:
             self._levels = UniformLevels(*self.task.levels)
-        self._ended = np.ones(num_envs, np.bool_)
-        self._truncated = np.zeros(num_envs, np.bool_)  # those of the ended whose time was over
-        self._truncates = False
 
     @property
     def num_scenes(self) -> int | None:
@@ -127,7 +125,7 @@ class GlimpseVectorEnv(VectorEnv):
     @property
     def ended(self) -> Bools:
         """(n,) whether a row has no episode under way: it has ended, or there was no reset yet."""
-        return self._ended
+        return self._clock.ended
 
     # --- reset -------------------------------------------------------------------------------
 
@@ -165,9 +163,9 @@ class GlimpseVectorEnv(VectorEnv):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
         self._deal(groups, scenes, lengths)
         self._dealer.started = True
-        self._display.refresh(self._taken)
+        self._display.refresh(self._clock.taken)
         rows = self._dealer.rows_of(groups)
-        return self._observe(), self._merge({}, self.task.info(rows), rows)
+        return self._observe(), merge({}, self.task.info(rows), rows, self.num_envs)
 
     def _deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> None:
         """Begin the next episode of `groups`, with `scenes` and of `lengths`, (num_groups,) each,
@@ -178,8 +176,7 @@ class GlimpseVectorEnv(VectorEnv):
             levels = UniformLevels(*self.task.levels) if fixed else self._levels  # type: ignore[misc]
             self._dealer.choose_levels(groups, lengths, levels)
         rows = self._dealer.rows_of(groups)
-        self._taken[rows] = 1
-        self._ended[rows] = self._truncated[rows] = False
+        self._clock.begin(rows)
         self.task.deal(groups, self._dealer.keys)
 
     # --- step --------------------------------------------------------------------------------
@@ -202,47 +199,49 @@ class GlimpseVectorEnv(VectorEnv):
         """`step` with actions that an `ActionChecker` returned."""
         if not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
-        idle = self._ended.any()
+        ended = self._clock.ended
+        idle = ended.any()
         if idle and self._mode is AutoresetMode.DISABLED and len(self._ended_groups()):
-            ended = self._dealer.rows_of(self._ended_groups()).tolist()
-            more = f" and {len(ended) - 8} more" if len(ended) > 8 else ""
+            rows = self._dealer.rows_of(self._ended_groups()).tolist()
+            more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
             raise gym.error.ResetNeeded(
-                f"rows {ended[:8]}{more} have ended: reset them first, with "
+                f"rows {rows[:8]}{more} have ended: reset them first, with "
                 "reset(options={'reset_mask': mask})"
             )
-        acting = np.flatnonzero(~self._ended) if idle else self._rows
-        waiting = self._ended.copy()
+        acting = np.flatnonzero(~ended) if idle else self._rows
+        waiting = ended.copy()
         rewards = np.zeros(self.num_envs)
         infos: Info = {}
+        fresh = None  # rows that are dealt anew in the step that ended them
 
         dealt = self._ended_groups() if idle and self._mode is AutoresetMode.NEXT_STEP else None
         outcome, ending = self._act(acting, actions)
         rewards[acting] = outcome.reward
-        terminated, truncated = self._ended.copy(), self._truncated.copy()
-        if self._truncates:
-            terminated &= ~truncated
+        terminated, truncated = self._clock.ends()
         if dealt is not None and len(dealt):
             self._deal(dealt)
-            fresh = self._dealer.rows_of(dealt)
-            terminated[fresh] = truncated[fresh] = waiting[fresh] = False
+            begun = self._dealer.rows_of(dealt)
+            terminated[begun] = truncated[begun] = waiting[begun] = False
         elif self._mode is AutoresetMode.SAME_STEP and len(ending):
             infos = self._final_infos(acting, outcome, ending)
             dealt = self._ended_groups()
             self._deal(dealt)
+            fresh = self._dealer.rows_of(dealt)
 
-        infos = self._step_infos(infos, acting, outcome, dealt)
+        info = self.task.info(self._rows)
         if self.copies > 1:
-            infos = self._merge(infos, {"waiting": waiting}, self._rows)
-        self._display.refresh(self._taken)
+            info = info | {"waiting": waiting}
+        infos = merge_step(infos, outcome, acting, info, fresh, self.num_envs)
+        self._display.refresh(self._clock.taken)
         return self._observe(), rewards, terminated, truncated, infos
 
     def _act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
         """Let the rows `acting` (m,) act, and those look whose episodes go on; return their
         outcome and the rows whose episode ends."""
-        if len(acting) == self.num_envs:
-            spent = self._taken >= self.task.budgets
-        else:
-            spent = self._taken[acting] >= self.task.budgets[acting]
+        taken, budgets = self._clock.taken, self.task.budgets
+        if len(acting) < self.num_envs:
+            taken, budgets = taken[acting], budgets[acting]
+        spent = taken >= budgets
         last = spent
         if self._can_stop:
             last = spent | (actions["stop"][acting] == 1)
@@ -254,14 +253,12 @@ class GlimpseVectorEnv(VectorEnv):
         if not last.any():
             looking, ending = acting, acting[:0]
         else:
-            looking, ending = acting[~last], acting[last]
-            self._ended[ending] = True
+            looking, ending, out_of_time = acting[~last], acting[last], None
             if outcome.truncated is not None or not self.task.budget_is_seen:
-                self._truncates = True
-                over = self._is_over(acting, actions, outcome, spent)
-                self._truncated[ending] = ~over[last]
+                out_of_time = ~self._is_over(acting, actions, outcome, spent)[last]
+            self._clock.end(ending, out_of_time)
         if len(looking):
-            self._taken[looking] += 1
+            self._clock.taken[looking] += 1
             self.task.look(looking, actions)
             if self.task.glimpse_cost:
                 outcome.reward[~last] -= self.task.glimpse_cost
@@ -278,16 +275,11 @@ class GlimpseVectorEnv(VectorEnv):
 
     def _ended_groups(self) -> Rows:
         if self.copies == 1:
-            return np.flatnonzero(self._ended)
-        return np.flatnonzero(self._ended.reshape(self.num_groups, self.copies).all(axis=1))
+            return np.flatnonzero(self._clock.ended)
+        return np.flatnonzero(self._clock.ended.reshape(self.num_groups, self.copies).all(axis=1))
 
     def _observe(self) -> Arrays:
-        budgets = self.task.budgets
-        left = ((budgets - self._taken) / budgets).astype(np.float32)
-        left[self._ended] = 0.0
-        return self.task.observe(self._rows, left[:, None])
-
-    # --- info --------------------------------------------------------------------------------
+        return self.task.observe(self._rows, self._clock.remaining(self.task.budgets))
 
     def _final_infos(self, acting: Rows, outcome: Outcome, ending: Rows) -> Info:
         """`final_obs` and `final_info` of the rows `ending`, some of those `acting`."""
@@ -295,26 +287,6 @@ class GlimpseVectorEnv(VectorEnv):
         nothing_left = np.zeros((len(ending), 1), np.float32)
         observation = self.task.observe(ending, nothing_left)
         return final_infos(observation, values, ending, self.num_envs)
-
-    def _step_infos(self, infos: Info, acting: Rows, outcome: Outcome, dealt: Rows | None) -> Info:
-        """Per-step info of all rows. Rows that were just reset carry no target."""
-        info = self.task.info(self._rows)
-        if dealt is None or not len(dealt) or self._mode is not AutoresetMode.SAME_STEP:
-            if len(acting) == self.num_envs:
-                return self._merge(infos, outcome.as_info() | info, acting)
-            if len(acting):
-                infos = self._merge(infos, outcome.as_info(), acting)
-        elif len(dealt) < self.num_groups:
-            staying = ~mask_of(self._dealer.rows_of(dealt), self.num_envs)
-            if len(acting) == self.num_envs:
-                infos = merge_where(infos, outcome.as_info(), staying)
-            elif staying[acting].any():
-                staying = staying[acting]
-                infos = self._merge(infos, outcome.as_info(staying), acting[staying])
-        return self._merge(infos, info, self._rows)
-
-    def _merge(self, infos: Info, values: Arrays, rows: Rows) -> Info:
-        return merge(infos, values, rows, self.num_envs)
 
     # --- state -------------------------------------------------------------------------------
 
@@ -324,9 +296,7 @@ class GlimpseVectorEnv(VectorEnv):
         return {
             **self._dealer.state_dict(),
             "arguments": dict(self._identity),
-            "taken": self._taken.copy(),
-            "ended": self._ended.copy(),
-            "truncated": self._truncated.copy(),
+            **self._clock.state_dict(),
             "task": self.task.state_dict(),
             "level_distribution": {
                 "kind": digest(self._levels and self._levels.name),
@@ -350,9 +320,7 @@ class GlimpseVectorEnv(VectorEnv):
             dealer.check_scenes(self.num_scenes)
             self.task.deal(np.arange(self.num_groups), dealer.keys)
         self._dealer = dealer
-        self._taken[:] = state["taken"]
-        self._ended, self._truncated = state["ended"].copy(), state["truncated"].copy()
-        self._truncates = bool(self._truncated.any())
+        self._clock.load_state_dict(state)
         self.task.load_state_dict(state["task"])
         if self._levels is not None:
             self._levels.load_state_dict(state["level_distribution"])
@@ -383,11 +351,17 @@ class GlimpseVectorEnv(VectorEnv):
         """
         if self.render_mode is not None and not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before render()")
-        return self._display.frames(self._taken)
+        return self._display.frames(self._clock.taken)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""
         self._display.close()
+
+
+def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
+    """Return the batch of ours under an environment's wrappers; None where it is not ours."""
+    batch = env.unwrapped
+    return batch if isinstance(batch, GlimpseVectorEnv) else None
 
 
 def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:

@@ -7,14 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from pydantic import Field
+
 from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.from_json import Amount, Number, Within, from_json
+from glimpse_envs.evaluation.from_json import STRICT, Amount, Number, from_json
 from glimpse_envs.evaluation.records import RecordError
 from report.markdown import UNKNOWN, count, table
 
 FILE_NAME = "scaling.json"
 
-Percent = Annotated[float, Within(0, 100)]
+Percent = Annotated[float, Field(ge=0, le=100)]
 
 HEADER = (
     "side", "model", "error %", "95 % interval", "building", "reading", "choosing and answering",
@@ -25,6 +27,8 @@ HEADER = (
 @dataclass(frozen=True)
 class Milliseconds:
     """Of one core, a scene."""
+
+    __pydantic_config__ = STRICT
 
     building: Amount
     """Dealing the scene, and summing it where the sensor needs that."""
@@ -41,6 +45,8 @@ class Milliseconds:
 @dataclass(frozen=True)
 class ScalingPoint:
     """One model at one side: its cost, and the error that it buys."""
+
+    __pydantic_config__ = STRICT
 
     side: Number
     """Of the scene, in pixels."""
@@ -63,6 +69,8 @@ class ScalingPoint:
 @dataclass(frozen=True)
 class Scaling:
     """All that was measured in one run."""
+
+    __pydantic_config__ = STRICT
 
     env_id: str
     batch_size: Number

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.episodes.trajectory import Trajectory
@@ -14,6 +16,7 @@ from agents.policy.networks import NetworkConfig
 from agents.training.checkpoints import load_moments
 from agents.training.config import TrainingConfig
 from agents.training.schedules import cosine_decay
+from glimpse_envs.env import batch_of
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
 from glimpse_envs.evaluation.record import Model
@@ -55,6 +58,7 @@ class GradientLearner(ABC):
     ) -> None:
         torch.manual_seed(config.seed)
         self.env, self.device = env, torch.device(config.device)
+        self.batch = batch_of(env)
         self.config = config
         self.description = describe(env)
         self.policy = make_policy(self.description).to(self.device)
@@ -70,14 +74,20 @@ class GradientLearner(ABC):
                     f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
                 )
             levels = LEVEL_DISTRIBUTIONS[config.curriculum](*self.description.levels)
-            self.env.unwrapped.level_distribution = levels  # type: ignore[attr-defined]
+            assert self.batch is not None, "only ours have levels"
+            self.batch.level_distribution = levels
         self.env.reset(seed=config.seed)
 
     def record_levels(self, played: Trajectory) -> None:
         """Record success by level, for the curriculum if there is one."""
-        if self.description.levels is not None and played.success is not None:
-            levels = self.env.unwrapped.level_distribution  # type: ignore[attr-defined]
-            levels.record(played.levels.cpu().numpy(), played.success.cpu().numpy())
+        if played.success is not None:
+            self.record_success(played.levels.cpu().numpy(), played.success)
+
+    def record_success(self, levels: NDArray[np.int64], success: Tensor) -> None:
+        """Record the success (B,) bool of episodes of `levels` (B,) in the curriculum, if any."""
+        distribution = None if self.batch is None else self.batch.level_distribution
+        if distribution is not None:
+            distribution.record(levels, success.cpu().numpy())
 
     @property
     @abstractmethod
@@ -123,7 +133,7 @@ class GradientLearner(ABC):
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
             "generator": self.generator.get_state(),
-            "env": self._env_state(),
+            "env": {} if self.batch is None else self.batch.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -131,15 +141,10 @@ class GradientLearner(ABC):
         self.policy.load_state_dict(state["policy"])
         load_moments(self.optimizer, state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
-        if self.description.resumable:
-            self.env.unwrapped.load_state_dict(state["env"])  # type: ignore[attr-defined]
+        if self.batch is not None:
+            self.batch.load_state_dict(state["env"])
         else:  # unfinished episodes are lost
             self.env.reset(seed=int(torch.randint(2**31, (), generator=self.generator)))
-
-    def _env_state(self) -> dict[str, Any]:
-        if not self.description.resumable:
-            return {}
-        return self.env.unwrapped.state_dict()  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Close the environment."""

@@ -29,7 +29,7 @@ from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import as_policy
-from glimpse_envs.evaluation.protocol import Evaluation
+from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.task import PictureView
 
 # Number of rows over which multiply-adds are averaged.
@@ -68,7 +68,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`.
 
     Args:
-        policy: with `predict`, as `glimpse_envs.evaluation.protocol.Policy`; a torch module where
+        policy: with `predict`, as `glimpse_envs.evaluation.policy.Policy`; a torch module where
             it has `answers`, and so sees the whole scene.
         evaluation: of this policy.
     """

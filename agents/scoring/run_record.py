@@ -10,10 +10,11 @@ from agents.scoring.costs import Costs, measure_costs
 from agents.scoring.run_scores import policy_of, trained_levels
 from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.episodes.description import describe
-from glimpse_envs.evaluation.protocol import Evaluation
+from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
-from glimpse_envs.evaluation.runs import Run, RunError, git_revision
+from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.runs import Run, RunError
 
 # Decimals of shares and returns.
 DECIMALS = 6

@@ -12,8 +12,9 @@ from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.policy import as_policy
-from glimpse_envs.evaluation.protocol import Evaluation, evaluate
+from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
+from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, load_policy
 
 EPISODES_PER_LEVEL = 1_000

@@ -30,9 +30,10 @@ from baselines.memories.copy_machine import (
     draw_sequences,
     wrong_bits,
 )
+from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.evaluation.record import NTM_COPY, Record, Score
 from glimpse_envs.evaluation.records import pack, write_record
-from glimpse_envs.evaluation.runs import Run, hardware
+from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.evaluation.statistics import wilson_interval
 
 SCORED_LENGTHS = (10, 20, 40, 80, 120)

@@ -33,6 +33,7 @@ from baselines.saliency.attribution import (
     sequential_jacobian,
 )
 from baselines.saliency.overlays import Cell, draw_bars, draw_label, draw_map
+from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_png
@@ -174,9 +175,12 @@ def _play_scene(env: gym.Env, policy: Any, scene: int, seed: int) -> Episode:
         action, state = policy.predict(observations[-1], state, start, True)
         start = np.zeros(1, np.bool_)
         observation, _, ended, _, _ = env.step({name: value[0] for name, value in action.items()})
-    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+    task = task_of(env)
+    assert task is not None, "only ours have a full view"
+    picture = task.picture(0, "")
+    assert isinstance(picture, Picture)
     # A picture's path is the environment's own array, which the next scene overwrites.
-    return Episode(observations, int(action["answer"][0]), deepcopy(task.picture(0, "")))
+    return Episode(observations, int(action["answer"][0]), deepcopy(picture))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -24,6 +24,7 @@ from benchmarks.comparison.contender_runs import score_contender, train_contende
 from benchmarks.comparison.contenders import A_FEW, CONTENDERS
 from benchmarks.comparison.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
+from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records
@@ -145,7 +146,10 @@ def plan(config: CompareConfig) -> list[Task]:
 def _check_scenes(config: CompareConfig) -> None:
     """Raise where the environment refuses its arguments or has too few scenes."""
     with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
-        available = env.unwrapped.num_scenes  # type: ignore[attr-defined]
+        task = task_of(env)
+    available = None if task is None else task.num_scenes
+    if available is None:
+        raise ValueError(f"env_id={config.env_id!r} has no fixed test scenes to be compared on")
     if config.scenes is not None and config.scenes > available:
         raise ValueError(f"scenes={config.scenes}: the test split has {available}")
 

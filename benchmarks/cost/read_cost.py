@@ -20,7 +20,7 @@ import torch
 from benchmarks.cost.reads import READS, SIZE, UNITS, WAYS, Reads, Way, bytes_needed, rows_that_fit
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.speed.timing import Case, best_rates
-from glimpse_envs.evaluation.runs import hardware
+from glimpse_envs.evaluation.provenance import hardware
 
 CELLS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 BURST_SECONDS = 0.01

@@ -21,9 +21,9 @@ from agents.training.precision import Precision, fastest_precision
 from benchmarks.comparison.contender_runs import score_contender, train_contender
 from benchmarks.comparison.contenders import CONTENDERS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
+from glimpse_envs.evaluation.provenance import git_revision, hardware
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records
-from glimpse_envs.evaluation.runs import git_revision, hardware
 from report.figures.scaling import draw_scaling
 from report.scaling import (
     Milliseconds,

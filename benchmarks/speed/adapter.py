@@ -18,7 +18,7 @@ from benchmarks.options import options_parser, write_benchmark
 from benchmarks.speed.stepping import PREPARED, batch_burst, burst_of, whole_episodes
 from benchmarks.speed.timing import Case, best_rates
 from glimpse_envs.adapters.sb3 import make_sb3_env
-from glimpse_envs.evaluation.runs import hardware
+from glimpse_envs.evaluation.provenance import hardware
 
 ENV_IDS = ("Glimpse/ClutteredGlyphs-v0", "Glimpse/CircleSquare-v0")
 

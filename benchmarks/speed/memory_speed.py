@@ -23,7 +23,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.speed.stepping import BURST
 from benchmarks.speed.timing import Case, best_rates
-from glimpse_envs.evaluation.runs import hardware
+from glimpse_envs.episodes.description import task_of
+from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.suite import SUITE
 
 ENV_ID = "Glimpse/Copy-v0"
@@ -107,7 +108,8 @@ def measure(mode: str, rows: int, repeats: int) -> list[MemorySpeed]:
     steps = max(1, BURST // rows)
     envs = gym.make_vec(ENV_ID, num_envs=rows, autoreset_mode=mode)
     envs.action_space.seed(SEED)
-    task: Any = envs.unwrapped.task  # type: ignore[attr-defined]
+    task = task_of(envs)
+    assert task is not None
     played = {
         "shortest solution": play(envs, task.oracle, steps),
         "random": play(envs, envs.action_space.sample, steps),

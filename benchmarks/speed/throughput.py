@@ -22,7 +22,7 @@ from benchmarks.speed import peers
 from benchmarks.speed.start import start_seconds
 from benchmarks.speed.stepping import batch_burst, on_threads, single_burst
 from benchmarks.speed.timing import Case, best_rates
-from glimpse_envs.evaluation.runs import hardware
+from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE
 from glimpse_envs.vision.sensors.retina import Retina

@@ -16,7 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.policy.networks import NetworkConfig
 from benchmarks.options import options_parser, write_benchmark
-from glimpse_envs.evaluation.runs import hardware
+from glimpse_envs.evaluation.provenance import hardware
 
 ENV_ID = "Glimpse/ClutteredGlyphs-v0"
 SIDE = 1024  # of the matrices whose product measures the peak

@@ -33,7 +33,6 @@ class Description:
         reading: cost of reading a look; None where all is seen at once, or unknown.
         chance, ceiling: mean returns of the best blind policy and of the best one; NaN where
             unknown.
-        resumable: whether the environment's state can be saved and restored.
     """
 
     observation_space: spaces.Dict
@@ -47,7 +46,6 @@ class Description:
     reading: Reading | None = None
     chance: float = float("nan")
     ceiling: float = float("nan")
-    resumable: bool = False
 
     @property
     def taught(self) -> str | None:
@@ -66,11 +64,10 @@ def describe(env: gym.Env | VectorEnv) -> Description:
     plain action `ACT`."""
     task = task_of(env)
     if task is not None:
-        shared = {field.name for field in fields(Description)} - {"answer_reward", "resumable"}
+        shared = {field.name for field in fields(Description)} - {"answer_reward"}
         return Description(
             **{name: getattr(task, name) for name in shared},
             answer_reward=task.answer_reward if isinstance(task.answer_reward, float) else None,
-            resumable=True,
         )
     if isinstance(env, VectorEnv):
         seen, action = env.single_observation_space, env.single_action_space

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools
-from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.task import Arrays, Outcome, Rows
 
 Info = dict[str, Any]
 
@@ -22,8 +22,8 @@ def mask_of(rows: Rows, num_envs: int) -> Bools:
 def merge(infos: Info, values: Arrays, rows: Rows, num_envs: int) -> Info:
     """Add `values`, name -> (m, ...), of `rows` (m,) to `infos`, each with its mask."""
     whole = len(rows) == num_envs
-    masks = np.zeros((len(values), num_envs), np.bool_)  # a row each, so that none is shared
-    masks[:, slice(None) if whole else rows] = True
+    masks = np.empty((len(values), num_envs), np.bool_)  # a row each, so that none is shared
+    masks[:] = True if whole else mask_of(rows, num_envs)
     for (name, value), mask in zip(values.items(), masks, strict=True):
         if not whole:
             some, value = value, np.zeros((num_envs, *value.shape[1:]), value.dtype)
@@ -32,13 +32,29 @@ def merge(infos: Info, values: Arrays, rows: Rows, num_envs: int) -> Info:
     return infos
 
 
-def merge_where(infos: Info, values: Arrays, mask: Bools) -> Info:
-    """Add `values`, name -> (num_envs, ...), of the rows in `mask` (num_envs,) alone, zeros
-    elsewhere, to `infos`, each with its mask."""
-    for name, value in values.items():
-        kept = mask if value.ndim == 1 else mask.reshape(-1, *(1,) * (value.ndim - 1))
-        infos[name], infos[f"_{name}"] = value * kept, mask.copy()
-    return infos
+def merge_step(
+    infos: Info, outcome: Outcome, acting: Rows, info: Arrays, fresh: Rows | None, num_envs: int
+) -> Info:
+    """Add one step to `infos`: the outcome of the rows `acting` (m,), and the `info` of all rows.
+
+    The rows `fresh` (k,) were dealt anew in this very step: they carry no outcome, which is in
+    `final_info`.
+    """
+    if fresh is None or not len(fresh):
+        if len(acting) == num_envs:
+            return merge(infos, outcome.as_info() | info, acting, num_envs)
+        if len(acting):
+            infos = merge(infos, outcome.as_info(), acting, num_envs)
+    elif len(fresh) < num_envs:
+        staying = ~mask_of(fresh, num_envs)
+        if len(acting) == num_envs:
+            for name, value in outcome.as_info().items():
+                kept = staying.reshape(-1, *(1,) * (value.ndim - 1))
+                infos[name], infos[f"_{name}"] = value * kept, staying.copy()
+        elif staying[acting].any():
+            staying = staying[acting]
+            infos = merge(infos, outcome.as_info(staying), acting[staying], num_envs)
+    return merge(infos, info, np.arange(num_envs), num_envs)
 
 
 def final_infos(observation: Arrays, values: Arrays, rows: Rows, num_envs: int) -> Info:

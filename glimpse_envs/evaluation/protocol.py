@@ -7,9 +7,9 @@ depends on the seed alone, so that policies are compared on the very same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
@@ -20,98 +20,9 @@ from numpy.typing import NDArray
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
+from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
-
-# Success by glimpse is printed of episodes of at most so many; the rest would fill the screen.
-SHOWN_GLIMPSES = 32
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The score of one policy. Shares lie in [0, 1]; intervals are of 95 %."""
-
-    env_id: str
-    env_kwargs: dict[str, Any]
-    split: str
-    seed: int
-    episodes: int
-    """Played, each once."""
-    success: float | None
-    """Share of episodes with success; None where the environment tells neither success nor
-    targets, as are all fields of success below."""
-    success_interval: tuple[float, float] | None
-    """Wilson's interval of `success`."""
-    success_by_glimpse: tuple[float, ...]
-    """(T,) share that is right after 1, 2, ... glimpses, an episode that has ended keeping its
-    last; () where `success` is None."""
-    mean_return: float
-    return_interval: tuple[float, float] | None
-    """Student's interval of `mean_return`; None of a single episode."""
-    normalised_score: float = field(compare=False)  # NaN, which equals nothing, in foreign tasks
-    """`mean_return` with the task's chance as 0 and ceiling as 1; NaN where nobody knows them."""
-    mean_glimpses: float
-    scanpaths: ScanpathDiagnostics | None
-    """Where it looked; None where observations have no place (x, y), as in the full view."""
-    successes: NDArray[np.bool_] | None = field(repr=False, compare=False)
-    """(episodes,) whether each had success, in the split's order."""
-    glimpses: NDArray[np.int64] = field(repr=False, compare=False)
-    """(episodes,) how many were taken."""
-    locations: NDArray[np.float32] | None = field(repr=False, compare=False)
-    """(episodes, T, 2) where each glimpse was taken, (x, y) in [-1, 1], those not taken with any
-    value; None where observations have no place."""
-
-    def summary(self) -> str:
-        """A few lines to read, with the warnings of the scanpath diagnostics."""
-        settings = "".join(f", {name}={value}" for name, value in self.env_kwargs.items())
-        lines = [
-            f"{self.env_id}{settings}: {self.episodes:,} {self.split} episodes, seed {self.seed}"
-        ]
-        if self.success is not None:
-            lines.append(
-                f"  success           {self._success()} %, 95 % interval {self._interval()}"
-            )
-        if 0 < len(self.success_by_glimpse) <= SHOWN_GLIMPSES:
-            shares = (f"{100 * share:.2f}" for share in self.success_by_glimpse)
-            lines.append(f"  by glimpse        {' '.join(shares)}")
-        between = ""
-        if self.return_interval is not None:
-            low, high = self.return_interval
-            between = f", 95 % interval {low:.3f} to {high:.3f}"
-        lines += [
-            f"  return            {self.mean_return:.3f}{between}",
-            f"  normalised        {self.normalised_score:.3f}",
-            f"  glimpses          {self.mean_glimpses:.2f}",
-        ]
-        if self.scanpaths is not None:
-            gaze = self.scanpaths
-            lines.append(
-                f"  chosen looks      {100 * gaze.share_on_target:.1f} % on target, coverage "
-                f"{100 * gaze.coverage:.0f} %, spread {gaze.spread:.2f}, "
-                f"movement {gaze.movement:.2f}"
-            )
-            lines += [f"  warning: {warning}" for warning in gaze.warnings]
-        return "\n".join(lines)
-
-    def _cells(self) -> tuple[str, ...]:
-        """Its line of `compare_table`."""
-        gaze = self.scanpaths
-        return (
-            self._success(),
-            self._interval(),
-            f"{self.mean_return:.3f}",
-            f"{self.mean_glimpses:.2f}",
-            "" if gaze is None else f"{100 * gaze.share_on_target:.1f}",
-        )
-
-    def _success(self) -> str:
-        return "" if self.success is None else f"{100 * self.success:.2f}"
-
-    def _interval(self) -> str:
-        if self.success_interval is None:
-            return ""
-        low, high = self.success_interval
-        return f"{100 * low:.2f} to {100 * high:.2f}"
 
 
 def evaluate(
@@ -190,22 +101,6 @@ def evaluate(
         glimpses=played.glimpses,
         locations=played.locations,
     )
-
-
-def compare_table(evaluations: Mapping[str, Evaluation]) -> str:
-    """An aligned table of the named evaluations, one a line, in the order given."""
-    heads = ("", "success %", "95 % interval", "return", "glimpses", "% on target")
-    return aligned([heads, *((name, *row._cells()) for name, row in evaluations.items())])
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """The rows of cells as lines of text: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for name, *cells in rows:
-        justified = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        lines.append("  ".join([name.ljust(widths[0]), *justified]))
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True)

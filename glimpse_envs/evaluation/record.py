@@ -6,7 +6,7 @@ Meaning is a field that the learner sets, never a word in a name.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from glimpse_envs.evaluation.from_json import Amount, Count, Number, Share
+from glimpse_envs.evaluation.from_json import STRICT, Amount, Count, Number, Share
 
 Sees = Literal["glimpses", "privileged", "everything"]
 """What a model is shown: an agent's glimpses; glimpses, but more than these while it is trained;
@@ -40,6 +40,8 @@ class Model:
         reference_kind: a published model that it repeats, such as "conv" or "DRAW"; "" for none.
     """
 
+    __pydantic_config__ = STRICT
+
     name: str
     sees: Sees = "glimpses"
     learns_from: LearnsFrom = "label"
@@ -54,6 +56,8 @@ class Score:
 
     Shares lie in [0, 1]; intervals are of 95 %.
     """
+
+    __pydantic_config__ = STRICT
 
     split: str
     """"test" or "validation"."""
@@ -97,6 +101,8 @@ class Validation:
         scored: how many these episodes are.
     """
 
+    __pydantic_config__ = STRICT
+
     core_seconds: Amount
     episodes: Count
     success: Share | None
@@ -107,6 +113,8 @@ class Validation:
 @dataclass(frozen=True)
 class Record:
     """One training run and its scores."""
+
+    __pydantic_config__ = STRICT
 
     env_id: str
     """Of the environment; `NTM_COPY` for the one task that is none of the suite."""

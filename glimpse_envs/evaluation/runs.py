@@ -11,20 +11,14 @@ at most the last line is torn, which reading leaves out. One process writes a ru
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import json
 import math
 import os
-import platform
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +27,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs import __version__
 from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.provenance import command_line, git_revision, hardware, versions
 
 Number = float | np.floating | np.integer
 
@@ -242,65 +237,11 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
     return policy.from_run(run, **kwargs)
 
 
-def command_line() -> str:
-    """The command that runs this process, as it can be typed."""
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    if spec is None:
-        return shlex.join(["python", *sys.argv])
-    return shlex.join(["python", "-m", spec.name.removesuffix(".__main__"), *sys.argv[1:]])
-
-
-def git_revision(folder: Path | None = None) -> str:
-    """The git commit checked out in `folder` (that of this package, if None).
-
-    40 hex digits, with "+dirty" if tracked files differ; "unknown" without git or a repository.
-    """
-    folder = folder or Path(__file__).parent
-    # The leading check keeps an installed package from taking the revision of the repository
-    # whose virtual environment it happens to lie in.
-    tracked = _git(folder, "ls-files")
-    described = _git(folder, "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=+dirty")
-    return described if tracked and described else "unknown"
-
-
-def hardware(cores: int | None = None) -> str:
-    """The processor's model and the cores that this run uses (all it is allowed to, if None)."""
-    model = platform.processor() or platform.machine() or "unknown processor"
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
-    if cores is None:
-        has_affinity = hasattr(os, "sched_getaffinity")
-        cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    return f"{model}, {cores} {'core' if cores == 1 else 'cores'}"
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python, this package and what its results depend on, as far as installed."""
-    found = {"python": platform.python_version(), "glimpse_envs": __version__}
-    for distribution in ("numpy", "gymnasium", "numba", "torch"):
-        with contextlib.suppress(PackageNotFoundError):
-            found[distribution] = version(distribution)
-    return found
-
-
 def _split_policy(policy: object) -> tuple[str, str]:
     match policy.split(":") if isinstance(policy, str) else None:
         case [module_name, class_name] if module_name and class_name.isidentifier():
             return module_name, class_name
     raise ValueError(f"'policy' should be written \"module:Class\", it is {policy!r}.")
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    """Return the output of a git command; "" where it fails."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
 
 
 def _json_number(value: Number) -> float | None:

@@ -71,7 +71,6 @@ def test_it_is_described_by_its_spaces(batched: bool) -> None:
     }
     assert seen.taught is None
     assert (seen.budget, seen.levels, seen.picture_view, seen.reading) == (None,) * 4
-    assert not seen.resumable
     assert np.isnan([seen.chance, seen.ceiling]).all()
     plain = describe(make(PLAIN))
     assert plain.observation_space == spaces.Dict(

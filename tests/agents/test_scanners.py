@@ -199,7 +199,7 @@ def test_a_task_that_cannot_be_scanned_is_told_so() -> None:
 
 @pytest.mark.parametrize("name", SCANNERS)
 def test_scanners_refuse_tapes_and_tables(name: str, memory_id: str) -> None:
-    with pytest.raises(ValueError, match=f"looks='{name}' scans pictures.* gaze='learned'"):
+    with pytest.raises(ValueError, match=f"gaze='{name}' scans pictures.* gaze='learned'"):
         SCANNERS[name](make_single(memory_id))
 
 

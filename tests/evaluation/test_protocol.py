@@ -16,7 +16,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from glimpse_envs.evaluation.protocol import Evaluation, compare_table, evaluate
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
 
 ENV_ID = "GlimpseTest/HiddenNumber-v0"

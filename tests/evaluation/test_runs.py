@@ -13,17 +13,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from glimpse_envs.evaluation.provenance import git_revision, hardware, versions
 from glimpse_envs.evaluation.runs import (
     FORMAT,
     CheckpointError,
     Run,
     RunError,
     create_run,
-    git_revision,
-    hardware,
     load_policy,
     open_run,
-    versions,
 )
 
 CONFIG = {"policy": "some.module:Policy", "command": "train", "config": {"lr": 1e-3}, "seed": 3}

@@ -1,0 +1,61 @@
+"""Time in the episodes of a batch: glimpses taken, and which episodes have ended."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from glimpse_envs.core.arrays import Bools, Float32s, Ints
+from glimpse_envs.task import Arrays, Rows
+
+
+class Clock:
+    """The time of each row's episode. Before the first one all rows have ended.
+
+    Attributes:
+        taken: (n,), how many glimpses a row has taken; changed in place.
+        ended: (n,), which rows have no episode under way.
+        truncated: (n,), those of the ended whose time was over.
+    """
+
+    def __init__(self, num_envs: int) -> None:
+        self.taken = np.zeros(num_envs, np.int64)
+        self.ended = np.ones(num_envs, np.bool_)
+        self.truncated = np.zeros(num_envs, np.bool_)
+        self._truncates = False  # whether any row was ever truncated
+
+    def begin(self, rows: Rows) -> None:
+        """Begin the episodes of `rows` (m,), with the first glimpse taken."""
+        self.taken[rows] = 1
+        self.ended[rows] = self.truncated[rows] = False
+
+    def end(self, rows: Rows, truncated: Bools | None) -> None:
+        """End the episodes of `rows` (m,), of which those `truncated` (m,) are out of time; None:
+        none is."""
+        self.ended[rows] = True
+        if truncated is not None:
+            self._truncates = True
+            self.truncated[rows] = truncated
+
+    def ends(self) -> tuple[Bools, Bools]:
+        """Return which rows have terminated and which were truncated, (n,) each, as new arrays."""
+        terminated, truncated = self.ended.copy(), self.truncated.copy()
+        if self._truncates:
+            terminated &= ~truncated
+        return terminated, truncated
+
+    def remaining(self, budgets: Ints) -> Float32s:
+        """Return glimpses left / budget (n, 1), 0 where an episode has ended."""
+        left = ((budgets - self.taken) / budgets).astype(np.float32)
+        left[self.ended] = 0.0
+        return left[:, None]
+
+    def state_dict(self) -> Arrays:
+        """Return copies of the attributes."""
+        return {name: getattr(self, name).copy() for name in ("taken", "ended", "truncated")}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        for name in ("taken", "ended", "truncated"):
+            getattr(self, name)[:] = state[name]
+        self._truncates = bool(self.truncated.any())
