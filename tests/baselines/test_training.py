@@ -28,6 +28,7 @@ from tests.support.baselines import (
     trained,
 )
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE
+from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes, assert_same_run
 from tests.support.tiny import tiny_network
 from tests.support.trainings import Killed
@@ -37,6 +38,7 @@ def test_every_model_of_the_list_is_tested() -> None:
     assert {name for name, _ in KINDS.values()} == MODELS.keys()
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(("kind", "task"), CASES)
 def test_what_is_easy_is_learned_in_seconds(kind: str, task: Changes) -> None:
     """A model that ignores the query gets one of six answers to a table wrong."""
@@ -50,7 +52,7 @@ def test_what_is_easy_is_learned_in_seconds(kind: str, task: Changes) -> None:
     assert np.mean(errors[-20:]) < 0.1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_is_quick(KINDS))
 def test_runs_repeat_and_resume(kind: str, tmp_path: Path) -> None:
     assert_repeats_and_resumes(ALGORITHMS[KINDS[kind][0]].make, tiny_config(kind), tmp_path)
 
