@@ -40,6 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return trained(Reinforce, CONFIG, tmp_path_factory.mktemp("runs") / "learned")
 
 
+@pytest.mark.learning
 def test_the_score_does_not_depend_on_the_batch(run: Run) -> None:
     scores = [evaluate_run(run, episodes=SCENES, batch_size=size) for size in (SCENES, 70, 7)]
     for score in scores[1:]:
@@ -136,6 +137,7 @@ def test_a_record_holds_what_was_measured(run: Run, tmp_path: Path) -> None:
     np.testing.assert_array_equal(unpack(found.successes, SCENES), score.successes)
 
 
+@pytest.mark.learning
 def test_an_episodes_seconds_are_of_model_and_environment_alone(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,6 +170,7 @@ def test_the_fused_kernel_is_the_explicit_sum(
     )
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_gradients_are_those_of_finite_differences(name: ScoreName, need_weights: bool) -> None:

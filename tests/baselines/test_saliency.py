@@ -69,6 +69,7 @@ def cells_of(sheet: NDArray[np.uint8], columns: int) -> list[list[NDArray[np.uin
     ]
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(("kind", "rows"), [("strong", 3), ("dense", 2), ("content", 3)])
 def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
     kind: str, rows: int, tmp_path: Path, agent: Run
@@ -98,6 +99,7 @@ def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFi
     assert "There is no run at" in capsys.readouterr().err
 
 
+@pytest.mark.learning
 def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent: Run) -> None:
     soft = trained(tiny_config("location"), "location", tmp_path / "soft")
     tape = trained(tiny_config("lstm"), "lstm", tmp_path / "tape")

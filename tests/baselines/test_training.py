@@ -80,6 +80,7 @@ def test_a_killed_run_resumes_as_the_unbroken_one(kind: str, tmp_path: Path) -> 
     assert_same_run(trained(config, kind, tmp_path / "killed", resume=True), unbroken)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(("kind", "task"), CASES)
 def test_a_run_is_scored_after_each_inner_glimpse(kind: str, task: Changes, tmp_path: Path) -> None:
     run = trained(tiny_config(kind, **task), kind, tmp_path)
@@ -178,6 +179,7 @@ def test_a_bad_config_is_refused_by_name(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.learning
 def test_the_command_trains_and_the_agents_command_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

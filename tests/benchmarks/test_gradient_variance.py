@@ -43,6 +43,7 @@ def test_the_moving_average_by_hand() -> None:
     assert average.value == pytest.approx(0.813)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("baseline", ["none", "moving_average", "leave_one_out"])
 def test_a_run_with_another_baseline_resumes(baseline: Any, tmp_path: Path) -> None:
     config = tiny_config(baseline=baseline, copies=4)

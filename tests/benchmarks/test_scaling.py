@@ -339,6 +339,7 @@ def test_the_table_has_every_cost_beside_its_error() -> None:
     assert row[4:10] == ["2.56", "0", "256", "2.56", "0", "768"]
 
 
+@pytest.mark.learning
 def test_the_picture_shows_each_part_and_no_text_hides_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -222,6 +222,7 @@ class Copier:
         return {"look": np.full(len(symbols), 2), "answer": symbols}, None
 
 
+@pytest.mark.learning
 def test_a_memory_run_is_filmed_to_the_last_symbol(tmp_path: Path) -> None:
     films, scanpaths = film_episodes(Copier(), COPY, range(4), min_length=3, length=9)
     shapes = {frame.shape for frames in films for frame in frames}

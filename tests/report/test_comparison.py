@@ -111,6 +111,7 @@ def test_a_model_keeps_its_style_and_kinds_are_told_at_a_glance() -> None:
         assert len({style.colour for style in alike}) == len(alike)
 
 
+@pytest.mark.learning
 def test_each_kind_has_a_row_of_few_lines_and_no_text_hides_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -37,6 +37,7 @@ def run(root: Path, *options: str) -> int:
     return main([*DRAWN, *options], root)
 
 
+@pytest.mark.learning
 def test_what_is_published_is_what_the_records_say(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().err
 
@@ -88,6 +89,7 @@ def test_a_figure_is_drawn_anew_with_the_text_that_shows_it(root: Path) -> None:
     assert figure.read_bytes() != before
 
 
+@pytest.mark.learning
 def test_damaged_records_do_not_stop_the_report(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

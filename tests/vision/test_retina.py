@@ -81,6 +81,7 @@ def test_every_cell_is_the_mean_of_its_square(
     assert glimpses.max() <= 1.0
 
 
+@pytest.mark.learning
 def test_the_definition_is_what_averaging_many_points_gives() -> None:
     """The reference itself, against a count of points in each cell's square."""
     rng = np.random.default_rng(0)
