@@ -155,6 +155,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_gradient_of_a_replay_is_that_of_the_play(kind: str) -> None:
     learner = ActorCritic(tiny_actor_critic(entropy_weight=0.01, **KINDS[kind]))

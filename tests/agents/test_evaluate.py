@@ -210,6 +210,7 @@ def test_a_record_is_only_of_the_looks_trained_with(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.learning
 def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
     kinds = {
         "stop": tiny_config(env_kwargs={"budget": 3, "stop": True}),

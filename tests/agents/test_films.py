@@ -26,6 +26,7 @@ def count_frames(film: Path) -> int:
     return count
 
 
+@pytest.mark.learning
 def test_a_film_has_a_frame_a_glimpse_and_a_sheet_a_cell_a_scene(tmp_path: Path) -> None:
     policy = ScannedPolicy(RasterScanner(make_single(CENTRED, budget=3)))
     film, sheet = tmp_path / "film.mp4", tmp_path / "sheet.png"

@@ -140,6 +140,7 @@ def exact_probability_of_the_target(policy: GlimpsePolicy, **kwargs: Any) -> Ten
     return (chances[:, :, target] * counted).sum(dim=0) / counted.sum(dim=0)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(
     ("answer_by", "kwargs"),
     [("reward", {}), ("label", {}), ("reward", REWARDS["dense_stop"])],

@@ -162,6 +162,7 @@ def test_a_run_is_not_resumed_with_another_config(
     assert run.load_checkpoint()[1]["updates"] == 5
 
 
+@pytest.mark.learning
 def test_a_run_is_resumed_with_other_logs_and_threads(tmp_path: Path) -> None:
     config = CONFIGS["plain"]
     trained(Reinforce, config, tmp_path / "broken", stop_after=5)

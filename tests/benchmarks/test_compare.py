@@ -119,6 +119,7 @@ def test_again_it_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert len(first) == 2
 
 
+@pytest.mark.learning
 @pytest.mark.usefixtures("here")
 def test_an_interrupted_contender_goes_on(tmp_path: Path) -> None:
     config = quick(tmp_path, "full_dense")

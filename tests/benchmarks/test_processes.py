@@ -15,6 +15,7 @@ from tests.support.chores import double, stumble
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.learning
 def test_each_task_has_its_result_and_one_that_fails_says_why() -> None:
     outcomes = dict(side_by_side(double, [1, -2, 13, 4], processes=2))
     assert outcomes == {
@@ -40,6 +41,7 @@ def is_gone(process: int) -> bool:
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
+@pytest.mark.learning
 def test_processes_end_with_the_one_that_began_them(tmp_path: Path) -> None:
     note = tmp_path / "process"
     command = [sys.executable, "-m", "tests.support.chores", str(note)]

@@ -69,6 +69,7 @@ def test_a_frame_changes_with_the_look_and_rendering_changes_nothing() -> None:
     assert len(set(frames)) == 3
 
 
+@pytest.mark.learning
 def test_record_video_writes_a_film(tmp_path: Path) -> None:
     env = RecordVideo(
         gym.make(CLUTTERED, render_mode="rgb_array", budget=3),

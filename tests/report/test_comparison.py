@@ -45,7 +45,7 @@ def cells_of(table: str, model: str) -> dict[str, str]:
 # The table
 
 
-def test_the_table_tells_costs_beside_errors() -> None:
+def test_the_table_has_costs_and_errors() -> None:
     table = comparison_table(groups_of(many_records()))
     cells = cells_of(table, "Soft DRAW window LSTM")
     assert cells["sees"] == "every pixel"
@@ -170,6 +170,7 @@ def test_any_range_has_a_few_ticks_within_it(low: float, high: float, most: int)
     assert ticks == sorted(ticks)
 
 
+@pytest.mark.learning
 def test_an_error_of_none_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "new" / "picture.svg"
     draw_comparison(groups_of([a_record(REINFORCE, error=0.0)]), path)

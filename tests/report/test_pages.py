@@ -42,6 +42,7 @@ def test_what_is_published_is_what_the_records_say(capsys: pytest.CaptureFixture
     assert main(["--check"]) == 0, capsys.readouterr().err
 
 
+@pytest.mark.learning
 def test_the_report_is_written_and_then_fresh(root: Path) -> None:
     assert run(root, "--check") == 1
     assert not (root / "docs").exists()
@@ -67,6 +68,7 @@ def test_one_page_is_drawn_alone(root: Path) -> None:
         main(["nowhere"], root)
 
 
+@pytest.mark.learning
 def test_a_new_record_makes_its_pages_stale(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(root)
     write_record(memory_record(), root / "results" / "memory")
@@ -80,6 +82,7 @@ def test_a_new_record_makes_its_pages_stale(root: Path, capsys: pytest.CaptureFi
     assert run(root, "--check") == 0
 
 
+@pytest.mark.learning
 def test_a_figure_is_drawn_anew_with_the_text_that_shows_it(root: Path) -> None:
     run(root)
     figure = root / "docs" / "error_by_glimpses.svg"
@@ -124,6 +127,7 @@ def test_errors_are_told_and_change_nothing(root: Path, capsys: pytest.CaptureFi
     assert "no folder" in capsys.readouterr().err
 
 
+@pytest.mark.learning
 def test_every_page_has_its_name_and_writes_what_no_other_does() -> None:
     published = [page.publish(Places()) for page in PAGES if page.name != "environments"]
     written = [path for each in published for path in (*each.texts, *each.figures, *each.blocks)]

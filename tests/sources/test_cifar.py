@@ -137,6 +137,7 @@ def test_a_batch_cannot_run_code(tmp_path: Path) -> None:
     assert not (tmp_path / "owned").exists()
 
 
+@pytest.mark.learning
 @real("cifar10")
 def test_cifar10_is_the_published_one() -> None:
     test = load("cifar10", "test")
