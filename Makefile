@@ -35,7 +35,7 @@ test: install
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
-# Tests without training: about a minute on two cores, once kernels are compiled.
+# Tests without training: under a minute on two cores, once kernels are compiled.
 quick: install
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not learning"
 
