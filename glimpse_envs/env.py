@@ -10,9 +10,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from glimpse_envs.core.arguments import check_integers, check_mode
-from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints
+from glimpse_envs.core.arguments import check_flags, check_integers, check_mode
+from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats, Ints
 from glimpse_envs.episodes.actions import ActionChecker
+from glimpse_envs.episodes.attributes import SharedAttributes
 from glimpse_envs.episodes.clock import Clock
 from glimpse_envs.episodes.dealing import Dealer
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
@@ -20,10 +21,11 @@ from glimpse_envs.episodes.infos import Info, final_infos, merge, merge_step
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
 from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.episodes.state import check_state, digest, digests_of
+from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.task import Arrays, Outcome, Rows
 
 
-class GlimpseVectorEnv(VectorEnv):
+class GlimpseVectorEnv(SharedAttributes):
     """A batch of rows of one task, each with an episode of its own.
 
     Row i draws its e-th scene from the key (seed, i, e), so its episodes depend neither on the
@@ -42,9 +44,12 @@ class GlimpseVectorEnv(VectorEnv):
     Args:
         num_envs: rows; a multiple of `copies`.
         task: the task's class as "module:Class".
-        autoreset_mode: "SameStep", "NextStep" or "Disabled" (see Gymnasium's `AutoresetMode`).
+        autoreset_mode: "NextStep", "SameStep" or "Disabled" (see Gymnasium's `AutoresetMode`).
         render_mode: None, "rgb_array" or "human" (which shows row 0).
         copies: rows that share a scene.
+        flat: True for actions of one `Box` or `MultiDiscrete`, "discrete" for one `Discrete` (see
+            `glimpse_envs.flat.FlatActions`); False for a Dict.
+        flat_observation: whether observations are one `Box` in place of a Dict.
         **kwargs: the task's own arguments.
 
     Raises:
@@ -56,21 +61,28 @@ class GlimpseVectorEnv(VectorEnv):
         num_envs: int = 1,
         *,
         task: str,
-        autoreset_mode: str = "SameStep",
+        autoreset_mode: str = "NextStep",
         render_mode: str | None = None,
         copies: int = 1,
+        flat: bool | str = False,
+        flat_observation: bool = False,
         **kwargs: Any,
     ) -> None:
         check_integers(1, num_envs=num_envs, copies=copies)
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
-        self._mode = check_mode(autoreset_mode)
+        if flat not in (False, True, "discrete"):
+            raise ValueError(f"flat={flat!r} must be one of False, True, 'discrete'")
+        check_flags(flat_observation=flat_observation)
+        self.autoreset_mode = check_mode(autoreset_mode)
         self._arguments = dict(
             num_envs=num_envs,
             task=task,
-            autoreset_mode=self._mode.value,
+            autoreset_mode=self.autoreset_mode.value,
             render_mode=render_mode,
             copies=copies,
+            flat=flat,
+            flat_observation=flat_observation,
             **kwargs,
         )
         rules = load_task(task)
@@ -82,13 +94,21 @@ class GlimpseVectorEnv(VectorEnv):
         self.metadata = {
             "render_modes": list(RENDER_MODES),
             "render_fps": RENDER_FPS,
-            "autoreset_mode": self._mode,
+            "autoreset_mode": self.autoreset_mode,
         }
-        self.single_observation_space = self.task.observation_space
-        self.single_action_space = self.task.action_space
+        self.single_observation_space: spaces.Space = self.task.observation_space
+        self.single_action_space: spaces.Space = self.task.action_space
+        self.flat_actions: FlatActions | None = None
+        self._flat_observations: FlatObservations | None = None
+        if flat:
+            self.flat_actions = FlatActions(self.task.action_space, joint=flat == "discrete")
+            self.single_action_space = self.flat_actions.space
+        if flat_observation:
+            self._flat_observations = FlatObservations(self.task.observation_space)
+            self.single_observation_space = self._flat_observations.space
         self.observation_space = _batched(self.single_observation_space, num_envs)
         self.action_space = _batched(self.single_action_space, num_envs)
-        self._checked = ActionChecker(self.task.action_space, num_envs)
+        self._checker = ActionChecker(self.task.action_space, num_envs)
         self._can_stop = "stop" in self.task.action_space.spaces
 
         self._clock = Clock(num_envs)
@@ -131,7 +151,7 @@ class GlimpseVectorEnv(VectorEnv):
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Arrays, Info]:
+    ) -> tuple[Any, Info]:
         """Deal new episodes to all rows, or to those in `options["reset_mask"]` (n,) bool.
 
         Args:
@@ -181,27 +201,37 @@ class GlimpseVectorEnv(VectorEnv):
 
     # --- step --------------------------------------------------------------------------------
 
-    def step(self, actions: Any) -> tuple[Arrays, Floats, Bools, Bools, Info]:
+    def step(self, actions: Any) -> tuple[Any, Floats, Bools, Bools, Info]:
         """Answer and look once in every row.
 
         Args:
-            actions: dict of arrays (n, ...) in `action_space`; a look outside [-1, 1] is refused,
-                not clipped.
+            actions: in `action_space`, a dict of arrays (n, ...) unless `flat`; a look outside
+                [-1, 1] is refused, not clipped.
 
         Raises:
             ValueError: an action is not in the space; it is named, and nothing has changed.
             gymnasium.error.ResetNeeded: before the first reset, or when `autoreset_mode` is
                 "Disabled" and a row has ended.
         """
-        return self.step_checked(self._checked(actions))
+        return self.step_checked(self.checked(actions))
 
-    def step_checked(self, actions: Arrays) -> tuple[Arrays, Floats, Bools, Bools, Info]:
-        """`step` with actions that an `ActionChecker` returned."""
+    def checked(self, actions: Any) -> Arrays:
+        """Return valid `actions`, name -> (n, ...), as float64 or int64 arrays.
+
+        Raises:
+            ValueError: see `step`.
+        """
+        if self.flat_actions is not None:
+            actions = self.flat_actions.decode(actions)
+        return self._checker(actions)
+
+    def step_checked(self, actions: Arrays) -> tuple[Any, Floats, Bools, Bools, Info]:
+        """`step` with actions that `checked` returned."""
         if not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
         ended = self._clock.ended
         idle = ended.any()
-        if idle and self._mode is AutoresetMode.DISABLED and len(self._ended_groups()):
+        if idle and self.autoreset_mode is AutoresetMode.DISABLED and len(self._ended_groups()):
             rows = self._dealer.rows_of(self._ended_groups()).tolist()
             more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
             raise gym.error.ResetNeeded(
@@ -214,7 +244,8 @@ class GlimpseVectorEnv(VectorEnv):
         infos: Info = {}
         fresh = None  # rows that are dealt anew in the step that ended them
 
-        dealt = self._ended_groups() if idle and self._mode is AutoresetMode.NEXT_STEP else None
+        next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        dealt = self._ended_groups() if idle and next_step else None
         outcome, ending = self._act(acting, actions)
         rewards[acting] = outcome.reward
         terminated, truncated = self._clock.ends()
@@ -222,7 +253,7 @@ class GlimpseVectorEnv(VectorEnv):
             self._deal(dealt)
             begun = self._dealer.rows_of(dealt)
             terminated[begun] = truncated[begun] = waiting[begun] = False
-        elif self._mode is AutoresetMode.SAME_STEP and len(ending):
+        elif self.autoreset_mode is AutoresetMode.SAME_STEP and len(ending):
             infos = self._final_infos(acting, outcome, ending)
             dealt = self._ended_groups()
             self._deal(dealt)
@@ -278,14 +309,18 @@ class GlimpseVectorEnv(VectorEnv):
             return np.flatnonzero(self._clock.ended)
         return np.flatnonzero(self._clock.ended.reshape(self.num_groups, self.copies).all(axis=1))
 
-    def _observe(self) -> Arrays:
-        return self.task.observe(self._rows, self._clock.remaining(self.task.budgets))
+    def _observe(self) -> Any:
+        return self._shown(self._rows, self._clock.remaining(self.task.budgets))
+
+    def _shown(self, rows: Rows, remaining: Float32s) -> Any:
+        """Return the observations of `rows` (m,), name -> (m, ...), or flat (m, d)."""
+        shown = self.task.observe(rows, remaining)
+        return shown if self._flat_observations is None else self._flat_observations(shown)
 
     def _final_infos(self, acting: Rows, outcome: Outcome, ending: Rows) -> Info:
         """`final_obs` and `final_info` of the rows `ending`, some of those `acting`."""
         values = outcome.as_info(np.searchsorted(acting, ending)) | self.task.info(ending)
-        nothing_left = np.zeros((len(ending), 1), np.float32)
-        observation = self.task.observe(ending, nothing_left)
+        observation = self._shown(ending, np.zeros((len(ending), 1), np.float32))
         return final_infos(observation, values, ending, self.num_envs)
 
     # --- state -------------------------------------------------------------------------------
@@ -355,7 +390,8 @@ class GlimpseVectorEnv(VectorEnv):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""
-        self._display.close()
+        if hasattr(self, "_display"):  # absent where the constructor has failed
+            self._display.close()
 
 
 def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
@@ -364,7 +400,9 @@ def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
     return batch if isinstance(batch, GlimpseVectorEnv) else None
 
 
-def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
-    """`num_envs` rows of `space`, its keys in the same order, which `batch_space` would sort."""
+def _batched(space: spaces.Space, num_envs: int) -> spaces.Space:
+    """Return `num_envs` rows of `space`, keys in the same order, which `batch_space` would sort."""
+    if not isinstance(space, spaces.Dict):
+        return batch_space(space, num_envs)
     leaves = {name: batch_space(leaf, num_envs) for name, leaf in space.spaces.items()}
     return spaces.Dict(**leaves)  # type: ignore[arg-type]  # keywords are leaves, one is named seed

@@ -1,15 +1,16 @@
-"""Conversion of flat actions, which most learners need, from and to the Dict actions of a task."""
+"""Plain actions and observations, for learners without Dict spaces."""
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.spaces.utils import flatten, flatten_space
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools, Ints
-from glimpse_envs.episodes.actions import ActionChecker
+from glimpse_envs.episodes.actions import ActionChecker, as_array
 
 
 class _Part:
@@ -67,19 +68,24 @@ class FlatActions:
     wins. That is a handicap: a learner gives the scores a Gaussian, not a softmax, and the reward
     does not depend on how far a score lost.
 
+    With `joint` all choices together are one `Discrete`: action a makes the choices
+    `np.unravel_index(a, nvec)`.
+
     Args:
         space: the Dict of Box, Discrete, MultiDiscrete and MultiBinary of a single row.
+        joint: whether all choices are one.
 
     Attributes:
         space: of a flat action.
 
     Raises:
-        ValueError: `space` is no Dict, or has a component that cannot be flattened.
+        ValueError: `space` is no Dict, or has a component that cannot be flattened; or it has too
+            many joint choices, or a Box among them.
     """
 
-    space: spaces.Box | spaces.MultiDiscrete
+    space: spaces.Box | spaces.MultiDiscrete | spaces.Discrete
 
-    def __init__(self, space: spaces.Space) -> None:
+    def __init__(self, space: spaces.Space, joint: bool = False) -> None:
         if not isinstance(space, spaces.Dict) or not space.spaces:
             raise ValueError(f"only a Dict of actions can be flattened, not {space}")
         for name, leaf in space.spaces.items():
@@ -103,67 +109,87 @@ class FlatActions:
         else:
             nvec = [_choices(choice)[0] for choice in choices.values()]
             self.space = spaces.MultiDiscrete(np.concatenate(nvec))
+        self._nvec: tuple[int, ...] | None = None
+        if joint:
+            if isinstance(self.space, spaces.Box):
+                raise ValueError(
+                    f"flat='discrete': {', '.join(looks)} has real numbers; choose a look that is "
+                    "a number, such as look='tiles', or flat=True"
+                )
+            self._nvec = tuple(self.space.nvec.tolist())
+            self.space = _joint_space(self._nvec)
 
     def decode(self, flat: Any) -> dict[str, NDArray]:
-        """Return the Dict actions, name -> (n, ...), of flat ones (n, d).
+        """Return the Dict actions, name -> (n, ...), of flat ones (n, d), or (n,) if joint.
 
         Raises:
             ValueError: the shape or dtype is wrong, or a number is NaN or out of range.
         """
-        checked = self._checked(np.asarray(flat))
+        checked = self._checked(as_array(flat, "flat actions", ("n", *_shape(self.space))))
+        if self._nvec is not None:
+            checked = np.stack(np.unravel_index(checked, self._nvec), axis=1)
         return {name: part.decode(checked) for name, part in self._parts.items()}
 
     def encode(self, actions: Mapping[str, Any]) -> NDArray:
-        """Return flat actions (n, d), in `space`, that decode to `actions`, name -> (n, ...).
+        """Return flat actions, in `space`, that decode to `actions`, name -> (n, ...).
 
         Raises:
             ValueError: `actions` are not in the Dict space; the message names what is wrong.
         """
         rows = len(next(iter(actions.values()))) if isinstance(actions, Mapping) and actions else 0
         values = ActionChecker(self._dict_space, rows)(actions)
-        flat = np.zeros((rows, *_shape(self.space)), self.space.dtype)
+        width = _shape(self.space) if self._nvec is None else (len(self._nvec),)
+        flat = np.zeros((rows, *width), self.space.dtype)
         for name, part in self._parts.items():
             part.encode(values[name], flat)
+        if self._nvec is not None:
+            return np.ravel_multi_index(tuple(flat.T), self._nvec)
         return flat
 
     def _checked(self, flat: NDArray) -> NDArray:
-        (width,) = _shape(self.space)
-        if flat.ndim != 2 or flat.shape[1] != width:
+        shape = _shape(self.space)
+        if flat.ndim != 1 + len(shape) or flat.shape[1:] != shape:
+            wanted = ", ".join(["n", *map(str, shape)])
             raise ValueError(
-                f"flat actions have shape {flat.shape}; they must have shape (n, {width})"
+                f"flat actions have shape {flat.shape}; they must have shape ({wanted})"
             )
         if isinstance(self.space, spaces.Box):
+            if flat.dtype.kind not in "fiu":
+                raise ValueError(f"flat actions have dtype {flat.dtype}; they must hold numbers")
             # Both comparisons fail where there is a NaN.
             if flat.size and not (flat.min() >= -1.0 and flat.max() <= 1.0):
                 right = (flat >= -1.0) & (flat <= 1.0)
-                raise _out_of_range(flat, right, "numbers between -1 and 1")
+                wanted = "numbers between -1 and 1; gymnasium.wrappers.ClipAction clips them"
+                raise _out_of_range(flat, right, wanted)
             return flat
         if flat.dtype.kind not in "iu":
             raise ValueError(f"flat actions have dtype {flat.dtype}; they must hold integers")
-        right = (flat >= 0) & (flat < self.space.nvec)
+        counts = self.space.n if isinstance(self.space, spaces.Discrete) else self.space.nvec
+        right = (flat >= 0) & (flat < counts)
         if not right.all():
-            most = (self.space.nvec - 1).tolist()
-            raise _out_of_range(flat, right, f"integers from 0 to {most}")
-        return flat
+            raise _out_of_range(flat, right, f"integers from 0 to {(counts - 1).tolist()}")
+        return flat.astype(np.int64, copy=False)
 
 
-class FlatGlimpseEnv(gym.ActionWrapper, gym.utils.RecordConstructorArgs):
-    """A single environment with flat actions (`FlatActions`), for learners without Dict actions.
+class FlatObservations:
+    """One Box in place of a Dict observation: its parts one after another, as Gymnasium's
+    `FlattenObservation` has them.
 
-    Raises:
-        ValueError: the actions of `env` are no Dict.
+    Args:
+        space: the Dict of a single row.
+
+    Attributes:
+        space: of a flat observation.
     """
 
-    def __init__(self, env: gym.Env) -> None:
-        gym.utils.RecordConstructorArgs.__init__(self)
-        super().__init__(env)
-        self.flat = FlatActions(env.action_space)
-        self.action_space = self.flat.space
+    def __init__(self, space: spaces.Dict) -> None:
+        self._parts = space.spaces
+        self.space = flatten_space(space)
 
-    def action(self, action: Any) -> dict[str, Any]:
-        """Return the Dict action of a flat one (d,)."""
-        decoded = self.flat.decode(np.asarray(action)[None])
-        return {name: value[0] for name, value in decoded.items()}
+    def __call__(self, observation: Mapping[str, NDArray]) -> NDArray:
+        """Return observations, name -> (n, ...), as one new array (n, d)."""
+        parts = [_flat_rows(leaf, observation[name]) for name, leaf in self._parts.items()]
+        return np.concatenate(parts, axis=1, dtype=self.space.dtype)
 
 
 def _shape(space: spaces.Space) -> tuple[int, ...]:
@@ -181,6 +207,24 @@ def _choices(space: spaces.Space) -> tuple[Ints, Ints]:
     return np.full(bits, 2), np.zeros(bits, np.int64)
 
 
+def _joint_space(nvec: tuple[int, ...]) -> spaces.Discrete:
+    most = 2**31
+    if prod(nvec) >= most:
+        raise ValueError(
+            f"flat='discrete': there are {prod(nvec):,} joint choices, of {nvec} each; at most "
+            f"{most:,} fit: choose flat=True"
+        )
+    return spaces.Discrete(prod(nvec))
+
+
+def _flat_rows(space: spaces.Space, values: NDArray) -> NDArray:
+    """Return one part of n observations as (n, d)."""
+    if isinstance(space, spaces.Box):
+        return values.reshape(len(values), -1)
+    rows: Any = [flatten(space, value) for value in values]
+    return np.stack(rows)
+
+
 def _check_component(name: str, space: spaces.Space) -> None:
     if isinstance(space, spaces.Box):
         if (space.low != -1.0).any() or (space.high != 1.0).any():
@@ -190,7 +234,7 @@ def _check_component(name: str, space: spaces.Space) -> None:
 
 
 def _out_of_range(flat: NDArray, right: Bools, wanted: str) -> ValueError:
-    row = int(np.argmin(right.all(axis=1)))
+    row = int(np.argmin(right.reshape(len(flat), -1).all(axis=1)))
     return ValueError(
         f"the flat action of row {row} is {flat[row].tolist()}; it must hold {wanted}"
     )

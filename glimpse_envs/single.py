@@ -5,36 +5,39 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from glimpse_envs.core.arguments import check_mode
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES
 from glimpse_envs.episodes.infos import Info
 from glimpse_envs.episodes.levels import LevelDistribution
-from glimpse_envs.task import Arrays, Task
+from glimpse_envs.task import Task
 
 
 class GlimpseEnv(gym.Env):
     """A single environment: row 0 of a `GlimpseVectorEnv` of one, which never resets itself.
 
-    It takes the same arguments; `copies` must be 1 and `autoreset_mode` has no meaning here.
+    It takes the same arguments, but for `num_envs`, `copies` and `autoreset_mode`. The info of the
+    last step has `is_success` where the task has success.
+
+    Raises:
+        ValueError: an argument of batches, or one that is invalid.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012
 
-    def __init__(self, *, autoreset_mode: str = "Disabled", copies: int = 1, **kwargs: Any) -> None:
-        check_mode(autoreset_mode)
-        if copies != 1:
+    def __init__(self, **kwargs: Any) -> None:
+        batched = sorted({"num_envs", "copies", "autoreset_mode"} & kwargs.keys())
+        if batched:
             raise ValueError(
-                f"copies={copies!r} must be 1 in a single environment; use gymnasium.make_vec for "
-                "more"
+                f"{', '.join(batched)}: a single environment has one row and does not reset "
+                "itself; for batches use gymnasium.make_vec without vectorization_mode"
             )
         self.batch = GlimpseVectorEnv(1, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.batch.single_observation_space
         self.action_space = self.batch.single_action_space
         self.render_mode = self.batch.render_mode
-        self._checked = ActionChecker(self.task.action_space, None)
+        self._checker = ActionChecker(self.task.action_space, None)
 
     @property
     def task(self) -> Task:
@@ -57,7 +60,7 @@ class GlimpseEnv(gym.Env):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Arrays, Info]:
+    ) -> tuple[Any, Info]:
         """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k, and where what
         is hidden has a length, `options={"length": n}` deals one of length n.
 
@@ -74,24 +77,34 @@ class GlimpseEnv(gym.Env):
             if value is not None and not isinstance(value, int | np.integer):
                 raise ValueError(f"options[{name!r}] must be an integer; it is {value!r}")
         observation, info = self.batch.reset(seed=seed, options=options)
-        return _first(observation), _first(info)
+        return self._row(observation), _first(info)
 
-    def step(self, action: Any) -> tuple[Arrays, float, bool, bool, Info]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """Answer and look once.
 
         Args:
-            action: dict in `action_space`; a look outside [-1, 1] is refused, not clipped.
+            action: in `action_space`, a dict unless `flat`; a look outside [-1, 1] is refused, not
+                clipped.
 
         Raises:
             ValueError: the action is not in the space; it is named, and nothing has changed.
             gymnasium.error.ResetNeeded: before the first reset, and when the episode has ended.
         """
-        checked = self._checked(action)
+        if self.batch.flat_actions is None:
+            checked = self._checker(action)
+        else:
+            checked = self.batch.checked(np.asarray(action)[None])
         if self.batch.ended[0]:
             raise gym.error.ResetNeeded("no episode is under way: call reset() first")
         observation, reward, terminated, truncated, info = self.batch.step_checked(checked)
         ends = bool(terminated[0]), bool(truncated[0])
-        return _first(observation), float(reward[0]), *ends, _first(info)
+        info = _first(info)
+        if any(ends) and "success" in info:
+            info["is_success"] = info["success"]
+        return self._row(observation), float(reward[0]), *ends, info
+
+    def _row(self, observation: Any) -> Any:
+        return _first(observation) if isinstance(observation, dict) else observation[0]
 
     def state_dict(self) -> dict[str, Any]:
         """Return counters and the unfinished episode."""

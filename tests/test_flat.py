@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.env_checker import check_env
 
-from glimpse_envs.flat import FlatActions, FlatGlimpseEnv
+from glimpse_envs.flat import FlatActions
 from glimpse_envs.suite import SUITE
 from tests.support.episodes import CIRCLE_SQUARE, CLUTTERED, assert_same, leaves, make_single
 
@@ -157,7 +157,9 @@ def test_spaces_that_have_no_flat_form_are_refused() -> None:
 
 @pytest.mark.parametrize("env_id", [CLUTTERED, CIRCLE_SQUARE])
 def test_a_flat_environment_plays_what_the_dict_environment_plays(env_id: str) -> None:
-    plain, flat = make_single(env_id, stop=True), FlatGlimpseEnv(make_single(env_id, stop=True))
+    plain, flat = make_single(env_id, stop=True), make_single(env_id, stop=True, flat=True)
+    codec = flat.batch.flat_actions
+    assert codec is not None
     space = plain.action_space
     assert isinstance(space, spaces.Dict)
     assert flat.action_space == FlatActions(space).space
@@ -168,7 +170,7 @@ def test_a_flat_environment_plays_what_the_dict_environment_plays(env_id: str) -
         if ended:
             assert_same(flat.reset(), plain.reset())
         action = {name: values[row] for name, values in actions.items()}
-        encoded = flat.flat.encode({name: value[None] for name, value in action.items()})[0]
+        encoded = codec.encode({name: value[None] for name, value in action.items()})[0]
         expected = plain.step(action)
         assert_same(flat.step(encoded), expected)
         ended = expected[2]
@@ -190,9 +192,9 @@ WITHOUT_FILES = [
 @pytest.mark.filterwarnings("ignore:Your observation (glimpse|location|scene) has an unconvention")
 @pytest.mark.parametrize(("env_id", "change"), WITHOUT_FILES)
 def test_stable_baselines3s_checker_passes(env_id: str, change: str) -> None:
-    check_env(FlatGlimpseEnv(gym.make(env_id, **CHANGES[change])))
+    check_env(gym.make(env_id, **CHANGES[change], flat=True))
 
 
 def test_the_leaves_of_observations_stay_float_boxes() -> None:
-    env = FlatGlimpseEnv(gym.make(CLUTTERED, history=True))
+    env = gym.make(CLUTTERED, history=True, flat=True)
     assert all(leaf.dtype == np.float32 for leaf in leaves(env.observation_space).values())

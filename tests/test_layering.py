@@ -22,9 +22,9 @@ ROOMS = [
     "glimpse_envs.rendering",
     "glimpse_envs.episodes",
     "glimpse_envs.vision",
+    "glimpse_envs.flat",
     "glimpse_envs.env",
     "glimpse_envs.single",
-    "glimpse_envs.flat",
     "glimpse_envs.suite",
     "glimpse_envs",  # its __init__ alone
     "glimpse_envs.tasks",

@@ -19,7 +19,7 @@ from agents.training.checkpoints import load_weights
 from agents.training.resuming import read_config
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.runs import Run, RunError
-from glimpse_envs.flat import FlatActions, FlatGlimpseEnv
+from glimpse_envs.flat import FlatActions
 
 
 class SB3Policy(Policy):
@@ -57,10 +57,11 @@ class SB3Policy(Policy):
                 f"{run.folder} is of algorithm {algorithm!r}, none of {', '.join(CONFIGS)}"
             )
         config = read_config(run, CONFIGS[algorithm])
-        env = FlatGlimpseEnv(gym.make(config.env_id, **config.env_kwargs))
-        policy = make_policy(config, env.observation_space, env.action_space)
+        env = gym.make(config.env_id, **config.env_kwargs)
+        flat = FlatActions(env.action_space)
+        policy = make_policy(config, env.observation_space, flat.space)
         load_weights(policy, run)
-        return cls(policy.to(device), env.flat)
+        return cls(policy.to(device), flat)
 
 
 class SB3Algorithm(NamedTuple):

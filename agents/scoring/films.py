@@ -30,7 +30,7 @@ def film_episodes(
         contact sheet.
     """
     env = gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)
-    act = as_act(as_policy(policy), deterministic=True)
+    act = as_act(as_policy(policy), env, deterministic=True)
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})

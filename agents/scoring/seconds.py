@@ -27,8 +27,8 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
         policy: as `glimpse_envs.evaluation.protocol.evaluate` takes it.
         evaluation: of this policy.
     """
-    act = as_act(as_policy(policy), deterministic=True)
     env = make_evaluated(evaluation, rows=1)
+    act = as_act(as_policy(policy), env, deterministic=True)
 
     def play(scene: int) -> None:
         indices = np.array([scene % evaluation.episodes])

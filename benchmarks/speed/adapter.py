@@ -54,7 +54,7 @@ def adapter_burst(venv: VecEnv) -> Callable[[], int]:
 
 def measure(env_id: str, rows: int, repeats: int) -> AdapterSpeed:
     """Time the bare environment, the adapter and the monitored adapter by turns."""
-    envs = gym.make_vec(env_id, num_envs=rows)
+    envs = gym.make_vec(env_id, num_envs=rows, autoreset_mode="SameStep")
     venv, monitored = make_sb3_env(env_id, rows), VecMonitor(make_sb3_env(env_id, rows))
     cases = [
         Case("bare", batch_burst(envs)),

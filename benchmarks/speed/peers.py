@@ -62,7 +62,8 @@ def digits(num_envs: int) -> VectorEnv:
 def ours(env_id: str, num_envs: int, **changes: Any) -> VectorEnv:
     """An environment of ours, with some of its arguments changed."""
     row = SUITE[env_id]
-    return GlimpseVectorEnv(num_envs, task=row.task, **row.kwargs | changes)
+    arguments = {"autoreset_mode": "SameStep"} | row.kwargs | changes
+    return GlimpseVectorEnv(num_envs, task=row.task, **arguments)
 
 
 def _classification(dataset: Any, num_envs: int) -> VectorEnv:

@@ -70,7 +70,7 @@ def measure_environment(env_id: str, repeats: int) -> list[Throughput]:
     single = gym.make(env_id)
     cases = [Case("single", single_burst(single, SINGLE_STEPS))]
     results: list[tuple[int | None, int]] = [(None, 1)]
-    envs = [gym.make_vec(env_id, num_envs=rows) for rows in ROWS]
+    envs = [gym.make_vec(env_id, num_envs=rows, autoreset_mode="SameStep") for rows in ROWS]
     for batch in envs:
         burst = batch_burst(batch) if batch.num_envs > 1 else batch_burst(batch, SINGLE_STEPS)
         for threads in THREADS:

@@ -37,7 +37,12 @@ StepReturn = tuple[Arrays, Float32s, Bools, list[dict[str, Any]]]
 
 
 def make_sb3_env(
-    env_id: str, n_envs: int, *, seed: int | None = None, **kwargs: Any
+    env_id: str,
+    n_envs: int,
+    *,
+    seed: int | None = None,
+    flat_observation: bool = False,
+    **kwargs: Any,
 ) -> "GlimpseVecEnv":
     """Make `n_envs` rows of an environment for Stable-Baselines3.
 
@@ -45,6 +50,8 @@ def make_sb3_env(
         env_id: such as "Glimpse/ClutteredGlyphs-v0".
         n_envs: rows.
         seed: of the first `reset`; a model that is given a seed of its own sets that instead.
+        flat_observation: whether observations are one Box in place of a Dict, for algorithms that
+            have no "MultiInputPolicy" (CrossQ, ARS).
         **kwargs: the environment's arguments, such as `history=True`; `render_mode` too.
 
     Raises:
@@ -52,7 +59,7 @@ def make_sb3_env(
         gymnasium.error.Error: there is no such id.
     """
     check_integers(1, n_envs=n_envs)
-    ours = {"num_envs", "autoreset_mode", "copies", "task"} & kwargs.keys()
+    ours = {"num_envs", "autoreset_mode", "copies", "task", "flat"} & kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: make_sb3_env sets this itself; leave it out")
     known = task_arguments(env_id)
@@ -61,7 +68,13 @@ def make_sb3_env(
         raise ValueError(
             f"{env_id} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}"
         )
-    batch = gym.make_vec(env_id, num_envs=n_envs, autoreset_mode="SameStep", **kwargs)
+    batch = gym.make_vec(
+        env_id,
+        num_envs=n_envs,
+        autoreset_mode="SameStep",
+        flat_observation=flat_observation,
+        **kwargs,
+    )
     assert isinstance(batch, GlimpseVectorEnv)
     venv = GlimpseVecEnv(batch)
     if seed is not None:
@@ -100,7 +113,7 @@ class GlimpseVecEnv(VecEnv):
 
     def __init__(self, batch: GlimpseVectorEnv) -> None:
         self.batch = batch
-        self.flat = FlatActions(batch.single_action_space)
+        self.flat = FlatActions(batch.task.action_space)
         self._actions: Arrays = {}
         self._dealt: Arrays = {}  # name -> (n, ...), infos of the deals
         self._going = _GoingInfos()

@@ -23,13 +23,7 @@ class _Component:
 
     def check(self, value: Any, num_envs: int | None) -> NDArray:
         expected = self.shape if num_envs is None else (num_envs, *self.shape)
-        try:
-            array = np.asarray(value)
-        except ValueError as error:
-            raise ValueError(
-                f"action[{self.name!r}] is {value!r}, whose parts differ in shape; it must have "
-                f"shape {expected}"
-            ) from error
+        array = as_array(value, f"action[{self.name!r}]", expected)
         if array.shape != expected:
             raise ValueError(
                 f"action[{self.name!r}] has shape {array.shape}; it must have shape {expected}"
@@ -51,9 +45,12 @@ class _Component:
         if num_envs is not None:
             row = int(np.argmin(right.reshape(num_envs, -1).all(axis=1)))
             whose, wrong = f" of row {row}", array[row]
+        clip = ""
+        if self.dtype is np.float64 and np.isfinite(wrong).all():
+            clip = "; clip it first (with flat=True, gymnasium.wrappers.ClipAction does)"
         return ValueError(
             f"action[{self.name!r}]{whose} is {wrong.tolist()}; it must lie between "
-            f"{self.low.ravel()[0]} and {self.high.ravel()[0]}"
+            f"{self.low.ravel()[0]} and {self.high.ravel()[0]}{clip}"
         )
 
 
@@ -80,12 +77,28 @@ class ActionChecker:
                 or out of range; the message names it and says what would be right.
         """
         if not isinstance(actions, Mapping) or actions.keys() != self._names:
-            given = sorted(actions) if isinstance(actions, Mapping) else type(actions).__name__
+            given = list(actions) if isinstance(actions, Mapping) else type(actions).__name__
             raise ValueError(
                 f"an action must be a dict with the keys {[c.name for c in self._components]}; "
                 f"this one is {given}"
             )
         return {c.name: c.check(actions[c.name], self._num_envs) for c in self._components}
+
+
+def as_array(value: Any, name: str, shape: tuple[int | str, ...]) -> NDArray:
+    """Return `value`, which should have `shape`, as an array.
+
+    Raises:
+        ValueError: it cannot become an array, as where its parts differ in shape, or is masked.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array; fill it first, with {name}.filled(...)")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ValueError(
+            f"{name} is {value!r:.200}, which cannot become an array; it must have shape {shape}"
+        ) from error
 
 
 def _component(name: str, space: spaces.Space) -> _Component:

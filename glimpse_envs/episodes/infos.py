@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools
 from glimpse_envs.task import Arrays, Outcome, Rows
@@ -57,21 +58,25 @@ def merge_step(
     return merge(infos, info, np.arange(num_envs), num_envs)
 
 
-def final_infos(observation: Arrays, values: Arrays, rows: Rows, num_envs: int) -> Info:
+def final_infos(observation: Arrays | NDArray, values: Arrays, rows: Rows, num_envs: int) -> Info:
     """Return `final_obs` and `final_info` of the ended `rows` (m,), as SyncVectorEnv gives them.
 
     Args:
-        observation: their terminal observations, name -> (m, ...).
+        observation: their terminal observations, name -> (m, ...), or flat (m, d).
         values: their infos at their last step, name -> (m, ...).
         rows: in rising order.
         num_envs: rows of the batch.
     """
-    own: list[Arrays] = [{} for _ in range(len(rows))]
-    for name, batch in observation.items():
-        for row, value in zip(own, batch, strict=True):
-            row[name] = value
     final_obs = np.empty(num_envs, dtype=object)  # of None
-    final_obs[rows] = own
+    if isinstance(observation, dict):
+        own: list[Arrays] = [{} for _ in range(len(rows))]
+        for name, batch in observation.items():
+            for row, value in zip(own, batch, strict=True):
+                row[name] = value
+        final_obs[rows] = own
+    else:
+        for row, value in zip(rows.tolist(), observation, strict=True):
+            final_obs[row] = value
     return {
         "final_obs": final_obs,
         "_final_obs": mask_of(rows, num_envs),

@@ -1,11 +1,17 @@
 """What is scored: anything that chooses actions, and what else it declares of itself."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
+import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
+
+from glimpse_envs.episodes.description import describe
+from glimpse_envs.flat import FlatActions, FlatObservations
 
 Observation = dict[str, NDArray[Any]]
 Action = dict[str, NDArray[Any]]
@@ -32,10 +38,12 @@ class Policy:
         view: the view of the environment that it is scored in.
         privileged: whether `predict` is also given `info`, the environment's latest, which says
             where the target is.
+        observation_space: what it was made for; None: the environment's.
     """
 
     view: Literal["glimpse", "full"] = "glimpse"
     privileged: bool = False
+    observation_space: spaces.Space | None = None
 
     @abstractmethod
     def predict(
@@ -72,6 +80,7 @@ class _Foreign(Policy):
     def __init__(self, policy: Any) -> None:
         self._policy = policy
         self.privileged = getattr(policy, "privileged", False)
+        self.observation_space = getattr(policy, "observation_space", None)
 
     def predict(
         self,
@@ -103,15 +112,37 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
     return _Foreign(policy)
 
 
-def as_act(policy: Policy, deterministic: bool) -> Act:
-    """Return the function that plays `policy`; what is privileged sees `info` too."""
+def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act:
+    """Return the function that plays `policy` in `env`, single or batched; what is privileged sees
+    `info` too.
+
+    Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
+    Dict actions, and a policy whose `observation_space` is a Box, as that of a model of
+    Stable-Baselines3, is shown plain observations.
+    """
+    description = describe(env)
+    flat_seen: FlatObservations | None = None
+    if isinstance(policy.observation_space, spaces.Box):
+        flat_seen = FlatObservations(description.observation_space)
+    codecs: dict[bool, FlatActions] = {}
+
+    def as_dict(action: Any) -> Action:
+        if isinstance(action, Mapping):
+            return dict(action)
+        joint = np.ndim(action) == 1
+        if joint not in codecs:
+            components = [(name, part.space) for name, part in description.components.items()]
+            codecs[joint] = FlatActions(spaces.Dict(components), joint)
+        return codecs[joint].decode(action)
 
     def act(
         observation: Observation, state: Any, start: NDArray[np.bool_], info: dict[str, Any]
     ) -> tuple[Action, Any]:
         extra: dict[str, Any] = {"info": info} if policy.privileged else {}
-        return policy.predict(
-            observation, state, episode_start=start, deterministic=deterministic, **extra
+        seen: Any = observation if flat_seen is None else flat_seen(observation)
+        action, state = policy.predict(
+            seen, state, episode_start=start, deterministic=deterministic, **extra
         )
+        return as_dict(action), state
 
     return act

@@ -41,7 +41,8 @@ def evaluate(
 
     Args:
         policy: anything with `predict` (see `glimpse_envs.evaluation.policy.Policy`), or a callable
-            from observation to action.
+            from observation to action. Actions are Dicts, or plain as `flat=True` and
+            `flat="discrete"` have them, so that models of other libraries are scored as they are.
         env_id: a registered id.
         split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
         episodes: play the first so many; None plays all, which "train" does not have.
@@ -57,7 +58,6 @@ def evaluate(
             over a bad action passes through.
     """
     played_by = as_policy(policy)
-    act = as_act(played_by, deterministic)
     _check_arguments(split, episodes, batch_size, env_kwargs)
     rows = batch_size if episodes is None else min(batch_size, episodes)
     env = gymnasium.make_vec(
@@ -65,6 +65,7 @@ def evaluate(
     )
     with closing(env):
         total, seen = _count_scenes(env, split, episodes), describe(env)
+        act = as_act(played_by, env, deterministic)
         batches = []
         for start in _with_bar(range(0, total, rows), progress):
             # The last batch is filled up with the last scene; only its first deal counts.
@@ -222,9 +223,9 @@ def _check_arguments(
         raise ValueError(
             "The train split draws episodes for ever: say how many, as in episodes=10_000."
         )
-    ours = sorted({"num_envs", "autoreset_mode", "copies"} & env_kwargs.keys())
+    ours = {"num_envs", "autoreset_mode", "copies", "flat", "flat_observation"} & env_kwargs.keys()
     if ours:
-        raise ValueError(f"{', '.join(ours)}: evaluate sets this itself; leave it out.")
+        raise ValueError(f"{', '.join(sorted(ours))}: evaluate sets this itself; leave it out.")
 
 
 def _count_scenes(env: Any, split: str, episodes: int | None) -> int:

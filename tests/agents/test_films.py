@@ -140,7 +140,7 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "95 % interval" in printed
 
     learned, control = (open_run(demo.folder / f"run-{name}") for name in ("learned", "random"))
-    assert learned.config["config"]["looks"] == "learned"
+    assert learned.config["config"]["gaze"] == "learned"
     assert control.config["config"] == {**learned.config["config"], "gaze": "random"}
     for name in ("film.mp4", "scanpaths.png"):
         assert (demo.folder / name).stat().st_size > 0

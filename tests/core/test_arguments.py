@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -55,7 +56,7 @@ def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, 
     with pytest.raises(ValueError, match=right) as refusal:
         make_vector(CLUTTERED, 6, **{name: value})
     assert name in str(refusal.value)
-    if name not in ("copies", "render_mode"):  # Gymnasium warns of a render mode itself
+    if name not in ("copies", "autoreset_mode", "render_mode"):  # Gymnasium warns of the last
         with pytest.raises(ValueError, match=right):
             make_single(CLUTTERED, **{name: value})
 
@@ -74,8 +75,14 @@ def test_kwargs_which_do_not_go_together_are_refused() -> None:
 def test_copies_need_a_batch_of_their_size() -> None:
     with pytest.raises(ValueError, match="num_envs=5 must be a multiple of copies=2"):
         make_vector(CENTRED, 5, copies=2)
-    with pytest.raises(ValueError, match="copies=2 must be 1 in a single environment"):
-        make_single(CENTRED, copies=2)
+
+
+def test_a_single_environment_refuses_what_only_batches_have() -> None:
+    for kwargs in ({"copies": 1}, {"autoreset_mode": "NextStep"}):
+        with pytest.raises(ValueError, match=f"{next(iter(kwargs))}: a single environment has"):
+            make_single(CENTRED, **kwargs)
+    with pytest.raises(ValueError, match="without vectorization_mode"):
+        gym.make_vec(CENTRED, num_envs=2, vectorization_mode="sync", autoreset_mode="NextStep")
 
 
 def test_an_unknown_kwarg_is_refused_by_name() -> None:

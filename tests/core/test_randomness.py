@@ -114,7 +114,9 @@ def test_a_single_environment_is_row_0(variant: str) -> None:
     for _ in range(10):
         actions = random_actions(envs, rng)
         expected = envs.step(actions)
-        assert_same(single.step(row_of(actions, 0)), row_0(expected))
+        found = single.step(row_of(actions, 0))
+        assert found[4].pop("is_success", None) is (found[4]["success"] if found[2] else None)
+        assert_same(found, row_0(expected))
         if expected[2].any():
             assert_same(single.reset() if expected[2][0] else None, reset_row_0(envs, expected[2]))
 

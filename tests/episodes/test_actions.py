@@ -40,8 +40,8 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "bool": ("answer", np.array([True, False, True]), "dtype bool; it must hold integers"),
     "one answer": ("answer", 3, "shape (); it must have shape (3,)"),
     "column": ("answer", np.zeros((3, 1), int), "shape (3, 1); it must have shape (3,)"),
-    "ragged": ("look", [[0, 1], [0], [0, 1]], "parts differ in shape; it must have shape (3, 2)"),
-    "ragged answers": ("answer", [0, [1, 2], 3], "parts differ in shape; it must have shape (3,)"),
+    "ragged": ("look", [[0, 1], [0], [0, 1]], "cannot become an array; it must have shape (3, 2)"),
+    "ragged answers": ("answer", [0, [1, 2], 3], "cannot become an array; it must have shape (3,)"),
     "stop twice": ("stop", np.array([0, 2, 0]), "row 1 is 2; it must lie between 0 and 1"),
 }
 
@@ -99,7 +99,7 @@ BAD_ALONE: list[tuple[str, Any, str]] = [
     ("look", [0.0, 2.0], "action['look'] is [0.0, 2.0]; it must lie between -1.0 and 1.0"),
     ("look", 0.5, "action['look'] has shape (); it must have shape (2,)"),
     ("look", np.zeros((1, 2)), "action['look'] has shape (1, 2); it must have shape (2,)"),
-    ("look", [0, [1]], "whose parts differ in shape; it must have shape (2,)"),
+    ("look", [0, [1]], "which cannot become an array; it must have shape (2,)"),
     ("answer", 10, "action['answer'] is 10; it must lie between 0 and 9"),
     ("answer", 0.0, "action['answer'] has dtype float64; it must hold integers"),
     ("answer", [3], "action['answer'] has shape (1,); it must have shape ()"),

@@ -36,8 +36,8 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def make_vector(env_id: str, num_envs: int, **kwargs: Any) -> GlimpseVectorEnv:
-    """The batched environment, as `gymnasium.make_vec` gives it."""
-    envs = gym.make_vec(env_id, num_envs=num_envs, **kwargs)
+    """The batched environment, whose rows reset themselves at once unless `kwargs` differ."""
+    envs = gym.make_vec(env_id, num_envs=num_envs, **{"autoreset_mode": "SameStep"} | kwargs)
     assert isinstance(envs, GlimpseVectorEnv)
     return envs
 

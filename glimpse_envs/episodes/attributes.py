@@ -1,0 +1,42 @@
+"""Attributes and methods of a batch, asked for once a row."""
+
+from typing import Any
+
+from gymnasium.vector import VectorEnv
+
+
+class SharedAttributes(VectorEnv):
+    """A batch whose rows share all attributes, with `SyncVectorEnv`'s way of reaching them."""
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return an attribute, or what a method returns, once a row, as `SyncVectorEnv` does; a
+        tuple of `num_envs` entries, such as frames, has an entry a row."""
+        value = getattr(self, name)
+        if callable(value):
+            value = value(*args, **kwargs)
+        if isinstance(value, tuple) and len(value) == self.num_envs:
+            return value
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute, once a row."""
+        return (getattr(self, name),) * self.num_envs
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute, which all rows share.
+
+        Args:
+            name: of the attribute.
+            values: one value, or a list or tuple of `num_envs` equal ones.
+
+        Raises:
+            ValueError: the values differ, or are too few or too many.
+        """
+        if isinstance(values, list | tuple):
+            if len(values) != self.num_envs or any(value != values[0] for value in values):
+                raise ValueError(
+                    f"set_attr({name!r}): the rows share one attribute; give one value, or "
+                    f"{self.num_envs} equal ones, not {values!r:.80}"
+                )
+            values = values[0]
+        setattr(self, name, values)
