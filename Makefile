@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install fresh-kernels demo test quick compare report benchmark clean
+.PHONY: install fresh-kernels demo test quick oldest compare report benchmark clean
 
 install: $(INSTALLED) fresh-kernels
 
@@ -34,6 +34,14 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+	$(MAKE) oldest
+
+# The environments under the oldest Gymnasium that is supported.
+OLDEST := $(VENV)/gymnasium-1.1.0
+oldest: install
+	@test -d $(OLDEST) || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(OLDEST) gymnasium==1.1.0
+	PYTHONPATH=$(OLDEST) OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -p no:cacheprovider -m "not learning" \
+	  tests/test_env.py tests/test_plain_environments.py tests/test_suite.py tests/core tests/episodes tests/evaluation tests/tasks
 
 # Tests without training: under a minute on two cores, once kernels are compiled.
 quick: install
