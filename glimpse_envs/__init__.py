@@ -10,9 +10,9 @@ Importing this registers every environment of `glimpse_envs.suite.SUITE`:
 """
 
 from glimpse_envs.core.threads import set_threads
-from glimpse_envs.suite import register_all
+from glimpse_envs.suite import register, register_all
 
-__all__ = ["set_threads"]
+__all__ = ["register", "set_threads"]
 __version__ = "0.1.0"
 
 register_all()

@@ -28,4 +28,4 @@ def _flat_rows(row: Row) -> list[Row]:
 FLAT_SUITE: dict[str, Row] = {flat.id: flat for row in SUITE.values() for flat in _flat_rows(row)}
 
 for _row in FLAT_SUITE.values():
-    register(_row)
+    register(_row.id, task=_row.task, **_row.kwargs)

@@ -92,17 +92,26 @@ SUITE: dict[str, Row] = {
 }
 
 
-def register(row: Row) -> None:
-    """Register an environment with Gymnasium, single and batched."""
+def register(env_id: str, *, task: str, **kwargs: Any) -> None:
+    """Register an environment with Gymnasium, single and batched.
+
+    Another package does so in the module that its ids name, `package:Namespace/Name-v0`; worker
+    processes import it by that name.
+
+    Args:
+        env_id: Gymnasium's name, such as "Mine/MyTask-v0".
+        task: the task's class, a `glimpse_envs.task.Task`, as "module:Class".
+        **kwargs: its arguments, flat scalars, so that specs can be written down.
+    """
     gym.register(
-        row.id,
+        env_id,
         entry_point="glimpse_envs.single:GlimpseEnv",
         vector_entry_point="glimpse_envs.env:GlimpseVectorEnv",
-        kwargs={"task": row.task, **row.kwargs},
+        kwargs={"task": task, **kwargs},
     )
 
 
 def register_all() -> None:
     """Register every environment of the suite."""
     for row in SUITE.values():
-        register(row)
+        register(row.id, task=row.task, **row.kwargs)

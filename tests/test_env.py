@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import (
     CENTRED,
     CIRCLE_SQUARE,
     CLUTTERED,
     VARIANTS,
-    assert_same,
     hidden_of,
     leaves,
     make_single,
     make_vector,
-    random_actions,
     row_of,
 )
 

@@ -12,7 +12,8 @@ from stable_baselines3.common.env_checker import check_env
 
 from glimpse_envs.flat import FlatActions
 from glimpse_envs.suite import SUITE
-from tests.support.episodes import CIRCLE_SQUARE, CLUTTERED, assert_same, leaves, make_single
+from glimpse_envs.testing import assert_same
+from tests.support.episodes import CIRCLE_SQUARE, CLUTTERED, leaves, make_single
 
 CHANGES: dict[str, dict[str, Any]] = {
     "as it is": {},

@@ -25,6 +25,7 @@ ROOMS = [
     "glimpse_envs.flat",
     "glimpse_envs.env",
     "glimpse_envs.single",
+    "glimpse_envs.testing",
     "glimpse_envs.suite",
     "glimpse_envs",  # its __init__ alone
     "glimpse_envs.tasks",

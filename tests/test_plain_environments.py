@@ -14,14 +14,8 @@ from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.flat_ids import FLAT_SUITE
 from glimpse_envs.suite import SUITE
-from tests.support.episodes import (
-    CENTRED,
-    CLUTTERED,
-    assert_same,
-    make_single,
-    make_vector,
-    random_actions,
-)
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import CENTRED, CLUTTERED, make_single, make_vector
 
 COPY = "Glimpse/Copy-v0"
 ROWS = 5

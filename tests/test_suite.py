@@ -1,8 +1,5 @@
 """What holds for every environment of the suite."""
 
-import copy
-import pickle
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,19 +9,15 @@ from gymnasium.utils.env_checker import check_env
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.suite import SUITE
+from glimpse_envs.testing import Actions, assert_same, random_actions
 from tests.support.episodes import (
-    Actions,
     Observation,
-    assert_same,
     hidden_of,
     leaves,
     make_single,
     make_vector,
     oracle,
-    passing,
     play,
-    random_actions,
-    row_of,
 )
 
 
@@ -65,27 +58,6 @@ def test_specs_of_batches_round_trip_through_json(env_id: str) -> None:
     again = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()), num_envs=3)
     assert again.metadata["autoreset_mode"] is envs.metadata["autoreset_mode"]
     assert_same(again.reset(seed=4), envs.reset(seed=4))
-
-
-def test_environments_pickle_and_copy_in_mid_episode(env_id: str) -> None:
-    rng = np.random.default_rng(0)
-    envs = make_vector(env_id, 3)
-    env = make_single(env_id)
-    envs.reset(seed=1)
-    env.reset(seed=1)
-    actions = passing(envs, random_actions(envs, rng))
-    envs.step(actions)
-    ended = env.step(row_of(actions, 0))[2]
-    twins = [pickle.loads(pickle.dumps(envs)), copy.deepcopy(envs)]
-    singles = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
-    while not ended:
-        actions = passing(envs, random_actions(envs, rng))
-        results, alone = envs.step(actions), env.step(row_of(actions, 0))
-        for twin in twins:
-            assert_same(twin.step(actions), results)
-        for single in singles:
-            assert_same(single.step(row_of(actions, 0)), alone)
-        ended = alone[2]
 
 
 def test_an_oracle_collects_exactly_the_ceiling(picture_id: str) -> None:

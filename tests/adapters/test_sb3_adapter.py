@@ -20,14 +20,8 @@ from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import ThresholdLevels
 from glimpse_envs.flat import FlatActions
-from tests.support.episodes import (
-    CENTRED,
-    CIRCLE_SQUARE,
-    VARIANTS,
-    assert_same,
-    make_vector,
-    random_actions,
-)
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import CENTRED, CIRCLE_SQUARE, VARIANTS, make_vector
 from tests.support.tiny import tiny_network
 
 ROWS = 5

@@ -17,7 +17,8 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Task
-from tests.support.episodes import make_vector, random_actions
+from glimpse_envs.testing import random_actions
+from tests.support.episodes import make_vector
 from tests.support.tiny import tiny_network
 
 ROWS = 24

@@ -13,17 +13,8 @@ from numpy.typing import NDArray
 from glimpse_envs import set_threads
 from glimpse_envs.core.randomness import below, fill_words, symmetric
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import (
-    CENTRED,
-    CLUTTERED,
-    VARIANTS,
-    assert_same,
-    first_rows,
-    make_single,
-    make_vector,
-    random_actions,
-    row_of,
-)
+from glimpse_envs.testing import assert_same, first_rows, random_actions
+from tests.support.episodes import CENTRED, CLUTTERED, VARIANTS, make_single, make_vector, row_of
 from tests.support.reference import counts_in_grid, philox
 
 LARGEST = np.uint32(2**32 - 1)

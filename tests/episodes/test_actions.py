@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.episodes import CENTRED, assert_same, make_single, make_vector
+from glimpse_envs.testing import assert_same
+from tests.support.episodes import CENTRED, make_single, make_vector
 
 ROWS = 3
 GOOD: dict[str, Any] = {

@@ -12,14 +12,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import (
-    CENTRED,
-    CLUTTERED,
-    assert_same,
-    make_single,
-    make_vector,
-    random_actions,
-)
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import CENTRED, CLUTTERED, make_single, make_vector
 
 SEEDS: list[int | None] = [3, 1, 4, 159, 26]
 ROWS = len(SEEDS)

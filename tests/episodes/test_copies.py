@@ -8,14 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import (
-    CLUTTERED,
-    VARIANTS,
-    assert_same,
-    make_vector,
-    random_actions,
-    row_of,
-)
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import CLUTTERED, VARIANTS, make_vector, row_of
 
 
 def stop(envs: GlimpseVectorEnv, rows: list[int]) -> Any:

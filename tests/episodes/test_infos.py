@@ -7,7 +7,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from glimpse_envs.episodes.infos import read_outcome
-from tests.support.episodes import CENTRED, make_vector, random_actions
+from glimpse_envs.testing import random_actions
+from tests.support.episodes import CENTRED, make_vector
 
 MODES = [mode.value for mode in AutoresetMode]
 ROWS = 5

@@ -17,14 +17,8 @@ from glimpse_envs.episodes.levels import (
     ThresholdLevels,
     UniformLevels,
 )
-from tests.support.episodes import (
-    CENTRED,
-    assert_same,
-    make_single,
-    make_vector,
-    passing,
-    random_actions,
-)
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import CENTRED, make_single, make_vector, passing
 
 COPY, CHASE = "Glimpse/Copy-v0", "Glimpse/PointerChase-v0"
 DRAWS = 100_000

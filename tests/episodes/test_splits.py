@@ -9,14 +9,13 @@ import pytest
 
 from glimpse_envs import sources
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import (
     CENTRED,
     CIRCLE_SQUARE,
     CLUTTERED,
-    assert_same,
     make_single,
     make_vector,
-    random_actions,
     row_of,
     write_images,
 )

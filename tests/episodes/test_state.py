@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import (
     CENTRED,
     CLUTTERED,
     VARIANTS,
-    assert_same,
     make_single,
     make_vector,
-    random_actions,
     row_of,
     write_images,
 )

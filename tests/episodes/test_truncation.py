@@ -10,7 +10,8 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from glimpse_envs.single import GlimpseEnv
-from tests.support.episodes import assert_same, random_actions, row_of
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import row_of
 from tests.support.hidden_clock import TASK, make_clock, staying
 
 MODES = [mode.value for mode in AutoresetMode]

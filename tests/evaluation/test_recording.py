@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import RecordVideo
 
+from glimpse_envs.testing import random_actions
 from tests.support.episodes import (
     CENTRED,
     CIRCLE_SQUARE,
     CLUTTERED,
     make_single,
     make_vector,
-    random_actions,
     row_of,
 )
 

@@ -14,8 +14,8 @@ from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.task import PictureView
+from glimpse_envs.testing import Actions
 
-Actions = dict[str, NDArray[Any]]
 Observation = dict[str, NDArray[np.float32]]
 
 CENTRED = "Glimpse/CenteredGlyphs-v0"
@@ -60,22 +60,6 @@ def leaves(space: gym.Space[Any]) -> dict[str, gym.Space[Any]]:
     """The named parts of a Dict space, in its order."""
     assert isinstance(space, spaces.Dict)
     return space.spaces
-
-
-def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
-    """Uniform actions of all rows, drawn here so that the environment's own streams are left."""
-    actions: Actions = {}
-    for name, space in leaves(envs.single_action_space).items():
-        if isinstance(space, spaces.Box):
-            actions[name] = rng.uniform(-1.0, 1.0, (envs.num_envs, *space.shape))
-        elif isinstance(space, spaces.MultiDiscrete):
-            actions[name] = rng.integers(space.nvec, size=(envs.num_envs, *space.shape))
-        elif isinstance(space, spaces.MultiBinary):
-            actions[name] = rng.integers(2, size=(envs.num_envs, *space.shape))
-        else:
-            assert isinstance(space, spaces.Discrete)
-            actions[name] = rng.integers(int(space.n), size=envs.num_envs)
-    return actions
 
 
 def passing(envs: GlimpseVectorEnv, actions: Actions) -> Actions:
@@ -125,37 +109,6 @@ def play(
 def row_of(actions: Actions, row: int) -> dict[str, Any]:
     """The action of one row."""
     return {name: values[row] for name, values in actions.items()}
-
-
-def first_rows(values: Any, rows: int) -> Any:
-    """The first rows of every array in nested dicts and tuples."""
-    if isinstance(values, dict):
-        return {name: first_rows(value, rows) for name, value in values.items()}
-    if isinstance(values, tuple):
-        return tuple(first_rows(value, rows) for value in values)
-    return values[:rows]
-
-
-def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
-    """Hold two nested structures of dicts, tuples and arrays equal to the bit."""
-    if isinstance(expected, dict):
-        assert isinstance(actual, dict), where
-        assert actual.keys() == expected.keys(), where
-        for name in expected:
-            assert_same(actual[name], expected[name], f"{where}[{name!r}]")
-    elif isinstance(expected, tuple):
-        assert isinstance(actual, tuple), where
-        assert len(actual) == len(expected), where
-        for i, (mine, other) in enumerate(zip(actual, expected, strict=True)):
-            assert_same(mine, other, f"{where}[{i}]")
-    elif isinstance(expected, np.ndarray) and expected.dtype == object:
-        assert_same(tuple(actual), tuple(expected), where)
-    elif isinstance(expected, np.ndarray):
-        assert isinstance(actual, np.ndarray), where
-        assert actual.dtype == expected.dtype, where
-        np.testing.assert_array_equal(actual, expected, err_msg=where, strict=True)
-    else:
-        assert actual == expected, where
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.tasks.table.base import Table
-from tests.support.episodes import Actions, Observation, make_vector
+from glimpse_envs.testing import Actions
+from tests.support.episodes import Observation, make_vector
 
 RECALL = "Glimpse/AssociativeRecall-v0"
 LOOKUP = "Glimpse/DictionaryLookup-v0"

@@ -6,12 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import (
-    Actions,
-    Observation,
-    make_vector,
-    play,
-)
+from glimpse_envs.testing import Actions
+from tests.support.episodes import Observation, make_vector, play
 from tests.support.table_episodes import RECALL, looking, symbols, table_of, whole_table
 
 KEYS, VALUES, CELLS = 20, 10, 8

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
-from tests.support.episodes import (
-    Actions,
-    Observation,
-    make_vector,
-    play,
-)
+from glimpse_envs.testing import Actions
+from tests.support.episodes import Observation, make_vector, play
 from tests.support.table_episodes import LOOKUP, looking, symbols, whole_table
 
 SIZE, CELLS = 8, 16

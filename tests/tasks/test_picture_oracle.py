@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.testing import Actions
 from tests.support.episodes import (
     CIRCLE_SQUARE,
     CLUTTERED,
-    Actions,
     Observation,
     leaves,
     make_vector,

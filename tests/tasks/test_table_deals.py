@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from glimpse_envs.episodes.levels import ThresholdLevels
-from tests.support.episodes import (
-    assert_same,
-    first_rows,
-    make_single,
-    make_vector,
-    oracle,
-    row_of,
-)
+from glimpse_envs.testing import assert_same, first_rows
+from tests.support.episodes import make_single, make_vector, oracle, row_of
 from tests.support.table_episodes import LENGTHS, SHORTEST, TABLES, looking, passing, whole_table
 
 

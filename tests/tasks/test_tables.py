@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from tests.support.episodes import (
-    assert_same,
-    leaves,
-    make_vector,
-    oracle,
-    play,
-    row_of,
-)
+from glimpse_envs.testing import assert_same
+from tests.support.episodes import leaves, make_vector, oracle, play, row_of
 from tests.support.table_episodes import (
     CHASE,
     LENGTHS,

@@ -7,15 +7,8 @@ import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.rendering.tape_picture import TapePicture
-from tests.support.episodes import (
-    Actions,
-    Observation,
-    leaves,
-    make_vector,
-    play,
-    random_actions,
-    row_of,
-)
+from glimpse_envs.testing import Actions, random_actions
+from tests.support.episodes import Observation, leaves, make_vector, play, row_of
 from tests.support.tape_reference import (
     CASES,
     IDS,

@@ -8,17 +8,8 @@ import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.levels import ThresholdLevels
-from tests.support.episodes import (
-    Actions,
-    Observation,
-    assert_same,
-    first_rows,
-    make_single,
-    make_vector,
-    play,
-    random_actions,
-    row_of,
-)
+from glimpse_envs.testing import Actions, assert_same, first_rows, random_actions
+from tests.support.episodes import Observation, make_single, make_vector, play, row_of
 from tests.support.tape_reference import CASES, IDS, WAYS
 
 COPY = IDS["copy"]

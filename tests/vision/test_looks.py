@@ -8,16 +8,15 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.testing import Actions, random_actions
 from tests.support.episodes import (
     CENTRED,
     CIRCLE_SQUARE,
     CLUTTERED,
     TRANSLATED,
-    Actions,
     hidden_of,
     leaves,
     make_vector,
-    random_actions,
 )
 from tests.support.reference import retina
 

@@ -12,4 +12,4 @@ ROWS = {
 }
 
 for row in ROWS.values():
-    register(row)
+    register(row.id, task=row.task, **row.kwargs)

@@ -1,0 +1,240 @@
+"""Checks of what the contract promises of any task, for the tests of whoever writes one.
+
+from glimpse_envs.testing import check_task
+
+def test_my_task():
+    check_task("my_package:Mine/MyTask-v0")
+"""
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from numpy.typing import NDArray
+
+from glimpse_envs.env import GlimpseVectorEnv, batch_of
+from glimpse_envs.task import COMPONENTS
+
+Actions = dict[str, NDArray]
+
+STEPS = 30
+BLIND_ROWS = 2000
+MODES = tuple(mode.value for mode in AutoresetMode)
+
+
+def check_task(env_id: str, **kwargs: Any) -> None:
+    """Check an environment of a glimpse task, single and batched, with the arguments `kwargs`.
+
+    Spaces and specs; the oracle's mean return is the ceiling, that of random actions at most
+    chance (within four standard errors); a single environment is row 0 of any batch; equal seeds
+    give equal episodes, whatever the number of rows and the autoreset mode; `copies` share a scene;
+    a pickle, a copy and a restored state go on alike.
+
+    Raises:
+        AssertionError: a promise is not kept; the message names it.
+        gymnasium.error.Error: there is no such id.
+    """
+    for check in CHECKS:
+        check(env_id, kwargs)
+
+
+def make_batch(
+    env_id: str, num_envs: int, mode: str = "NextStep", **kwargs: Any
+) -> GlimpseVectorEnv:
+    """Make a batch, whose type is known.
+
+    Raises:
+        TypeError: the environment is none of a glimpse task.
+    """
+    batch = batch_of(gym.make_vec(env_id, num_envs=num_envs, autoreset_mode=mode, **kwargs))
+    if batch is None:
+        raise TypeError(f"{env_id} is no environment of a glimpse task")
+    return batch
+
+
+def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
+    """Draw uniform actions of all rows, name -> (num_envs, ...)."""
+    actions: Actions = {}
+    for name, space in envs.task.action_space.spaces.items():
+        if isinstance(space, spaces.Box):
+            actions[name] = rng.uniform(-1.0, 1.0, (envs.num_envs, *space.shape))
+        elif isinstance(space, spaces.MultiDiscrete):
+            actions[name] = rng.integers(space.nvec, size=(envs.num_envs, *space.shape))
+        elif isinstance(space, spaces.MultiBinary):
+            actions[name] = rng.integers(2, size=(envs.num_envs, *space.shape))
+        else:
+            assert isinstance(space, spaces.Discrete)
+            actions[name] = rng.integers(int(space.n), size=envs.num_envs)
+    return actions
+
+
+def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
+    """Hold two nested structures of dicts, tuples and arrays equal to the bit."""
+    if isinstance(expected, dict):
+        assert isinstance(actual, dict), where
+        assert actual.keys() == expected.keys(), where
+        for name in expected:
+            assert_same(actual[name], expected[name], f"{where}[{name!r}]")
+    elif isinstance(expected, tuple):
+        assert isinstance(actual, tuple), where
+        assert len(actual) == len(expected), where
+        for i, (mine, other) in enumerate(zip(actual, expected, strict=True)):
+            assert_same(mine, other, f"{where}[{i}]")
+    elif isinstance(expected, np.ndarray) and expected.dtype == object:
+        assert_same(tuple(actual), tuple(expected), where)
+    elif isinstance(expected, np.ndarray):
+        assert isinstance(actual, np.ndarray), where
+        assert actual.dtype == expected.dtype, where
+        np.testing.assert_array_equal(actual, expected, err_msg=where, strict=True)
+    else:
+        assert actual == expected, where
+
+
+def first_rows(values: Any, rows: int) -> Any:
+    """Return the first rows of every array in nested dicts and tuples."""
+    if isinstance(values, dict):
+        return {name: first_rows(value, rows) for name, value in values.items()}
+    if isinstance(values, tuple):
+        return tuple(first_rows(value, rows) for value in values)
+    return values[:rows]
+
+
+def first_returns(envs: GlimpseVectorEnv, act: Callable[[], Actions]) -> NDArray[np.float64]:
+    """Return the returns (n,) of the rows' first episodes, all played to their ends."""
+    returns, playing = np.zeros(envs.num_envs), np.ones(envs.num_envs, np.bool_)
+    while playing.any():
+        _, reward, terminated, truncated, _ = envs.step(act())
+        returns += reward * playing
+        playing &= ~(terminated | truncated)
+    return returns
+
+
+# --- checks ------------------------------------------------------------------------------------
+
+
+def _check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
+    env = gym.make(env_id, **kwargs)
+    check_env(env.unwrapped, skip_render_check=True)
+    envs = make_batch(env_id, 3, **kwargs)
+    names = list(envs.task.components)
+    assert names == [name for name in COMPONENTS if name in names], (
+        f"components are {names}; their order must be that of COMPONENTS"
+    )
+    observation, _ = envs.reset(seed=0)
+    assert envs.observation_space.contains(observation), "an observation is not in its space"
+    assert env.spec is not None
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert_same(again.reset(seed=1), env.reset(seed=1), "what a spec read from JSON makes")
+
+
+def _check_oracle(env_id: str, kwargs: dict[str, Any]) -> None:
+    envs = make_batch(env_id, 50, **kwargs)
+    envs.reset(seed=2)
+    found, ceiling = first_returns(envs, envs.task.oracle).mean(), envs.task.ceiling
+    assert np.isclose(found, ceiling), f"the oracle's mean return is {found}; ceiling is {ceiling}"
+
+
+def _check_chance(env_id: str, kwargs: dict[str, Any]) -> None:
+    envs, rng = make_batch(env_id, BLIND_ROWS, **kwargs), np.random.default_rng(3)
+    envs.reset(seed=3)
+    returns = first_returns(envs, partial(random_actions, envs, rng))
+    most = envs.task.chance + 4 * returns.std() / np.sqrt(BLIND_ROWS)
+    assert returns.mean() <= most, (
+        f"random actions return {returns.mean():.4f} on average; chance is {envs.task.chance:.4f}"
+    )
+
+
+def _check_seeds(env_id: str, kwargs: dict[str, Any]) -> None:
+    """Equal seeds give equal episodes, whatever the number of rows."""
+    many, few, again = (make_batch(env_id, n, **kwargs) for n in (5, 2, 5))
+    for step, actions, found in _played(many, seed=4):
+        other = few.reset(seed=4) if actions is None else few.step(first_rows(actions, 2))
+        compared = 1 if actions is None else 4  # infos have no entry that no row has
+        assert_same(first_rows(found[:compared], 2), other[:compared], f"2 of 5 rows, step {step}")
+        other = again.reset(seed=4) if actions is None else again.step(actions)
+        assert_same(other, found, f"a second batch with the same seed at step {step}")
+
+
+def _check_autoreset(env_id: str, kwargs: dict[str, Any]) -> None:
+    """Every autoreset mode is that of Gymnasium's `SyncVectorEnv` over single environments."""
+    for mode in MODES:
+        envs = make_batch(env_id, 3, mode, **kwargs)
+        singles = [partial(_single, env_id, kwargs)] * 3
+        theirs = SyncVectorEnv(singles, autoreset_mode=AutoresetMode(mode))
+        seeds: list[int | None] = [7, 8, 9]
+        assert_same(envs.reset(seed=seeds)[0], theirs.reset(seed=seeds)[0], "the first deal")
+        rng = np.random.default_rng(5)
+        for step in range(STEPS):
+            actions = random_actions(envs, rng)
+            found, expected = envs.step(actions), theirs.step(actions)
+            assert_same(found[:4], expected[:4], f"{mode} at step {step}")
+            ended = expected[2] | expected[3]
+            if mode == "Disabled" and ended.any():
+                options = [{"reset_mask": ended.copy()} for _ in range(2)]
+                observation, _ = envs.reset(options=options[0])
+                assert_same(observation, theirs.reset(options=options[1])[0], "a masked reset")
+        theirs.close()
+
+
+def _check_copies(env_id: str, kwargs: dict[str, Any]) -> None:
+    """Rows of a scene see the same first glimpse, and act on the same hidden thing."""
+    copied = make_batch(env_id, 4, "Disabled", copies=2, **kwargs)
+    plain = make_batch(env_id, 2, "Disabled", **kwargs)
+    seen, _ = copied.reset(seed=6)
+    expected, _ = plain.reset(seed=6)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(seen[name], np.repeat(value, 2, axis=0), f"copies: {name}")
+    actions = copied.task.oracle()
+    rewards, single = copied.step(actions)[1], plain.step(plain.task.oracle())[1]
+    np.testing.assert_array_equal(rewards, np.repeat(single, 2), "rewards of copies")
+
+
+def _check_state(env_id: str, kwargs: dict[str, Any]) -> None:
+    """Pickles, copies and restored states go on as the batch itself."""
+    envs, rng = make_batch(env_id, 4, **kwargs), np.random.default_rng(7)
+    envs.reset(seed=7)
+    envs.step(random_actions(envs, rng))
+    restored = make_batch(env_id, 4, **kwargs)
+    restored.load_state_dict(envs.state_dict())
+    twins = {
+        "a pickle": pickle.loads(pickle.dumps(envs)),
+        "a copy": copy.deepcopy(envs),
+        "a restored state": restored,
+    }
+    for step in range(STEPS):
+        actions = random_actions(envs, rng)
+        expected = envs.step(actions)
+        for name, twin in twins.items():
+            assert_same(twin.step(actions), expected, f"{name} at step {step}")
+
+
+def _played(envs: GlimpseVectorEnv, seed: int) -> Iterator[tuple[int, Actions | None, Any]]:
+    """Yield the number, the actions and the results of the reset (0, None) and of `STEPS` steps."""
+    yield 0, None, envs.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    for step in range(1, STEPS + 1):
+        actions = random_actions(envs, rng)
+        yield step, actions, envs.step(actions)
+
+
+def _single(env_id: str, kwargs: dict[str, Any]) -> gym.Env:
+    return gym.make(env_id, **kwargs).unwrapped
+
+
+CHECKS: tuple[Callable[[str, dict[str, Any]], None], ...] = (
+    _check_spaces,
+    _check_oracle,
+    _check_chance,
+    _check_seeds,
+    _check_autoreset,
+    _check_copies,
+    _check_state,
+)
