@@ -25,7 +25,7 @@ from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.task import Arrays, Outcome, Rows
 
 
-class GlimpseVectorEnv(SharedAttributes):
+class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     """A batch of rows of one task, each with an episode of its own.
 
     Row i draws its e-th scene from the key (seed, i, e), so its episodes depend neither on the

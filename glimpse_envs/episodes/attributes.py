@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from gymnasium.vector import VectorEnv
 
-
-class SharedAttributes(VectorEnv):
+class SharedAttributes:
     """A batch whose rows share all attributes, with `SyncVectorEnv`'s way of reaching them."""
+
+    num_envs: int
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return an attribute, or what a method returns, once a row, as `SyncVectorEnv` does; a
