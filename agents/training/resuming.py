@@ -30,6 +30,7 @@ def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run
             "model": asdict(model),
             "algorithm": config.algorithm,
             "config": asdict(config),
+            "defaults": asdict(type(config)()),
             "seed": config.seed,
         },
     )

@@ -88,6 +88,7 @@ def make_record(run: Run, scores: dict[int, Score]) -> Record:
         revision=run.config["revision"],
         versions=run.config["versions"],
         config=asdict(config),
+        defaults=run.config.get("defaults", {}),
         scores=tuple(sorted(scores.values(), key=lambda score: score.level != config.length)),
     )
 
