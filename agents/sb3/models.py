@@ -221,12 +221,18 @@ def check_config(config: SB3Config) -> None:
         )
     if "split" in config.env_kwargs:
         raise ValueError("env_kwargs: split cannot be set here; training is on the train split")
+    batch = config.n_steps * config.n_envs
     if isinstance(config, PPOConfig):
         check_counts(config, "batch_size", "epochs")
         check_positive(config, "clip_range")
-        if config.n_steps * config.n_envs % config.batch_size:
+        if batch % config.batch_size:
             raise ValueError(
-                f"batch_size={config.batch_size} must divide n_steps * n_envs = "
-                f"{config.n_steps * config.n_envs}"
+                f"batch_size={config.batch_size} must divide n_steps * n_envs = {batch}"
             )
+        batch = config.batch_size
+    if batch < 2 and config.normalise_advantage:
+        raise ValueError(
+            f"a batch of {batch} step has advantages without a spread to normalise by: give a "
+            "larger one, or --no-normalise-advantage"
+        )
     check_device(config.device)
