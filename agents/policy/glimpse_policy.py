@@ -62,6 +62,13 @@ class GlimpsePolicy(nn.Module, Policy):
     ) -> None:
         super().__init__()
         check_network(config)
+        answer = components.get("answer")
+        if answer is not None and isinstance(answer.space, spaces.MultiDiscrete):
+            raise ValueError(
+                f"the answer is a sequence of {len(answer.space.nvec)} in one action, as in the "
+                "full view of a tape, and agents give one at a time: leave out view=full, or train "
+                "a baseline (python -m baselines.train lstm_memory)"
+            )
         self.config, self.components = config, components
         units = config.core_units + (config.glimpse_units if config.skip else 0)
         self.glimpse_network = GlimpseNetwork(observation_space, config)

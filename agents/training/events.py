@@ -23,6 +23,7 @@ class Events:
         # Four spaces make it preformatted Markdown.
         text = "\n".join(f"    {line}" for line in json.dumps(run.config, indent=2).splitlines())
         self.writer.add_text("config", text, step)
+        self.writer.flush()
 
     def add(self, line: Mapping[str, float], step: int) -> None:
         """Write a line of metrics; of the error, also the share of episodes that were solved.
