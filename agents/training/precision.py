@@ -5,9 +5,10 @@ from typing import Any, Literal
 import torch
 
 Precision = Literal["auto", "float32", "bfloat16"]
+UsedPrecision = Literal["float32", "bfloat16"]
 
 
-def fastest_precision(device: str = "cpu") -> Literal["float32", "bfloat16"]:
+def fastest_precision(device: str = "cpu") -> UsedPrecision:
     """bfloat16 where the processor, or the CUDA device, multiplies it natively, else float32."""
     if torch.device(device).type == "cuda":
         native = torch.cuda.is_bf16_supported(including_emulation=False)

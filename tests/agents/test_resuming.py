@@ -17,7 +17,6 @@ from agents import train
 from agents.algorithms.reinforce import Reinforce
 from agents.training.command_line import run_command
 from agents.training.interrupts import finish_on_interrupt
-from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED
@@ -110,15 +109,18 @@ def test_a_run_goes_on_with_a_greater_budget(
 def test_the_precision_that_was_used_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def fastest(precision: str) -> None:
+        name = "agents.training.config.fastest_precision"
+        monkeypatch.setattr(name, lambda device: precision)
+
+    fastest("bfloat16")
     config = tiny_config(precision="auto")
     run = trained(Reinforce, config, tmp_path, stop_after=2)
-    used = fastest_precision()
-    assert run.config["config"]["precision"] == used
-    assert run.config["defaults"]["precision"] == used
-    other = "float32" if used == "bfloat16" else "bfloat16"
-    monkeypatch.setattr("agents.training.config.fastest_precision", lambda device: other)
+    assert run.config["config"]["precision"] == "bfloat16"
+    assert run.config["defaults"]["precision"] == "bfloat16"
+    fastest("float32")
     again = trained(Reinforce, config, tmp_path, resume=True, stop_after=3)
-    assert again.config["config"]["precision"] == used
+    assert again.config["config"]["precision"] == "bfloat16"
 
 
 def test_a_training_that_has_solved_its_task_says_so(

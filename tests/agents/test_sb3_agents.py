@@ -55,7 +55,7 @@ def corner(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def small(kind: type[SB3Config], env_kwargs: dict[str, Any], **changes: Any) -> SB3Config:
-    minibatches = {} if kind is A2CConfig else {"batch_size": 128}
+    minibatches = {} if kind is A2CConfig else {"minibatch_size": 128}
     defaults: dict[str, Any] = dict(
         env_id=CENTRED, env_kwargs=env_kwargs, n_steps=4, learning_rate=3e-3, network=SMALL,
         log_every=5, checkpoint_every=4,
@@ -146,7 +146,7 @@ def test_a_run_leaves_metrics_and_events(run: Run) -> None:
 
 @pytest.mark.learning
 def test_the_same_seed_gives_the_same_run(corner: dict[str, Any], tmp_path: Path) -> None:
-    config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, batch_size=32)
+    config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, minibatch_size=32)
     names = ("a", "b")
     tensors = [train(config, tmp_path / n, progress_bar=False).load_checkpoint()[0] for n in names]
     for name, value in tensors[0].items():
@@ -273,8 +273,8 @@ def test_the_command_trains_and_goes_on(
         (["ppo", "--run", str(folder), "--resume"], "another algorithm: of a2c, not of ppo"),
         (["sarsa"], "algorithm 'sarsa' must be one of ppo, a2c, recurrent_ppo"),
         (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is no environment of glimpses"),
-        (["ppo", "--batch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),
-        (["ppo", "--batch-size", "1"], "a batch of 1 step has advantages without a spread"),
+        (["ppo", "--minibatch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),
+        (["ppo", "--minibatch-size", "1"], "a batch of 1 step has advantages without a spread"),
         (["a2c", "--n-envs", "1", "--n-steps", "1"], "a batch of 1 step has"),
         (["ppo", "--device", "cuda:99"], "device='cuda:99' cannot be used here"),
     ):
@@ -351,7 +351,7 @@ def test_every_algorithm_fits_places_tiles_stops_and_full_views() -> None:
         ):  # fmt: skip
             config = small(kind, env_kwargs, n_envs=2, n_steps=4)
             if isinstance(config, PPOConfig):
-                config = replace(config, batch_size=8)
+                config = replace(config, minibatch_size=8)
             venv = make_sb3_env(CENTRED, 2, **env_kwargs)
             model = make_model(config, venv).learn(8)
             assert model.num_timesteps == 8
