@@ -71,7 +71,9 @@ def policy_of(
     gaze = gaze or config.get("gaze", "learned")
     if gaze != "learned" and gaze not in SCANNERS:
         raise ValueError(f"gaze={gaze!r} must be one of learned, {', '.join(SCANNERS)}")
-    policy = as_policy(load_policy(run.folder, device=device))
+    # A policy of others may know no device.
+    known = {} if device == "cpu" else {"device": device}
+    policy = as_policy(load_policy(run.folder, **known))
     env_kwargs = {**trained_on, **changes}
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)

@@ -146,7 +146,8 @@ class NTMMemory(nn.Module):
 
     def address(self, core: Tensor, state: MemoryState) -> Tensor:
         """Every head's next weights (B, H, N): by content, by place, or between the two."""
-        outputs = wide(self.steer(core)).unflatten(1, (self.reads + self.writes, -1))
+        heads = self.reads + self.writes
+        outputs = torch.unflatten(wide(self.steer(core)), 1, (heads, -1))
         key, strength, gate, power, shifts = outputs.split(self.sizes, dim=-1)
         by_content = content_weights(key.tanh(), state.memory, F.softplus(strength))
         gated = torch.lerp(state.weights, by_content, gate.sigmoid())  # equation 7
