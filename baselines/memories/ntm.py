@@ -148,7 +148,7 @@ class NTMMemory(nn.Module):
         """Every head's next weights (B, H, N): by content, by place, or between the two."""
         heads = self.reads + self.writes
         outputs = torch.unflatten(wide(self.steer(core)), 1, (heads, -1))
-        key, strength, gate, power, shifts = outputs.split(self.sizes, dim=-1)
+        key, strength, gate, power, shifts = torch.split(outputs, list(self.sizes), dim=-1)
         by_content = content_weights(key.tanh(), state.memory, F.softplus(strength))
         gated = torch.lerp(state.weights, by_content, gate.sigmoid())  # equation 7
         moved = shifted(gated, shifts.softmax(dim=-1))
