@@ -16,7 +16,6 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,10 +28,9 @@ from numpy.typing import NDArray
 from glimpse_envs import __version__
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.checksums import changed_file, checksum_of, checksums_of
+from glimpse_envs.evaluation.metric_lines import Number, drop_torn_line, json_number
 from glimpse_envs.evaluation.provenance import command_line, git_revision, hardware, versions
 from glimpse_envs.evaluation.trust import check_trusted, trust_named
-
-Number = float | np.floating | np.integer
 
 FORMAT = 1
 """Version of the folder's layout; `open_run` refuses any other."""
@@ -77,9 +75,9 @@ class Run:
         """Add one line of metrics; NaN and the infinities, which JSON lacks, become null."""
         if "step" in values:
             raise ValueError("values hold 'step', which is an argument of its own.")
-        record = {"step": int(step)} | {name: _json_number(v) for name, v in values.items()}
+        record = {"step": int(step)} | {name: json_number(v) for name, v in values.items()}
         line = json.dumps(record, allow_nan=False) + "\n"
-        _drop_torn_line(self.metrics_path)
+        drop_torn_line(self.metrics_path)
         with self.metrics_path.open("ab", buffering=0) as file:
             file.write(line.encode())
 
@@ -296,22 +294,5 @@ def _split_policy(policy: object) -> tuple[str, str]:
     raise ValueError(f"'policy' should be written \"module:Class\", it is {policy!r}.")
 
 
-def _json_number(value: Number) -> float | None:
-    number = value.item() if isinstance(value, np.generic) else value
-    return number if math.isfinite(number) else None
-
-
 def _config_text(config: Mapping[str, Any]) -> bytes:
     return f"{json.dumps(config, indent=2)}\n".encode()
-
-
-def _drop_torn_line(path: Path) -> None:
-    """Cut off what follows the last newline, or the next line would be glued to it."""
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - 1, 0))
-        if file.read(1) not in (b"\n", b""):
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
