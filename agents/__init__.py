@@ -11,3 +11,10 @@ Reading order:
 5. `scoring/run_scores.py` and `evaluate.py`: scores; `scoring/run_record.py`: records of runs.
 6. `sb3/`: Stable-Baselines3's learners on the same environments; `demo.py`: the demo.
 """
+
+import signal
+import sys
+
+# While `python -m agents.…` imports torch, Ctrl-C ends it without a traceback.
+if sys.argv[:1] == ["-m"]:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,18 +1,25 @@
-"""Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`."""
+"""Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`.
 
-from dataclasses import dataclass
+A run names its policy and environment, which are imported. Code of other packages than this
+project's, and than those that registered themselves with it, is refused without --trust.
+"""
+
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
 from agents.scoring.films import film_episodes
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, trained_levels
-from agents.training.command_line import run_command
+from agents.training.checks import check_device
+from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
+from agents.training.resuming import setting_of
 from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.evaluation.trust import trust
 from glimpse_envs.rendering import write_film
 
 
@@ -20,8 +27,11 @@ from glimpse_envs.rendering import write_film
 class EvaluateConfig:
     """Play every episode of a split once with a run's policy; print success or return."""
 
-    run: Annotated[Path, tyro.conf.Positional]
+    run: Annotated[Path, tyro.conf.Positional, FOLDER]
     """Folder of the run."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Arguments of the environment that differ from the training's, such as budget=12; a record is
+    only of the trained ones."""
     split: str = "test"
     """Split to play: test or validation."""
     episodes: int | None = None
@@ -33,6 +43,8 @@ class EvaluateConfig:
     """Random seed of clutter, places and first glimpses."""
     batch_size: int = 1000
     """Number of episodes played at once; the result does not depend on it."""
+    device: str = "cpu"
+    """Device of the model: cpu, cuda, cuda:1, ..."""
     record: Path | None = None
     """Folder of the record, results/... for a published one; none is written where it is not
     given."""
@@ -42,6 +54,8 @@ class EvaluateConfig:
     """File (.mp4 or .gif) of a film of the first test episodes."""
     film_episodes: int = 4
     """Number of episodes in the film."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the run may name, such as my_tasks."""
 
 
 def film_run(run: Run, path: Path, episodes: int = 4) -> None:
@@ -65,10 +79,18 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _evaluate(config: EvaluateConfig) -> None:
+    trust(*config.trust)
+    check_device(config.device)
     run = open_run(config.run)
+    setting_of(run, "env_id", str)  # first of all, that there is a config to read
     trained_looks = run.config["config"].get("gaze", "learned")
     if config.record is not None and config.gaze not in (None, trained_looks):
         raise ValueError("a record is of the looks that the run was trained with")
+    if config.record is not None and config.env_kwargs:
+        raise ValueError(
+            "a record is of the arguments that the run was trained with: leave out "
+            "--env-kwargs or --record"
+        )
     if config.film is not None:
         film_run(run, config.film, config.film_episodes)
         print(f"filmed in {config.film}")
@@ -80,6 +102,8 @@ def _evaluate(config: EvaluateConfig) -> None:
         seed=config.seed,
         batch_size=config.batch_size,
         progress=True,
+        device=config.device,
+        **config.env_kwargs,
     )
     print("\n".join(evaluation.summary() for evaluation in evaluations))
     if config.record is not None:

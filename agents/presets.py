@@ -19,6 +19,7 @@ _TAPES: dict[str, Any] = {
     "batch_size": 256,
     "curriculum": "mixture",
     "learning_rate": 2e-3,
+    "precision": "float32",
     "log_every": 50,
     "look_weight": 1.0,
     "entropy_weight": 0.01,

@@ -2,7 +2,8 @@
 
 `--preset tapes` starts from the settings of published agents of tapes, and `--from-record
 results/X.json` from those of a published run; further options change them.
-Ctrl-C saves; `python -m agents.train reinforce --run RUN --resume` goes on.
+Ctrl-C and SIGTERM save; `python -m agents.train reinforce --run RUN --resume` goes on. A run that
+somebody sent may name code of a package that is none of ours; it is refused without --trust.
 From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 """
 
@@ -22,13 +23,14 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
 from agents.presets import PRESETS
 from agents.scoring.run_scores import validate_run
-from agents.training.command_line import run_command
+from agents.training.command_line import FOLDER, run_command
 from agents.training.config import TrainingConfig
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, read_config, resume_command
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.evaluation.trust import check_trusted, trust
 
 
 class Trainable(Protocol):
@@ -80,15 +82,17 @@ ALGORITHMS: dict[str, Algorithm] = {
 class RunOptions:
     """Folder of the run, and its first settings."""
 
-    run: Path | None = None
+    run: Annotated[Path | None, FOLDER] = None
     """Folder of the run; runs/ENVIRONMENT-ALGORITHM-SEED where it is not given."""
     resume: bool = False
     """Resume the run in the folder, if there is one, with its own config; only device, threads,
-    log-every and checkpoint-every may differ."""
+    log-every and checkpoint-every may differ, and minutes, episodes or timesteps be greater."""
     preset: str | None = None
     """Name of the settings to start from, which further options change: pictures, tapes, tables."""
     from_record: Path | None = None
     """Record (a .json file) with the settings to start from, which further options change."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the run or record may name, such as my_tasks."""
 
 
 def train_agent(
@@ -139,13 +143,24 @@ def run_main(
     a run's default folder."""
     given = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if given[0] in ("-h", "--help"):
-        names = ",".join(algorithms)
-        print(f"usage: python -m {module} {{{names}}} [--help] [OPTIONS]")
-        print(f"       python -m {module} --from-record RECORD [OPTIONS]")
-        if presets:
-            print(f"       python -m {module} --preset {{{','.join(presets)}}} [OPTIONS]")
+        print(_help_of(module, algorithms, presets))
         sys.exit(0)
     run_command(lambda: _train_by(module, algorithms, presets, prefix, given))
+
+
+def _help_of(module: str, algorithms: Mapping[str, Trainable], presets: Presets) -> str:
+    """The usage, and one line for each algorithm."""
+    command = f"python -m {module}"
+    lines = [f"usage: {command} {{{','.join(algorithms)}}} [--help] [OPTIONS]"]
+    lines.append(f"       {command} --from-record RECORD [OPTIONS]")
+    if presets:
+        lines.append(f"       {command} --preset {{{','.join(presets)}}} [OPTIONS]")
+    width = max(map(len, algorithms))
+    lines += ["", f"The options of an algorithm: {command} ALGORITHM --help", ""]
+    for name, row in algorithms.items():
+        about = " ".join((row.config.__doc__ or "").partition("\n\n")[0].split())
+        lines.append(f"  {name:{width}}  {about}")
+    return "\n".join(lines)
 
 
 def _train_by(
@@ -156,6 +171,7 @@ def _train_by(
     arguments: list[str],
 ) -> None:
     """Train by the command line's `arguments`."""
+    trust(*_trusted(arguments))
     named = not arguments[0].startswith("-")
     name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
     start = _config_to_start_from(module, name, algorithms, presets, rest)
@@ -231,7 +247,15 @@ def _config_of_record(
     if name not in (None, record.algorithm):
         raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
     kind = algorithms[record.algorithm].config
+    check_trusted(record.config, path)
     return config_from_json(kind, record.config, str(path), record.revision)
+
+
+def _trusted(arguments: list[str]) -> list[str]:
+    """The packages that `arguments` name after --trust."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--trust", nargs="*", default=[])
+    return list(parser.parse_known_args(arguments)[0].trust)
 
 
 def _config_to_resume(kind: type[Any], arguments: list[str]) -> Any:

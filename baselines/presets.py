@@ -17,6 +17,7 @@ _MEMORY: dict[str, Any] = {
     "stop_at": 0.99,
     "validate_every": 100,
     "learning_rate": 2e-3,
+    "precision": "float32",
     "network": NetworkConfig(core_units=64),
 }
 _TAPES = {**_MEMORY, "env_id": "Glimpse/Copy-v0"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import digest, settings_of
+from glimpse_envs.evaluation.records import digest, settings_of_all
 from glimpse_envs.suite import SUITE
 from report.groups import Group
 from report.kinds import KINDS
@@ -45,14 +45,16 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
     task, model and budget.
     """
     alike: dict[str, dict[str, list[Run]]] = {}
-    for run in runs:
-        if run.record.headline.split == "test":
-            settings = digest(_settings(run.record))
-            alike.setdefault(_row(run.record), {}).setdefault(settings, []).append(run)
+    told: dict[str, dict[str, Any]] = {}
+    scored = [run for run in runs if run.record.headline.split == "test"]
+    for run, settings in zip(scored, _settings(scored), strict=True):
+        variant = digest(settings)
+        told[variant] = settings
+        alike.setdefault(_row(run.record), {}).setdefault(variant, []).append(run)
     groups: list[Group] = []
     for key in sorted(alike):
         variants = list(alike[key].values())
-        differing = differences([_settings(same[0].record) for same in variants], absent="off")
+        differing = differences([told[variant] for variant in alike[key]], absent="off")
         named = [
             Group(tuple(sorted(same, key=lambda run: run.record.seed)), _label(same[0], words))
             for same, words in zip(variants, differing, strict=True)
@@ -118,14 +120,16 @@ def _asked(record: Record) -> str:
     return json.dumps([record.env_id, asked], sort_keys=True)
 
 
-def _settings(record: Record) -> dict[str, Any]:
-    """What a config tells of how a model was made and trained that its record does not."""
-    settings = settings_of(record.config)
-    return {
-        name: value
-        for name, value in settings.items()
-        if name not in _RECORDED and not name.startswith("env_kwargs.")
-    }
+def _settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What each config tells of how a model was made and trained that its record does not."""
+    return [
+        {
+            name: value
+            for name, value in settings.items()
+            if name not in _RECORDED and not name.startswith("env_kwargs.")
+        }
+        for settings in settings_of_all(run.record for run in runs)
+    ]
 
 
 def _label(run: Run, words: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "test_equal_seeds_give_the_same_weights_as_ever" in item.name:
             item.add_marker(pytest.mark.learning)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def float32_unless_asked() -> Iterator[None]:
+    """precision="auto" is float32, so that what tests hold does not depend on the processor."""
+    config = sys.modules.get("agents.training.config")
+    with pytest.MonkeyPatch.context() as patch:
+        if config is not None:
+            patch.setattr(config, "fastest_precision", lambda device="cpu": "float32")
+        yield
 
 
 @pytest.fixture(params=SUITE)

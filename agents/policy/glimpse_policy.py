@@ -16,7 +16,7 @@ from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import GaussianHead, Repeater, make_head
 from agents.policy.networks import NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
-from agents.training.resuming import config_from_json
+from agents.training.resuming import config_from_json, setting_of
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
@@ -62,6 +62,13 @@ class GlimpsePolicy(nn.Module, Policy):
     ) -> None:
         super().__init__()
         check_network(config)
+        answer = components.get("answer")
+        if answer is not None and isinstance(answer.space, spaces.MultiDiscrete):
+            raise ValueError(
+                f"the answer is a sequence of {len(answer.space.nvec)} in one action, as in the "
+                "full view of a tape, and agents give one at a time: leave out view=full, or train "
+                "a baseline (python -m baselines.train lstm_memory)"
+            )
         self.config, self.components = config, components
         units = config.core_units + (config.glimpse_units if config.skip else 0)
         self.glimpse_network = GlimpseNetwork(observation_space, config)
@@ -159,11 +166,10 @@ class GlimpsePolicy(nn.Module, Policy):
 
         import glimpse_envs  # noqa: F401  (registers the environments)
 
-        config = run.config["config"]
-        network = config_from_json(
-            NetworkConfig, config["network"], str(run.folder), str(run.config.get("revision"))
-        )
-        with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
+        saved, revision = setting_of(run, "network", dict), str(run.config.get("revision"))
+        network = config_from_json(NetworkConfig, saved, f"{run.config_path}: network", revision)
+        env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
+        with closing(gym.make(env_id, **env_kwargs)) as env:
             description = describe(env)
         policy = cls(description.observation_space, description.components, network)
         load_weights(policy, run)

@@ -124,7 +124,7 @@ class PPOConfig(SB3Config):
     """Number of steps of each row in an update."""
     gae_lambda: float = 0.95
     """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
-    batch_size: int = 512
+    minibatch_size: int = 512
     """Number of steps in a minibatch."""
     epochs: int = 4
     """Number of passes over each batch of steps."""
@@ -134,7 +134,7 @@ class PPOConfig(SB3Config):
     def arguments(self) -> dict[str, Any]:
         return dict(
             **super().arguments(),
-            batch_size=self.batch_size,
+            batch_size=self.minibatch_size,
             n_epochs=self.epochs,
             clip_range=self.clip_range,
         )
@@ -221,12 +221,18 @@ def check_config(config: SB3Config) -> None:
         )
     if "split" in config.env_kwargs:
         raise ValueError("env_kwargs: split cannot be set here; training is on the train split")
+    batch = config.n_steps * config.n_envs
     if isinstance(config, PPOConfig):
-        check_counts(config, "batch_size", "epochs")
+        check_counts(config, "minibatch_size", "epochs")
         check_positive(config, "clip_range")
-        if config.n_steps * config.n_envs % config.batch_size:
+        if batch % config.minibatch_size:
             raise ValueError(
-                f"batch_size={config.batch_size} must divide n_steps * n_envs = "
-                f"{config.n_steps * config.n_envs}"
+                f"minibatch_size={config.minibatch_size} must divide n_steps * n_envs = {batch}"
             )
+        batch = config.minibatch_size
+    if batch < 2 and config.normalise_advantage:
+        raise ValueError(
+            f"a batch of {batch} step has advantages without a spread to normalise by: give a "
+            "larger one, or --no-normalise-advantage"
+        )
     check_device(config.device)

@@ -4,35 +4,39 @@
     RUN/checkpoint.safetensors   the policy's tensors, which evaluation reads without unpickling
 
 Stable-Baselines3 cannot resume exactly: its model holds neither unfinished episodes nor the states
-of the random streams. A resumed run goes on from model.zip with fresh episodes, of a new seed.
+of the random streams. A resumed run goes on from model.zip with fresh episodes, of a new seed; only
+the weights and the optimiser are read from it, which torch does without unpickling any code. The
+library's own `load` unpickles: do not call it on a model.zip of somebody whom you do not trust.
 """
 
 import json
 import time
+from contextlib import closing
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor
-from torch.utils.tensorboard import SummaryWriter
+from stable_baselines3.common.logger import KVWriter, Logger
+from stable_baselines3.common.vec_env import VecMonitor
 from tqdm import tqdm
 
 from agents.sb3.models import (
     SB3Config,
     SB3Model,
     check_config,
-    freeze_look_std,
     make_model,
     with_history,
 )
+from agents.training.events import Events
 from agents.training.interrupts import finish_on_interrupt
-from agents.training.resuming import begin_run, run_to_resume
+from agents.training.resuming import begin_run, extend_budget, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.files import replacing
+from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import CheckpointError, Run
 
 POLICY_CLASS = "agents.sb3.__main__:SB3Policy"
@@ -55,8 +59,8 @@ def train(
         folder, resume, progress_bar, how_to_resume: see `agents.training.loop.train`.
 
     Raises:
-        RunError: there is a run in `folder` and `resume` is False, or it has another config, or its
-            model.zip is damaged.
+        RunError: there is a run in `folder` and `resume` is False, or it has another config, is
+            being trained already, or its model.zip is damaged.
         ValueError: the config has an invalid value; no run is made.
     """
     check_config(config)
@@ -67,13 +71,16 @@ def train(
     run = run_to_resume(folder, config) if resume else None
     venv = VecMonitor(make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs))
     try:
-        if run is not None and model_path(run).exists():
-            model, episodes, seconds = load_model(run, config, venv)
-        else:
-            model, episodes, seconds = make_model(config, venv), 0, 0.0
-        if run is None:
-            run = begin_run(folder, config, POLICY_CLASS, config.model)
-        _learn(model, config, _Keeper(run, config, episodes, seconds, progress_bar), how_to_resume)
+        model, episodes, seconds = make_model(config, venv), 0, 0.0
+        with writing(folder):
+            if run is None:
+                run = begin_run(folder, config, POLICY_CLASS, config.model)
+            else:
+                run = extend_budget(run, config)
+                if model_path(run).exists():
+                    episodes, seconds = load_model(run, config, model)
+            keeper = _Keeper(run, config, episodes, seconds, progress_bar)
+            _learn(model, config, keeper, how_to_resume)
     finally:
         venv.close()
     return run
@@ -82,20 +89,20 @@ def train(
 def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", how_to_resume: str) -> None:
     run, done = keeper.run, model.num_timesteps
     run.cut_metrics(done)
-    logger = Logger(str(run.folder), [_Events(run.folder / "tensorboard", done), _Metrics(run)])
-    model.set_logger(logger)
     left = max(0, config.timesteps - done)
-    try:
-        with finish_on_interrupt() as keeper.interrupted:
-            if left:
-                model.learn(
-                    left, callback=keeper, log_interval=config.log_every, reset_num_timesteps=False
-                )
-    finally:
-        keeper.bar.close()
-        logger.close()
-    save_model(run, model, keeper.episodes, keeper.seconds)
-    if keeper.interrupted:
+    with Events(run, done) as events, closing(keeper.bar), finish_on_interrupt() as interrupted:
+        logger = Logger(str(run.folder), [_Metrics(run, events)])
+        model.set_logger(logger)
+        keeper.interrupted = interrupted
+        if left:
+            model.learn(
+                left, callback=keeper, log_interval=config.log_every, reset_num_timesteps=False
+            )
+            # The library logs before an update: what came after the last line is one more.
+            if "episodes" in logger.name_to_value:
+                logger.dump(model.num_timesteps)
+        save_model(run, model, keeper.episodes, keeper.seconds)
+    if interrupted:
         print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
 
 
@@ -155,26 +162,19 @@ class _Keeper(BaseCallback):
 
 
 class _Metrics(KVWriter):
-    """Writer of all metrics as the run's lines."""
+    """Writer of all metrics as the run's lines and TensorBoard's events."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run, events: Events) -> None:
+        self.run, self.events = run, events
 
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
         self.run.append_metrics(step, key_values)
+        self.events.add(key_values, step)
 
     def close(self) -> None:
         """Do nothing: every line is written at once."""
-
-
-class _Events(TensorBoardOutputFormat):
-    """TensorBoard's events, without those that a killed run wrote after its last checkpoint."""
-
-    def __init__(self, folder: Path, step: int) -> None:
-        self.writer = SummaryWriter(str(folder), purge_step=step)
-        self._is_closed = False
 
 
 def model_path(run: Run) -> Path:
@@ -183,40 +183,50 @@ def model_path(run: Run) -> Path:
 
 
 def save_model(run: Run, model: SB3Model, episodes: int, seconds: float) -> None:
-    """Replace the run's checkpoint, and then its model.zip, each in one move."""
+    """Replace the run's model.zip, and then its checkpoint, each in one move."""
     tensors = {
         f"policy/{name}": tensor.detach().cpu().numpy()
         for name, tensor in model.policy.state_dict().items()
     }
-    progress = {"episodes": episodes, "seconds": seconds, "timesteps": model.num_timesteps}
-    run.save_checkpoint(tensors, progress)
+    progress = {
+        "episodes": episodes,
+        "seconds": seconds,
+        "timesteps": model.num_timesteps,
+        "updates": getattr(model, "_n_updates"),  # noqa: B009  (the library's own)
+    }
     with replacing(model_path(run)) as path:
         # A loaded model starts fresh episodes: the last observation need not be kept.
         model.save(path, exclude=["_last_obs", "_last_original_obs"])
         with ZipFile(path, "a") as archive:
             archive.writestr(_PROGRESS, json.dumps(progress))
+    # After the model: a run that is resumed cuts its metrics to the model's step, which so is never
+    # before the checkpoint's.
+    run.save_checkpoint(tensors, progress)
 
 
-def load_model(run: Run, config: SB3Config, venv: VecEnv) -> tuple[SB3Model, int, float]:
-    """Load the run's model.zip, and its numbers of episodes and seconds.
+def load_model(run: Run, config: SB3Config, model: SB3Model) -> tuple[int, float]:
+    """Load weights and optimiser of the run's model.zip into `model`, the fresh one of `config`,
+    and return its numbers of episodes and seconds. Nothing is unpickled.
 
     Raises:
-        CheckpointError: the file is damaged.
+        CheckpointError: the file is damaged or of another network.
     """
     path = model_path(run)
     try:
         with ZipFile(path) as archive:
             damaged = archive.testzip()
             progress = json.loads(archive.read(_PROGRESS)) if damaged is None else {}
-    except (BadZipFile, KeyError) as error:
+        if damaged is None:
+            model.set_parameters(str(path), device=config.device)
+    except (BadZipFile, KeyError, ValueError, RuntimeError, UnpicklingError) as error:
         damaged = str(error)
     if damaged is not None:
         raise CheckpointError(
             f"{path} is damaged ({damaged}). Put back a copy, or delete the run and train again."
         )
-    model = config.sb3_class.load(path, env=venv, device=config.device)
-    freeze_look_std(model, config)
-    # `load` seeds everything as at the start, which would deal the same scenes again.
+    model.num_timesteps = progress["timesteps"]
+    setattr(model, "_n_updates", progress["updates"])  # noqa: B010  (the library's own)
+    # It was seeded as at the start, which would deal the same scenes again.
     fresh = np.random.SeedSequence((config.seed, model.num_timesteps)).generate_state(1)
     model.set_random_seed(int(fresh[0]))
-    return model, progress["episodes"], progress["seconds"]
+    return progress["episodes"], progress["seconds"]

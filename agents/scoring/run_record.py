@@ -55,6 +55,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
             score_of(evaluation, cost, levels is not None)
             for evaluation, cost in zip(evaluations, costs, strict=True)
         ),
+        defaults=run.config.get("defaults", {}),
         curve=learning_curve(run),
         notes=notes,
     )

@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
+from agents.training.resuming import setting_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.policy import as_policy
@@ -29,6 +30,7 @@ def evaluate_run(
     seed: int = 0,
     batch_size: int = 1000,
     progress: bool = False,
+    device: str = "cpu",
     **changes: Any,
 ) -> Evaluation:
     """Score the policy of a run on its own environment; likeliest actions, each episode once.
@@ -39,17 +41,19 @@ def evaluate_run(
             `glimpse_envs.evaluation.protocol.evaluate`.
         gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
             training.
+        device: of the model.
         **changes: arguments of the environment that differ from the training's.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: `gaze` is not known.
     """
+    env_id = setting_of(run, "env_id", str)
     torch.set_num_threads(run.config["config"].get("threads", 1))
-    policy, env_kwargs = policy_of(run, gaze, seed, **changes)
+    policy, env_kwargs = policy_of(run, gaze, seed, device, **changes)
     return evaluate(
         policy,
-        run.config["config"]["env_id"],
+        env_id,
         split=split,
         episodes=episodes,
         batch_size=batch_size,
@@ -60,15 +64,17 @@ def evaluate_run(
 
 
 def policy_of(
-    run: Run, gaze: str | None = None, seed: int = 0, **changes: Any
+    run: Run, gaze: str | None = None, seed: int = 0, device: str = "cpu", **changes: Any
 ) -> tuple[Any, dict[str, Any]]:
     """The policy of a run, and the arguments of its environment; see `evaluate_run`."""
-    config = run.config["config"]
+    trained_on, config = setting_of(run, "env_kwargs", dict), run.config["config"]
     gaze = gaze or config.get("gaze", "learned")
     if gaze != "learned" and gaze not in SCANNERS:
         raise ValueError(f"gaze={gaze!r} must be one of learned, {', '.join(SCANNERS)}")
-    policy = as_policy(load_policy(run.folder))
-    env_kwargs = {**config["env_kwargs"], **changes}
+    # A policy of others may know no device.
+    known = {} if device == "cpu" else {"device": device}
+    policy = as_policy(load_policy(run.folder, **known))
+    env_kwargs = {**trained_on, **changes}
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
         if gaze != "learned":
@@ -86,7 +92,7 @@ def score_run(
 
     Without levels there is one score, of the whole split. With levels there is one at each of
     `MULTIPLES` of the greatest trained level that the policy's spaces allow, of the first
-    `EPISODES_PER_LEVEL` episodes.
+    `EPISODES_PER_LEVEL` episodes; with `length` among the options, one of that length.
 
     Args:
         run: an open run.
@@ -99,7 +105,7 @@ def score_run(
         ValueError: an option does not fit.
     """
     levels = trained_levels(run)
-    if levels is None:
+    if levels is None or "length" in options:
         return [evaluate_run(run, split=split, episodes=episodes, **options)]
     episodes = episodes or EPISODES_PER_LEVEL
     found = []
@@ -132,8 +138,8 @@ def validate_run(run: Run) -> dict[str, float]:
 
 def trained_levels(run: Run) -> tuple[int, int] | None:
     """The least and the greatest trained level of a run; None without levels."""
-    config = run.config["config"]
-    with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
+    env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
+    with closing(gym.make(env_id, **env_kwargs)) as env:
         return describe(env).levels
 
 

@@ -1,8 +1,10 @@
 """What all commands share: KEY=VALUE pairs, and errors in one line."""
 
 import json
+import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -42,14 +44,42 @@ KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
 """How tyro reads an environment's arguments."""
 
 
+def parse_folder(words: list[str]) -> Path:
+    """The folder of a run.
+
+    Raises:
+        ValueError: it is empty, which would be the working directory.
+    """
+    if not words[0].strip():
+        raise ValueError("the folder of a run is empty: name one, such as runs/mine")
+    return Path(words[0])
+
+
+FOLDER = tyro.constructors.PrimitiveConstructorSpec(
+    nargs=1,
+    metavar="FOLDER",
+    instance_from_str=parse_folder,
+    is_instance=lambda instance: isinstance(instance, Path),
+    str_from_instance=lambda instance: [str(instance)],
+)
+"""How tyro reads the folder of a run."""
+
+
 USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, OSError, gym.error.Error)
 """Errors whose message is enough for a user."""
 
 
 def run_command(command: Callable[[], object]) -> None:
-    """Run `command`; an error of `USER_ERRORS` is one line on stderr and exit status 2."""
+    """Run `command`; an error of `USER_ERRORS` is one line on stderr and exit status 2, Ctrl-C one
+    line and 130."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `agents` sets it for the imports
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         command()
     except USER_ERRORS as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further one would interrupt the exit
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

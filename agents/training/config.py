@@ -1,14 +1,14 @@
 """The options of all learners, and their checks."""
 
 import inspect
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
 
 from agents.training.checks import check_choices, check_counts, check_device, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS
-from agents.training.precision import Precision
+from agents.training.precision import Precision, fastest_precision
 from glimpse_envs.episodes.lookup import task_class_of
 
 
@@ -62,8 +62,9 @@ class TrainingConfig(RunConfig):
     """Share of the training, in [0, 1), over which the learning rate rises."""
     max_gradient_norm: float = 5.0
     """Greatest norm of the gradient; longer ones are scaled to it."""
-    precision: Precision = "float32"
-    """Precision of matrix products; bfloat16 is faster where the processor has it."""
+    precision: Precision = "auto"
+    """Precision of matrix products; auto is bfloat16 where the processor multiplies it natively,
+    which is faster, and float32 elsewhere."""
     log_every: int = 100
     """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 500
@@ -71,7 +72,14 @@ class TrainingConfig(RunConfig):
 
     @property
     def torch_precision(self) -> torch.dtype:
-        return torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+        return torch.bfloat16 if self.settled.precision == "bfloat16" else torch.float32
+
+    @property
+    def settled(self) -> Self:
+        """The config with what precision="auto" is on this machine."""
+        if self.precision != "auto":
+            return self
+        return replace(self, precision=fastest_precision(self.device))
 
 
 def check_config(config: TrainingConfig) -> None:

@@ -2,19 +2,21 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from torch.utils.tensorboard import SummaryWriter
 
 from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config
+from agents.training.events import Events
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.progress_bar import ProgressBar
-from agents.training.resuming import begin_run, run_to_resume
+from agents.training.resuming import begin_run, extend_budget, run_to_resume, settled
 from agents.training.schedules import Schedule, share_done, validation_due
 from glimpse_envs.evaluation.record import Model
+from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run
 
 Validate = Callable[[Run], Mapping[str, float]]
@@ -73,12 +75,12 @@ def train(
     `stop_at` is reached.
 
     Killed at any moment and resumed, a run equals the unbroken run (but for its clock, which the
-    schedules follow with `minutes`). Ctrl-C finishes the update, saves and returns.
+    schedules follow with `minutes`). Ctrl-C or SIGTERM finishes the update, saves and returns.
 
     Args:
         make_learner: constructor of the learner, e.g. `Reinforce`.
         config: of the training; a resumed run's own but for the fields in
-            `agents.training.resuming.FREE`.
+            `agents.training.resuming.FREE`, and for a greater budget.
         folder: made if it is not there.
         resume: go on with the run in `folder` where there is one.
         progress_bar: show error, glimpses a second and the time left.
@@ -88,7 +90,8 @@ def train(
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
 
     Raises:
-        RunError: there is a run in `folder` and `resume` is False, or it has another config.
+        RunError: there is a run in `folder` and `resume` is False, or it has another config, or is
+            being trained already.
         ValueError: the config has an invalid value; no run is made.
         FloatingPointError: a loss is not finite; the last checkpoint stays.
     """
@@ -102,16 +105,25 @@ def train(
     torch.set_flush_denormal(True)
     folder = Path(folder)
     run = run_to_resume(folder, config) if resume else None
+    config = settled(config, run)
     learner = make_learner(config)
-    if run is None:
-        run = begin_run(folder, config, learner.policy_class, learner.model)
-    loop = _Loop(learner, config, run, validate)
     try:
-        interrupted = loop.go(progress_bar, stop_after)
+        with writing(folder):
+            if run is None:
+                run = begin_run(folder, config, learner.policy_class, learner.model)
+            else:
+                run = extend_budget(run, config)
+            loop = _Loop(learner, config, run, validate)
+            interrupted = loop.go(progress_bar, stop_after)
     finally:
         learner.close()
     if interrupted:
         print(f"saved after {loop.episodes} episodes; go on with {how_to_resume}")
+    elif loop.stopped:
+        print(
+            f"solved after {loop.episodes} episodes: validation reached the share "
+            f"stop_at={config.stop_at}, at which the training ends"
+        )
     return run
 
 
@@ -153,14 +165,18 @@ class _Loop:
     def go(self, progress_bar: bool, stop_after: int | None) -> bool:
         """Update until the end, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
         config, clock = self.config, clock_of(self.config)
-        writer = SummaryWriter(str(self.run.folder / "tensorboard"), purge_step=self.episodes)
         timed = config.minutes is not None
         total = config.episodes if config.minutes is None else 60 * config.minutes
         bar = ProgressBar(
             total, timed, config.batch_size, self.episodes, self.seconds, shown=progress_bar
         )
-        with finish_on_interrupt() as interrupted:
-            self._validate_if_due()  # after a kill between saving and validating
+        # The bar ends first, so that an error stands on a line of its own.
+        with (
+            Events(self.run, self.episodes) as events,
+            closing(bar),
+            finish_on_interrupt() as interrupted,
+        ):
+            self._validate_if_due(events)  # after a kill between saving and validating
             while self.progress() < 1.0 and not interrupted and not self.stopped:
                 if stop_after is not None and self.updates >= stop_after:
                     break
@@ -179,30 +195,30 @@ class _Loop:
                     self.window[name] = self.window.get(name, 0.0) + value
                 self.window_updates += 1
                 if self.updates % config.log_every == 0 or self.progress() >= 1.0:
-                    self._log(writer)
+                    self._log(events)
                 if self.updates % config.checkpoint_every == 0:
                     self._save()
                 bar.show(self.episodes, self.seconds, metrics)
-                self._validate_if_due()
-        bar.close()
-        self._save()
-        writer.close()
+                self._validate_if_due(events)
+            self._save()
         return bool(interrupted)
 
-    def _log(self, writer: SummaryWriter) -> None:
+    def _log(self, events: Events) -> None:
         means = {name: total / self.window_updates for name, total in self.window.items()}
-        self.run.append_metrics(self.episodes, {**means, "seconds": round(self.seconds, 3)})
-        for name, value in means.items():
-            writer.add_scalar(name, value, self.episodes)
+        self._write(events, {**means, "seconds": round(self.seconds, 3)})
         self.window, self.window_updates = {}, 0
 
-    def _validate_if_due(self) -> None:
+    def _write(self, events: Events, line: Mapping[str, float]) -> None:
+        self.run.append_metrics(self.episodes, line)
+        events.add(line, self.episodes)
+
+    def _validate_if_due(self, events: Events) -> None:
         due = validation_due(self.config, self.updates, self.progress(), self.validated)
         if self.validate is None or self.stopped or not due:
             return
         self._save()
         scores = self.validate(self.run)
-        self.run.append_metrics(self.episodes, {**scores, "seconds": self.seconds})
+        self._write(events, {**scores, "seconds": self.seconds})
         self._note(scores, self.episodes, self.seconds)
 
     def _note(self, scores: Mapping[str, float], episodes: float, seconds: float) -> None:

@@ -4,11 +4,16 @@ from typing import Any, Literal
 
 import torch
 
-Precision = Literal["float32", "bfloat16"]
+Precision = Literal["auto", "float32", "bfloat16"]
+UsedPrecision = Literal["float32", "bfloat16"]
 
 
-def fastest_precision() -> Precision:
-    """bfloat16 where the processor multiplies it natively, else float32."""
-    # Older versions of torch lack the function.
-    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return "bfloat16" if capabilities.get("avx512_bf16") else "float32"
+def fastest_precision(device: str = "cpu") -> UsedPrecision:
+    """bfloat16 where the processor, or the CUDA device, multiplies it natively, else float32."""
+    if torch.device(device).type == "cuda":
+        native = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        # Older versions of torch lack the function.
+        capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+        native = bool(capabilities.get("avx512_bf16"))
+    return "bfloat16" if native else "float32"

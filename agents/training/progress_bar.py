@@ -19,8 +19,9 @@ class ProgressBar:
     def __init__(
         self, total: float, timed: bool, batch: int, episodes: int, seconds: float, shown: bool
     ) -> None:
-        form = "{l_bar}{bar}| {elapsed} < {remaining}{postfix}"
+        form = "{l_bar}{bar}| {elapsed} of wall time, {remaining} left{postfix}"
         self.bar = tqdm(
+            desc="training time" if timed else "episodes",
             total=total, initial=min(seconds if timed else episodes, total), disable=not shown,
             bar_format=form, mininterval=0.5,
         )  # fmt: skip

@@ -1,18 +1,24 @@
 """Beginning a run, and resuming it: its config is read back and compared with the given one."""
 
 import shlex
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from agents.training.checkpoints import leaves_of
+from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
+from glimpse_envs.evaluation.trust import trust_named
 
 Config = TypeVar("Config")
+Value = TypeVar("Value")
 
 FREE = frozenset({"device", "threads", "log_every", "checkpoint_every"})
 """Fields that a resumed run may have other values of: they do not change what is learned."""
+
+BUDGETS = frozenset({"minutes", "episodes", "timesteps"})
+"""Fields that a resumed run may have greater values of: its schedules are stretched."""
 
 _NOT_SET = object()
 
@@ -30,22 +36,48 @@ def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run
             "model": asdict(model),
             "algorithm": config.algorithm,
             "config": asdict(config),
+            "defaults": asdict(settled(type(config)())),
             "seed": config.seed,
         },
     )
 
 
 def run_to_resume(folder: Path, config: Any) -> Run | None:
-    """The run in `folder`; None where there is none.
+    """The run in `folder`; None where there is none. What `config` names is trusted.
 
     Raises:
         RunError: see `check_same`.
     """
     if not (folder / "config.json").exists():
         return None
+    trust_named(asdict(config))
     run = open_run(folder)
     check_same(run, config)
     return run
+
+
+def settled(config: Config, run: Run | None = None) -> Config:
+    """`config` with what precision="auto" is: of the run that is resumed, or else of this
+    machine."""
+    if getattr(config, "precision", None) != "auto":
+        return config
+    source: Any = config if run is None else read_config(run, type(config))
+    return replace(config, precision=source.settled.precision)  # type: ignore[type-var]
+
+
+def extend_budget(run: Run, config: Any) -> Run:
+    """Let `run` have the greater budget of `config`, and print what that changes."""
+    saved, given = run.config["config"], asdict(config)
+    greater = {name: given[name] for name in sorted(BUDGETS & given.keys())
+               if given[name] != saved.get(name, given[name])}  # fmt: skip
+    if not greater:
+        return run
+    for name, value in greater.items():
+        print(
+            f"{name} was {saved[name]} and is {value}: the schedules of the learning rate, of "
+            "validations and of all else that follows progress are stretched from here on"
+        )
+    return run.replace_config({**run.config, "config": {**saved, **greater}})
 
 
 def read_config(run: Run, kind: type[Config]) -> Config:
@@ -61,20 +93,42 @@ def read_config(run: Run, kind: type[Config]) -> Config:
             f"{wanted}. Resume it with its own, or give another folder."
         )
     revision = str(run.config.get("revision"))
-    return config_from_json(kind, run.config["config"], str(run.folder), revision)
+    return config_from_json(kind, run.config.get("config"), str(run.config_path), revision)
+
+
+def setting_of(run: Run, name: str, kind: type[Value]) -> Value:
+    """The entry `name` of the learner's config of `run`.
+
+    Raises:
+        RunError: the entry is missing or no `kind`.
+    """
+    config = run.config.get("config")
+    if not isinstance(config, dict):
+        raise RunError(f"{run.config_path}: config is {config!r:.80}; it must be an object")
+    value = config.get(name)
+    if not isinstance(value, kind):
+        found = f"{name} is {value!r:.80}" if name in config else f"the config lacks {name}"
+        raise RunError(
+            f"{run.config_path}: {found}; it must be a {kind.__name__}. Put back a copy."
+        )
+    return value
 
 
 def check_same(run: Run, config: Any) -> None:
-    """Refuse to resume `run` with a `config` that differs from its own in more than `FREE`.
+    """Refuse to resume `run` with a `config` that differs from its own in more than `FREE` and
+    greater `BUDGETS`.
 
     Raises:
         RunError: naming each field that differs by its path, such as network.core.
     """
-    saved, given = (leaves_of(asdict(c), ".") for c in (read_config(run, type(config)), config))
+    saved, given = (
+        leaves_of(asdict(c), ".") for c in (read_config(run, type(config)), settled(config, run))
+    )
     named = [
         f"{path} ({_value(saved, path)}, now {_value(given, path)})"
         for path in sorted((saved.keys() | given.keys()) - FREE)
         if saved.get(path, _NOT_SET) != given.get(path, _NOT_SET)
+        and not (path in BUDGETS and _is_greater(given[path], saved[path]))
     ]
     if named:
         raise RunError(
@@ -83,17 +137,24 @@ def check_same(run: Run, config: Any) -> None:
         )
 
 
+def _is_greater(value: float | None, saved: float | None) -> bool:
+    return value is not None and saved is not None and value > saved
+
+
 def resume_command(module: str, algorithm: str, folder: Path) -> str:
     """The command that resumes the run in `folder`."""
     return f"python -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
-def config_from_json(kind: Any, values: dict[str, Any], where: str, revision: str) -> Any:
+def config_from_json(kind: Any, values: Any, where: str, revision: str) -> Any:
     """The dataclass `kind` with the `values` of a run or record at `where`, made at `revision`.
 
     Raises:
-        RunError: naming the fields that `kind` lacks.
+        RunError: naming the fields that `kind` lacks, or whose values are of another type, or the
+            configs within it that `values` lack.
     """
+    if not isinstance(values, dict):
+        raise RunError(f"{where}: {kind.__name__} is {values!r:.80}; it must be an object")
     unknown = sorted(values.keys() - {field.name for field in fields(kind)})
     if unknown:
         raise RunError(
@@ -101,13 +162,24 @@ def config_from_json(kind: Any, values: dict[str, Any], where: str, revision: st
             f"with it at its own revision, {revision}."
         )
     hints = get_type_hints(kind)
-
-    def read(name: str, value: Any) -> Any:
-        if not is_dataclass(hints[name]):
-            return value
-        return config_from_json(hints[name], value, where, revision)
-
-    return kind(**{name: read(name, value) for name, value in values.items()})
+    missing = [
+        field.name
+        for field in fields(kind)
+        if is_dataclass(hints[field.name]) and field.name not in values
+    ]
+    if missing:
+        raise RunError(f"{where}: the config lacks {', '.join(missing)}. Put back a copy.")
+    try:
+        # For the kinds of values: numbers stay as they are written, 1 or 1.0.
+        from_json(kind, values)
+    except FieldError as error:
+        raise RunError(f"{where}: of the config, {error}. Put back a copy.") from error
+    nested = {
+        name: config_from_json(hints[name], value, where, revision)
+        for name, value in values.items()
+        if is_dataclass(hints[name])
+    }
+    return kind(**{**values, **nested})
 
 
 def _value(leaves: dict[str, Any], path: str) -> str:

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from agents.training.checks import check_counts
 from baselines.memories.memory_model import MemoryConfig, MemoryModel
+from baselines.scores import wide
 from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 
@@ -145,8 +146,9 @@ class NTMMemory(nn.Module):
 
     def address(self, core: Tensor, state: MemoryState) -> Tensor:
         """Every head's next weights (B, H, N): by content, by place, or between the two."""
-        outputs = self.steer(core).unflatten(1, (self.reads + self.writes, -1))
-        key, strength, gate, power, shifts = outputs.split(self.sizes, dim=-1)
+        heads = self.reads + self.writes
+        outputs = torch.unflatten(wide(self.steer(core)), 1, (heads, -1))
+        key, strength, gate, power, shifts = torch.split(outputs, list(self.sizes), dim=-1)
         by_content = content_weights(key.tanh(), state.memory, F.softplus(strength))
         gated = torch.lerp(state.weights, by_content, gate.sigmoid())  # equation 7
         moved = shifted(gated, shifts.softmax(dim=-1))

@@ -18,7 +18,7 @@ from typing import Annotated
 import torch
 import tyro
 
-from agents.training.command_line import run_command
+from agents.training.command_line import FOLDER, run_command
 from agents.training.loop import train
 from agents.training.resuming import read_config
 from agents.training.schedules import share_done
@@ -88,6 +88,7 @@ def make_record(run: Run, scores: dict[int, Score]) -> Record:
         revision=run.config["revision"],
         versions=run.config["versions"],
         config=asdict(config),
+        defaults=run.config.get("defaults", {}),
         scores=tuple(sorted(scores.values(), key=lambda score: score.level != config.length)),
     )
 
@@ -96,7 +97,7 @@ def make_record(run: Run, scores: dict[int, Score]) -> Record:
 class CopyOptions:
     """Folders of the run and of the record."""
 
-    run: Path | None = None
+    run: Annotated[Path | None, FOLDER] = None
     """Folder of the run; runs/ntm-copy-SEED where it is not given."""
     record: Path = Path("results/memory")
     """Folder of the record."""

@@ -147,7 +147,12 @@ def _check_scenes(config: CompareConfig) -> None:
     """Raise where the environment refuses its arguments or has too few scenes."""
     with closing(gym.make(config.env_id, split="test", **config.env_kwargs)) as env:
         task = task_of(env)
-    available = None if task is None else task.num_scenes
+    if task is None or task.picture_view is None:
+        raise ValueError(
+            f"env_id={config.env_id!r} hides no picture, which all contenders look at; models of "
+            "tapes and tables: python -m baselines.train --preset tapes"
+        )
+    available = task.num_scenes
     if available is None:
         raise ValueError(f"env_id={config.env_id!r} has no fixed test scenes to be compared on")
     if config.scenes is not None and config.scenes > available:

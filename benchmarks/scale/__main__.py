@@ -17,7 +17,7 @@ import tyro
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
-from agents.training.precision import Precision, fastest_precision
+from agents.training.precision import UsedPrecision, fastest_precision
 from benchmarks.comparison.contender_runs import score_contender, train_contender
 from benchmarks.comparison.contenders import CONTENDERS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
@@ -53,7 +53,7 @@ class ScalingConfig:
     """Number of timed bursts of each model, of which the fastest of each part is recorded."""
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
     """Id of the environment."""
-    precision: Precision = field(default_factory=fastest_precision)
+    precision: UsedPrecision = field(default_factory=fastest_precision)
     """Precision of matrix products; bfloat16 is faster where the processor has it."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""

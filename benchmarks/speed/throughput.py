@@ -161,7 +161,7 @@ def main() -> None:
     """The command line."""
     parser = options_parser(__doc__, repeats=8)
     parser.add_argument(
-        "--env-id", nargs="+", choices=list(SUITE), default=list(SUITE),
+        "--env-id", nargs="+", metavar="ID", choices=list(SUITE), default=list(SUITE),
         help="ids of the environments; all of the suite",
     )  # fmt: skip
     arguments = parser.parse_args()

@@ -30,7 +30,7 @@ def from_json(kind: type[T], data: object) -> T:
         FieldError: a field is missing, unknown or of another type.
     """
     try:
-        return TypeAdapter(kind).validate_json(json.dumps(data))
+        return TypeAdapter(kind).validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         details = error.errors(include_url=False)
         raise FieldError("; ".join(map(_message, details[:3]))) from error

@@ -150,6 +150,9 @@ class Record:
     scores: tuple[Score, ...]
     """The first is the headline: the test split, at the greatest trained length where there is
     one; the others are of other lengths."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """The learner's configuration with nothing changed, when the run was made: what records lack
+    that were made before an option was added; empty in records made before it was kept."""
     curve: tuple[Validation, ...] = ()
     """Validation while it was trained, in order. The task was solved at the first point whose
     success is at least `SOLVED`."""

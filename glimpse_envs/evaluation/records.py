@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -56,21 +56,46 @@ def unpack(text: str, episodes: int) -> NDArray[np.bool_]:
     return np.unpackbits(packed, count=episodes).astype(np.bool_)
 
 
-def settings_of(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of a config that tell what was trained, less `INCIDENTAL`; nested ones by path,
-    such as "network.core".
+    such as "network.core". What is off (False or None) is left out."""
+    return _switched_on(_entries(config))
 
-    What is off (False or None) is left out, so that a record written before an option existed
-    equals those of runs that leave it off.
+
+def settings_of_all(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """`settings_of` each record's config, so that they can be compared.
+
+    An option that a record lacks, because it was added later, has the default with which other
+    records of the same algorithm were made, if all of these agree on it.
     """
-    settings: dict[str, Any] = {}
+    records = list(records)
+    found: dict[str, dict[str, list[Any]]] = {}
+    for record in records:
+        for name, value in _entries(record.defaults).items():
+            found.setdefault(record.algorithm, {}).setdefault(name, []).append(value)
+    agreed = {
+        algorithm: {name: v[0] for name, v in values.items() if all(x == v[0] for x in v)}
+        for algorithm, values in found.items()
+    }
+    return [
+        _switched_on(agreed.get(record.algorithm, {}) | _entries(record.config))
+        for record in records
+    ]
+
+
+def _entries(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    entries: dict[str, Any] = {}
     for name, value in config.items():
         path = f"{prefix}{name}"
         if isinstance(value, Mapping):
-            settings |= settings_of(value, f"{path}.")
-        elif value is not None and value is not False and path not in INCIDENTAL:
-            settings[path] = value
-    return settings
+            entries |= _entries(value, f"{path}.")
+        elif path not in INCIDENTAL:
+            entries[path] = value
+    return entries
+
+
+def _switched_on(entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: v for name, v in entries.items() if v is not None and v is not False}
 
 
 def digest(value: object) -> str:
@@ -80,15 +105,25 @@ def digest(value: object) -> str:
 
 def identity(record: Record) -> str:
     """Eight hexadecimal digits that tell one training run from another."""
+    return _identity(record, settings_of(record.config))
+
+
+def same_run(record: Record, other: Record) -> bool:
+    """Whether two records are of the same training run, whatever options were added between."""
+    pair = [record, other]
+    return len(set(map(_identity, pair, settings_of_all(pair)))) == 1
+
+
+def _identity(record: Record, settings: dict[str, Any]) -> str:
     trained = [record.env_id, record.env_kwargs, asdict(record.model), record.budget]
-    return digest([*trained, record.levels, record.seed, settings_of(record.config)])
+    return digest([*trained, record.levels, record.seed, settings])
 
 
 def write_record(record: Record, folder: str | Path) -> Path:
     """Write `record` into `folder` (made where it is missing) and return the file's path.
 
-    The name tells environment, model, seed and `identity`, so writing the same run again replaces
-    its file.
+    The name tells environment, model, seed and `identity`. Writing the same run again replaces its
+    file, also where options were added between, which change its identity.
 
     Raises:
         RecordError: the record contradicts itself or holds something that JSON cannot.
@@ -99,10 +134,21 @@ def write_record(record: Record, folder: str | Path) -> Path:
         raise RecordError(f"a value does not fit into JSON: {error}") from error
     parse_record(json.loads(text))
     stem = f"{record.env_id}_{record.model.name}_seed{record.seed}"
-    name = f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem)}_{identity(record)}.json"
-    path = Path(folder) / name
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", stem)
+    path = Path(folder) / f"{stem}_{identity(record)}.json"
+    earlier = [old for old in path.parent.glob(f"{stem}_*.json") if _holds(old, record)]
     write_atomically(path, text.encode())
+    for old in earlier:
+        if old != path:
+            old.unlink()
     return path
+
+
+def _holds(path: Path, record: Record) -> bool:
+    try:
+        return same_run(read_record(path), record)
+    except (OSError, RecordError):
+        return False
 
 
 def read_record(path: str | Path) -> Record:

@@ -6,16 +6,16 @@
     RUN/tensorboard/             events, written by whoever trains
 
 Killed at any moment, a run stays readable: whole files are replaced in one move, and of the metrics
-at most the last line is torn, which reading leaves out. One process writes a run; any may read it.
+at most the last line is torn, which reading leaves out. One process writes a run, by
+`glimpse_envs.evaluation.run_lock`; any may read it. A checkpoint knows the checksums of config and
+metrics at its time, so that damage to them is found when it is loaded.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from glimpse_envs import __version__
 from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.checksums import changed_file, checksum_of, checksums_of
+from glimpse_envs.evaluation.metric_lines import Number, drop_torn_line, json_number
 from glimpse_envs.evaluation.provenance import command_line, git_revision, hardware, versions
-
-Number = float | np.floating | np.integer
+from glimpse_envs.evaluation.trust import check_trusted, trust_named
 
 FORMAT = 1
 """Version of the folder's layout; `open_run` refuses any other."""
@@ -51,12 +52,20 @@ class Run:
     config: dict[str, Any]
 
     @property
+    def config_path(self) -> Path:
+        return self.folder / "config.json"
+
+    @property
     def checkpoint_path(self) -> Path:
         return self.folder / "checkpoint.safetensors"
 
     @property
     def metrics_path(self) -> Path:
         return self.folder / "metrics.jsonl"
+
+    @property
+    def _files(self) -> tuple[Path, Path]:
+        return self.config_path, self.metrics_path
 
     @property
     def has_checkpoint(self) -> bool:
@@ -66,9 +75,9 @@ class Run:
         """Add one line of metrics; NaN and the infinities, which JSON lacks, become null."""
         if "step" in values:
             raise ValueError("values hold 'step', which is an argument of its own.")
-        record = {"step": int(step)} | {name: _json_number(v) for name, v in values.items()}
+        record = {"step": int(step)} | {name: json_number(v) for name, v in values.items()}
         line = json.dumps(record, allow_nan=False) + "\n"
-        _drop_torn_line(self.metrics_path)
+        drop_torn_line(self.metrics_path)
         with self.metrics_path.open("ab", buffering=0) as file:
             file.write(line.encode())
 
@@ -89,21 +98,46 @@ class Run:
         if self.metrics_path.exists():
             write_atomically(self.metrics_path, b"".join(kept))
 
+    def replace_config(self, config: Mapping[str, Any]) -> Run:
+        """Replace config.json, and return the run with it."""
+        text = _config_text(config)
+        if self.has_checkpoint:
+            # It knows both at first, or a kill between the two moves would look like damage.
+            self.save_checkpoint(*self.load_checkpoint(), next_config=text)
+        write_atomically(self.config_path, text)
+        return Run(self.folder, json.loads(text))
+
     def save_checkpoint(
-        self, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
+        self,
+        tensors: Mapping[str, NDArray[Any]],
+        metadata: Mapping[str, Any],
+        *,
+        next_config: bytes | None = None,
     ) -> None:
-        """Replace the checkpoint in one move by `tensors` (any shapes) and JSON-able `metadata`."""
+        """Replace the checkpoint in one move by `tensors` (any shapes) and JSON-able `metadata`.
+
+        Args:
+            next_config: a further content of config.json that the checkpoint fits.
+
+        Raises:
+            RunError: config.json is not there any more.
+        """
         from safetensors.numpy import save
 
         arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
         text = json.dumps(metadata)
-        header = {"metadata": text, "sha256": _checksum(arrays, text)}
+        try:
+            files = json.dumps(checksums_of(*self._files, next_config))
+        except FileNotFoundError as error:
+            raise RunError(f"{self.config_path} was deleted while the run was trained.") from error
+        header = {"metadata": text, "files": files, "sha256": checksum_of(arrays, text + files)}
         write_atomically(self.checkpoint_path, save(arrays, metadata=header))
 
     def load_checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return (tensors, metadata) as last saved.
 
-        Raises `CheckpointError` where there is none, where it is truncated or damaged in any bit.
+        Raises `CheckpointError` where there is none, where it is truncated or damaged in any bit;
+        `RunError` where config.json or metrics.jsonl was changed since.
         """
         from safetensors import SafetensorError, safe_open
 
@@ -127,10 +161,17 @@ class Run:
                 f"{path} was not saved by a run: its header should hold 'metadata' and 'sha256', "
                 f"it holds {sorted(header)}. {cure}"
             )
-        found = _checksum(tensors, header["metadata"])
+        files = header.get("files", "")
+        found = checksum_of(tensors, header["metadata"] + files)
         if found != header["sha256"]:
             raise CheckpointError(
                 f"{path} is damaged: its SHA-256 is {found}, not {header['sha256']}. {cure}"
+            )
+        changed = changed_file(json.loads(files), *self._files) if files else None
+        if changed is not None:
+            raise RunError(
+                f"{changed} was changed or deleted since the checkpoint was saved. Put back a "
+                "copy, or train again."
             )
         return tensors, json.loads(header["metadata"])
 
@@ -161,13 +202,21 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
 
     `config` holds at least "policy", the "module:Class" that reads the run's checkpoints, and by
     custom "config" (the config dataclass as JSON) and "seed". "command", "versions", "revision",
-    "hardware" and "created" are added where it does not hold them. Raises `RunError` if the folder
-    is a run already, `ValueError` for a policy that is not written "module:Class".
+    "hardware" and "created" are added where it does not hold them. The packages that it names are
+    trusted from then on. Raises `RunError` if the folder is a run already or holds what one left,
+    `ValueError` for a policy that is not written "module:Class".
     """
     folder = Path(folder)
     _split_policy(config.get("policy"))
     if (folder / "config.json").exists():
         raise RunError(f"{folder} is a run already. Resume it, or give a folder that is not there.")
+    for name in ("checkpoint.safetensors", "model.zip", "metrics.jsonl"):
+        if (folder / name).exists():
+            raise RunError(
+                f"{folder} holds a {name} but no config.json. Put back a copy of its config.json "
+                "and resume it, or give another folder."
+            )
+    trust_named(config)
     provenance = {
         "command": command_line(),
         "versions": versions(),
@@ -175,9 +224,9 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
         "hardware": hardware(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    text = json.dumps({**provenance, **config, "format": FORMAT}, indent=2)
+    text = _config_text({**provenance, **config, "format": FORMAT})
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "config.json", f"{text}\n".encode())
+    write_atomically(folder / "config.json", text)
     # Read back, so that a new run and the same run opened later hold the same config.
     return Run(folder, json.loads(text))
 
@@ -186,7 +235,7 @@ def open_run(folder: str | Path) -> Run:
     """Open the run in `folder`.
 
     Raises `RunError` where the folder is missing, holds no config.json or a damaged one, or was
-    written in another format.
+    written in another format; `TrustError` where it names code of a package that is not trusted.
     """
     folder = Path(folder)
     path = folder / "config.json"
@@ -207,6 +256,7 @@ def open_run(folder: str | Path) -> Run:
             f"{path} is of format {config.get('format')!r}; glimpse_envs {__version__} reads "
             f"format {FORMAT}. Use the glimpse_envs that wrote it, or train again."
         )
+    check_trusted(config, path)
     return Run(folder, config)
 
 
@@ -244,28 +294,5 @@ def _split_policy(policy: object) -> tuple[str, str]:
     raise ValueError(f"'policy' should be written \"module:Class\", it is {policy!r}.")
 
 
-def _json_number(value: Number) -> float | None:
-    number = value.item() if isinstance(value, np.generic) else value
-    return number if math.isfinite(number) else None
-
-
-def _checksum(tensors: Mapping[str, NDArray[Any]], metadata: str) -> str:
-    """SHA-256 over the metadata's text and each tensor's name, dtype, shape and values."""
-    digest = hashlib.sha256(metadata.encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        digest.update(f"\n{name} {tensor.dtype} {tensor.shape}\n".encode())
-        digest.update(tensor.tobytes())
-    return digest.hexdigest()
-
-
-def _drop_torn_line(path: Path) -> None:
-    """Cut off what follows the last newline, or the next line would be glued to it."""
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - 1, 0))
-        if file.read(1) not in (b"\n", b""):
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
+def _config_text(config: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(config, indent=2)}\n".encode()

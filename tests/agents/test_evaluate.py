@@ -1,6 +1,5 @@
 """A run is scored on its own environment, whoever looks, and leaves a record."""
 
-import json
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -266,18 +265,58 @@ def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run)
 
 def test_a_run_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
     run = trained(Reinforce, tiny_config(), tmp_path)
-    path = run.folder / "config.json"
-    config = json.loads(path.read_text())
+    config = run.config
     network = config["config"]["network"]
-    path.write_text(
-        json.dumps({**config, "config": {**config["config"], "network": {**network, "wings": 2}}})
+    run.replace_config(
+        {**config, "config": {**config["config"], "network": {**network, "wings": 2}}}
     )
     with pytest.raises(RunError, match="was made with wings, which NetworkConfig lacks"):
         load_policy(run.folder)
-    path.write_text(
-        json.dumps(
-            {**config, "config": {**config["config"], "network": {**network, "core_units": 16}}}
-        )
+    run.replace_config(
+        {**config, "config": {**config["config"], "network": {**network, "core_units": 16}}}
     )
     with pytest.raises(RunError, match="does not fit GlimpsePolicy as it is now"):
         load_policy(run.folder)
+
+
+def test_a_config_that_cannot_be_read_names_the_entry(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(), tmp_path)
+    config, learner = run.config, run.config["config"]
+    network = learner["network"]
+    for changed, message in (
+        ({**learner, "network": {**network, "core_units": "8"}}, "core_units is '8'; it must be"),
+        ({**learner, "network": None}, "network is None; it must be"),
+        ({**learner, "env_kwargs": [3]}, r"env_kwargs is \[3\]; it must be"),
+        ({k: v for k, v in learner.items() if k != "network"}, "lacks network"),
+        ({k: v for k, v in learner.items() if k != "env_id"}, "lacks env_id"),
+        ({k: v for k, v in learner.items() if k != "env_kwargs"}, "lacks env_kwargs"),
+        ("none", "config is 'none'; it must be an object"),
+    ):
+        damaged = run.replace_config({**config, "config": changed})
+        with pytest.raises(RunError, match=message):
+            evaluate_run(damaged, episodes=20)
+
+
+def test_arguments_differ_for_an_evaluation_and_not_for_a_record(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = [str(run.folder), "--episodes", "20", "--device", "cpu", "--env-kwargs", "budget=5"]
+    main(more)
+    assert f"{CENTRED}, budget=5, glimpse_size=12: 20 test episodes" in capsys.readouterr().out
+    for arguments, message in (
+        ([*more, "--record", str(tmp_path / "records")], "arguments that the run was trained with"),
+        ([str(run.folder), "--device", "foo"], "device='foo' cannot be used here"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "records").exists()
+
+
+def test_one_length_is_scored_where_it_is_asked_for(tmp_path: Path) -> None:
+    kwargs = {"length": 2, "symbols": 3}
+    config = tiny_config(env_id="Glimpse/Copy-v0", env_kwargs=kwargs, answer_by="reward")
+    run = trained(Reinforce, config, tmp_path)
+    (score,) = score_run(run, episodes=20, length=5)
+    assert score.env_kwargs["length"] == 5

@@ -16,7 +16,7 @@ from agents.training.resuming import config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import main as baselines_main
-from glimpse_envs.evaluation.records import read_record, settings_of
+from glimpse_envs.evaluation.records import read_record, same_run, settings_of
 from glimpse_envs.evaluation.runs import Run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -77,6 +77,17 @@ def test_every_published_record_is_a_config_of_its_algorithm() -> None:
             settings = settings_of(json.loads(json.dumps(asdict(config))))
             assert settings | settings_of(record.config) == settings, path.name
             assert (config.seed, config.env_id) == (record.seed, record.env_id), path.name
+
+
+def test_a_published_run_that_is_repeated_today_is_the_same_run() -> None:
+    algorithms = ALGORITHMS | BASELINES
+    for path, record in RECORDS.items():
+        if record.algorithm == "ntm_copy":
+            continue
+        kind = algorithms[record.algorithm].config
+        config = config_from_json(kind, record.config, path.name, record.revision)
+        again = replace(record, config=asdict(config), defaults=asdict(kind()))
+        assert same_run(record, again), path.name
 
 
 @pytest.mark.parametrize("algorithm", sorted(EACH.keys() - {"ntm_copy"}))

@@ -55,7 +55,7 @@ def corner(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def small(kind: type[SB3Config], env_kwargs: dict[str, Any], **changes: Any) -> SB3Config:
-    minibatches = {} if kind is A2CConfig else {"batch_size": 128}
+    minibatches = {} if kind is A2CConfig else {"minibatch_size": 128}
     defaults: dict[str, Any] = dict(
         env_id=CENTRED, env_kwargs=env_kwargs, n_steps=4, learning_rate=3e-3, network=SMALL,
         log_every=5, checkpoint_every=4,
@@ -133,7 +133,7 @@ def test_the_policy_of_a_run_is_the_model_that_was_saved(run: Run) -> None:
 @pytest.mark.learning
 def test_a_run_leaves_metrics_and_events(run: Run) -> None:
     lines = run.read_metrics()
-    assert [line["step"] for line in lines] == [1_280]
+    assert [line["step"] for line in lines] == [1_280, 2_048], "the last, too"
     assert lines[0]["episodes"] == 640
     assert {"error", "return", "glimpses", "seconds", "train/value_loss"} <= lines[0].keys()
     assert lines[0]["glimpses"] == 2
@@ -146,7 +146,7 @@ def test_a_run_leaves_metrics_and_events(run: Run) -> None:
 
 @pytest.mark.learning
 def test_the_same_seed_gives_the_same_run(corner: dict[str, Any], tmp_path: Path) -> None:
-    config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, batch_size=32)
+    config = small(RecurrentPPOConfig, corner, timesteps=512, n_envs=16, minibatch_size=32)
     names = ("a", "b")
     tensors = [train(config, tmp_path / n, progress_bar=False).load_checkpoint()[0] for n in names]
     for name, value in tensors[0].items():
@@ -197,6 +197,26 @@ def test_a_killed_run_goes_on_from_its_model_with_other_scenes(
     train(config, tmp_path, resume=True, progress_bar=False)
     after = run.load_checkpoint()[0]
     assert all((after[name] == value).all() for name, value in before.items()), "it is done"
+
+
+def test_a_resumed_run_unpickles_nothing(
+    corner: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = small(A2CConfig, corner, timesteps=512)
+    run = train(config, tmp_path, progress_bar=False)
+    weights, _ = run.load_checkpoint()
+
+    def refused(*arguments: Any) -> None:
+        raise AssertionError("model.zip is unpickled")
+
+    monkeypatch.setattr("cloudpickle.loads", refused)
+    monkeypatch.setattr("pickle.loads", refused)
+    resumed = train(replace(config, timesteps=768), tmp_path, resume=True, progress_bar=False)
+    after, metadata = resumed.load_checkpoint()
+    assert (metadata["timesteps"], metadata["updates"]) == (768, 3)
+    assert any((after[name] != value).any() for name, value in weights.items())
+    again = train(replace(config, timesteps=769), tmp_path, resume=True, progress_bar=False)
+    assert again.load_checkpoint()[1]["timesteps"] == 1_024
 
 
 def test_ctrl_c_saves(
@@ -253,7 +273,9 @@ def test_the_command_trains_and_goes_on(
         (["ppo", "--run", str(folder), "--resume"], "another algorithm: of a2c, not of ppo"),
         (["sarsa"], "algorithm 'sarsa' must be one of ppo, a2c, recurrent_ppo"),
         (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is no environment of glimpses"),
-        (["ppo", "--batch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),
+        (["ppo", "--minibatch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),
+        (["ppo", "--minibatch-size", "1"], "a batch of 1 step has advantages without a spread"),
+        (["a2c", "--n-envs", "1", "--n-steps", "1"], "a batch of 1 step has"),
         (["ppo", "--device", "cuda:99"], "device='cuda:99' cannot be used here"),
     ):
         with pytest.raises(SystemExit) as ended:
@@ -329,7 +351,7 @@ def test_every_algorithm_fits_places_tiles_stops_and_full_views() -> None:
         ):  # fmt: skip
             config = small(kind, env_kwargs, n_envs=2, n_steps=4)
             if isinstance(config, PPOConfig):
-                config = replace(config, batch_size=8)
+                config = replace(config, minibatch_size=8)
             venv = make_sb3_env(CENTRED, 2, **env_kwargs)
             model = make_model(config, venv).learn(8)
             assert model.num_timesteps == 8

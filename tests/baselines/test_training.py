@@ -104,6 +104,15 @@ def test_longer_tapes_are_answered_in_full(kind: str, tmp_path: Path) -> None:
     assert 0.0 <= validate_run(run)["validation/success"] <= 1.0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_model_learns_in_the_precision_that_is_the_default_of_new_processors(
+    kind: str,
+) -> None:
+    learner = learner_of(kind, tiny_config(kind, precision="bfloat16"))
+    assert np.isfinite(learner.update(0.5)["gradient_norm"])
+    learner.close()
+
+
 def test_models_describe_themselves() -> None:
     """Name, attention and published model of each kind; all see everything and learn by label."""
     described = {

@@ -189,6 +189,10 @@ def test_a_damaged_record_is_named_and_others_are_left_out(
         ({"processes": 0}, "processes=0 must be at least 1"),
         ({"scenes": 0}, "scenes=0 must be at least 1"),
         ({"env_id": "Glimpse/Nowhere-v0"}, "Environment `Nowhere` doesn't exist"),
+        (
+            {"env_id": "Glimpse/Copy-v0", "env_kwargs": {}},
+            "env_id='Glimpse/Copy-v0' hides no picture",
+        ),
         ({"env_id": "CartPole-v1"}, "is no environment of glimpses"),
         ({"env_kwargs": {"colour": "red"}}, "env_kwargs: colour cannot be set here"),
     ],

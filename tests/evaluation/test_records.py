@@ -17,6 +17,7 @@ from glimpse_envs.evaluation.records import (
     parse_record,
     read_records,
     settings_of,
+    settings_of_all,
     unpack,
     write_record,
 )
@@ -191,3 +192,38 @@ def test_settings_leave_out_what_is_off_or_incidental() -> None:
     config = {"seed": 3, "device": "cpu", "validate_every": 50, "off": False, "none": None,
               "network": {"core": "lstm"}}  # fmt: skip
     assert settings_of(config) == {"network.core": "lstm"}
+
+
+def with_option(default: object, value: object, **changes: Any) -> Record:
+    """A record from after an option was added, at the end of the network."""
+    old = PICTURES.config
+    config, defaults = (
+        {**old, "network": {**old["network"], "colour": it}} for it in (value, default)
+    )
+    return replace(PICTURES, config=config, defaults=defaults, **changes)
+
+
+def test_a_run_repeated_after_an_option_was_added_replaces_its_record(tmp_path: Path) -> None:
+    write_record(PICTURES, tmp_path)
+    write_record(with_option("red", "blue"), tmp_path)
+    again = with_option("red", "red", notes="repeated")
+    path = write_record(again, tmp_path)
+    assert path.name.endswith(f"{identity(again)}.json")
+    records, problems = read_records(tmp_path)
+    assert problems == []
+    assert sorted(record.config["network"].get("colour", "") for record in records) == [
+        "blue",
+        "red",
+    ]
+
+
+def test_what_a_record_lacks_is_the_default_where_all_agree_on_it() -> None:
+    old = PICTURES
+    settings = settings_of_all([old, with_option("red", "blue"), with_option("red", "red")])
+    assert [s["network.colour"] for s in settings] == ["red", "blue", "red"]
+    changed = settings_of_all([old, with_option("red", "red"), with_option("blue", "blue")])
+    assert "network.colour" not in changed[0]
+    other = replace(with_option("red", "red"), algorithm="exact")
+    assert "network.colour" not in settings_of_all([old, other])[0]
+    switched = settings_of_all([with_option(True, False), with_option(True, True), old])
+    assert [s.get("network.colour", "off") for s in switched] == ["off", True, True]

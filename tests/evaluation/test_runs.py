@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -205,6 +206,65 @@ def test_safetensors_of_others_are_refused(run: Run) -> None:
     save_file({"weight": np.zeros(3)}, run.checkpoint_path)
     with pytest.raises(CheckpointError, match="not saved by a run"):
         run.load_checkpoint()
+
+
+def test_a_character_changed_in_config_or_metrics_is_found_with_the_checkpoint(run: Run) -> None:
+    for step in (1, 2):
+        run.append_metrics(step, {"error": 0.5})
+    run.save_checkpoint(tensors(), {"step": 2})
+    run.append_metrics(3, {"error": 0.5})
+    run.load_checkpoint()
+    for path, old, new in (
+        (run.config_path, b'"seed": 3', b'"seed": 4'),
+        (run.metrics_path, b'"error": 0.5', b'"error": 0.6'),
+    ):
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(old, new, 1))
+        with pytest.raises(RunError, match=f"{path.name} was changed"):
+            run.load_checkpoint()
+        path.unlink()
+        with pytest.raises(RunError, match=f"{path.name} was changed or deleted"):
+            run.load_checkpoint()
+        path.write_bytes(whole)
+    run.load_checkpoint()
+
+
+def test_a_config_is_replaced_and_a_kill_between_the_two_moves_does_no_harm(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.save_checkpoint(tensors(), {"step": 1})
+    moves = []
+
+    def stop_at_the_second(source: Path, target: Path) -> None:
+        moves.append(target)
+        if len(moves) == 2:
+            raise OSError("killed")
+        shutil.move(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", stop_at_the_second)
+        with pytest.raises(OSError, match="killed"):
+            run.replace_config({**run.config, "seed": 5})
+    assert open_run(run.folder).config["seed"] == 3
+    run.load_checkpoint()
+    again = run.replace_config({**run.config, "seed": 5})
+    assert again == open_run(run.folder)
+    assert again.config["seed"] == 5
+    assert again.load_checkpoint()[1] == {"step": 1}
+
+
+def test_a_run_whose_config_is_deleted_while_it_is_trained_says_so(run: Run) -> None:
+    run.config_path.unlink()
+    with pytest.raises(RunError, match=r"config\.json was deleted"):
+        run.save_checkpoint(tensors(), {"step": 1})
+
+
+@pytest.mark.parametrize("name", ["checkpoint.safetensors", "model.zip", "metrics.jsonl"])
+def test_what_a_run_without_its_config_left_is_not_taken_over(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"left")
+    with pytest.raises(RunError, match=f"holds a {name} but no config"):
+        create_run(tmp_path, CONFIG)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 class Trained:

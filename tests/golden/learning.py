@@ -114,7 +114,7 @@ def _digest_of(algorithm: Any, changes: dict[str, Any]) -> str:
     config = algorithm.config()
     if hasattr(config, "network"):
         changes = {"network": _NETWORK, **changes}
-    learner = algorithm.make(replace(config, **changes))
+    learner = algorithm.make(replace(config, precision="float32", **changes))
     for update in range(UPDATES):
         learner.update(update / UPDATES)
     digest = _digest(learner.policy.state_dict())

@@ -79,6 +79,18 @@ def test_other_settings_are_another_group_that_says_which() -> None:
     ]
 
 
+def test_a_run_with_an_option_that_was_added_later_joins_the_row() -> None:
+    old = a_record(config={"batch_size": 128})
+    new = {"batch_size": 128, "network": {"colour": "red"}}
+    runs = [old, a_record(seed=1, config=new, defaults={**new, "batch_size": 64})]
+    assert the_group(*runs).seeds == 2
+    other = a_record(seed=2, config={"batch_size": 128, "network": {"colour": "blue"}})
+    assert [group.label for group in group_runs(as_runs([*runs, other]))] == [
+        "Reinforce LSTM (network.colour=blue)",
+        "Reinforce LSTM (network.colour=red)",
+    ]
+
+
 def test_machines_make_no_other_group() -> None:
     runs = [a_record(config={"batch_size": 128}), a_record(config={"batch_size": 128, "threads": 8},
                                                           seed=1, hardware="another")]  # fmt: skip

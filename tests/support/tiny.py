@@ -18,7 +18,8 @@ TINY: dict[str, Any] = {
     "core_units": 8,
     "head_units": 4,
 }
-SHORT: dict[str, Any] = {"episodes": 96, "batch_size": 8, "log_every": 3, "checkpoint_every": 4}
+SHORT: dict[str, Any] = {"episodes": 96, "batch_size": 8, "log_every": 3, "checkpoint_every": 4,
+                         "precision": "float32"}  # fmt: skip
 """Twelve updates of eight episodes; lines and checkpoints alternate."""
 UPDATES = 12
 SMALL = NetworkConfig(what_units=64, where_units=32, glimpse_units=64, core_units=64, head_units=32)

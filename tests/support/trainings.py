@@ -16,6 +16,7 @@ EASY: dict[str, Any] = {
     "env_id": CENTRED,
     "batch_size": 100,
     "learning_rate": 3e-3,
+    "precision": "float32",
     "network": SMALL,
 }
 """Built-in digits in the middle of a small scene."""

@@ -1,0 +1,41 @@
+"""One process writes a run at a time."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from glimpse_envs.evaluation.runs import RunError
+
+_LEFTOVER = re.compile(r"\.(config\.json|metrics\.jsonl|checkpoint\.safetensors|model\.zip)-\w+")
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing the run in `folder`, which is made where it is missing.
+
+    The lock ends with the process, however that ends. Temporary files of a process that was killed
+    are removed.
+
+    Raises:
+        RunError: another process, or another training of this one, writes the run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise RunError(
+            f"{folder} is being trained by another process. Wait for its end, stop it by Ctrl-C, "
+            "or give another folder."
+        ) from error
+    try:
+        for path in folder.iterdir():
+            if _LEFTOVER.fullmatch(path.name):
+                shutil.rmtree(path)
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,69 @@
+"""Whose code a run or a record may name.
+
+The policy, the environment and its arguments name classes as "module:Class", which are imported to
+be used; a folder that somebody sent could so run any code. Allowed are the packages of this
+project, those that registered themselves by an entry point of the group "glimpse_envs", and those
+that the user trusts.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+OURS = frozenset({"glimpse_envs", "agents", "baselines"})
+_trusted: set[str] = set()
+
+
+class TrustError(ValueError):
+    """A run or record names code of a package that nobody trusts."""
+
+
+def trust(*packages: str) -> None:
+    """Trust top-level packages, such as "my_tasks", in this process."""
+    _trusted.update(packages)
+
+
+def check_trusted(config: Mapping[str, Any], where: object) -> None:
+    """Refuse a config that names code of others.
+
+    Args:
+        config: of a run ("policy", "config") or of a learner ("env_id", "env_kwargs").
+        where: the file that holds it, for the message.
+
+    Raises:
+        TrustError: naming the entry and its package.
+    """
+    known = (
+        OURS | _trusted | {_package(point.value) for point in entry_points(group="glimpse_envs")}
+    )
+    for entry, text in _named(config):
+        package = _package(text)
+        if package not in known:
+            raise TrustError(
+                f"{where}: {entry} is {text!r}, code of the package {package!r}, which is none of "
+                f"this project's. If you know and trust it, give --trust {package}"
+            )
+
+
+def trust_named(config: Mapping[str, Any]) -> None:
+    """Trust the packages that a config of the user's own names; see `check_trusted`."""
+    trust(*(_package(text) for _, text in _named(config)))
+
+
+def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The entries that name code, and their texts."""
+    learner = config.get("config", config)
+    if not isinstance(learner, Mapping):
+        return
+    env_kwargs = learner.get("env_kwargs")
+    arguments = env_kwargs if isinstance(env_kwargs, Mapping) else {}
+    entries = {"policy": config.get("policy"), "env_id": learner.get("env_id")}
+    entries |= {f"env_kwargs.{name}": value for name, value in arguments.items()}
+    for entry, text in entries.items():
+        # folder:PATH is a source of pictures.
+        if isinstance(text, str) and ":" in text and not text.startswith("folder:"):
+            yield entry, text
+
+
+def _package(text: str) -> str:
+    return text.partition(":")[0].partition(".")[0]
