@@ -238,6 +238,17 @@ class PictureTask(Task):
             arrays |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
         return arrays
 
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        side = max(self._scene.shape[1:])
+        return {
+            "locations": (-1.0, 1.0),
+            "centres": (0.0, side),
+            "path": (0.0, side),
+            "answers": (-1, max(0, len(self._view.class_names) - 1)),
+            "glimpses": (0.0, 1.0),
+            "seen_from": (-1.0, 1.0),
+        }
+
     def picture_of(self, row: int, caption: str, **answers: Any) -> "Picture":
         """Return the picture of `row`; `answers` are `answer` and `target` of `Picture`."""
         from glimpse_envs.rendering import Picture

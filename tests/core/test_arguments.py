@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
+from tests.support.episodes import (
+    CENTRED,
+    CIRCLE_SQUARE,
+    CLUTTERED,
+    assert_same,
+    make_single,
+    make_vector,
+    random_actions,
+)
 
 BAD: list[tuple[str, Any, str]] = [
     ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, circle_square"),
@@ -88,3 +96,26 @@ def test_numpys_numbers_are_taken() -> None:
         CENTRED, 2, budget=np.int64(3), scene_size=np.int32(40), glimpse_cost=np.float32(0.5)
     )
     np.testing.assert_allclose(envs.reset(seed=0)[0]["remaining"], 2 / 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        (CLUTTERED, {"scene_size": np.uint8(254), "budget": np.int8(100), "clutter": np.uint8(9)}),
+        (CIRCLE_SQUARE, {"scene_size": np.uint8(130)}),
+        ("Glimpse/PointerChase-v0", {"length": np.uint8(255), "cells": np.int16(32767)}),
+        ("Glimpse/DictionaryLookup-v0", {"length": np.uint8(200), "cells": np.uint8(255)}),
+        ("Glimpse/Copy-v0", {"length": np.uint8(255), "slack": np.float16(3.0)}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_small_integers_of_numpy_do_not_wrap_around(env_id: str, kwargs: dict[str, Any]) -> None:
+    plain = {name: value.item() for name, value in kwargs.items()}
+    one, other = make_vector(env_id, 200, **plain), make_vector(env_id, 200, **kwargs)
+    assert one.observation_space == other.observation_space
+    rng = np.random.default_rng(0)
+    assert_same(one.reset(seed=0), other.reset(seed=0))
+    for _ in range(3):
+        actions = random_actions(one, rng)
+        assert_same(one.step(actions), other.step(actions))
+    assert_same(one.state_dict(), other.state_dict())

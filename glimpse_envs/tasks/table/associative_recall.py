@@ -209,6 +209,9 @@ class AssociativeRecall(Table):
     def state_arrays(self) -> Arrays:
         return super().state_arrays() | {"memory": self._memory}
 
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        return super().state_bounds() | {"memory": (-1, self.levels[1] - 1)}
+
     def _written(self, row: int) -> frozenset[int]:
         return frozenset(np.flatnonzero(self._memory[row] >= 0).tolist())
 

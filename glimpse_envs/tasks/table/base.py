@@ -263,6 +263,10 @@ class Table(Task):
     def state_arrays(self) -> Arrays:
         return {"heads": self._heads, "answers": self._answers, "path": self._path}
 
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        addresses = (0, (1 << self.address_bits) - 1)
+        return {"heads": addresses, "path": addresses, "answers": (0, self.values)}
+
     def _written(self, row: int) -> frozenset[int]:
         """Return the addresses into which `row` has written."""
         return frozenset()
