@@ -45,7 +45,7 @@ def _as_plain(value: Any) -> Any:
 
 def shown(value: object) -> str:
     """Return `value` as it stands in an error: its `repr`, shortened where it is long."""
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 200 else f"{text[:200]}... ({type(value).__name__})"
 
 
@@ -68,6 +68,8 @@ def check_lengths(least: int, min_length: Any, length: Any) -> None:
     check_integers(least, min_length=min_length)
     if min_length > length:
         raise ValueError(f"min_length={min_length} must be at most length={length}")
+    if length > MOST_STEPS:
+        raise ValueError(f"length={length} must be at most 2**31")
 
 
 def check_numbers(least: float, /, **values: Any) -> None:
@@ -79,11 +81,11 @@ def check_numbers(least: float, /, **values: Any) -> None:
             )
 
 
-def check_budget(budget: float, arguments: str) -> None:
-    """Raise a ValueError unless `budget`, which follows from `arguments`, can be counted."""
-    if budget > MOST_STEPS:
+def check_slack(slack: float, steps: int) -> None:
+    """Raise a ValueError unless `slack` times `steps`, a budget, is at most `MOST_STEPS`."""
+    if slack * steps > MOST_STEPS:
         raise ValueError(
-            f"{arguments} gives a budget of {budget:.3g} steps; it must be at most 2**31"
+            f"slack={slack} makes a budget of {slack * steps:.3g} steps: it must be at most 2**31"
         )
 
 

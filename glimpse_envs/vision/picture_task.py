@@ -9,6 +9,7 @@ from glimpse_envs.core.arguments import (
     check_choice,
     check_flags,
     check_integers,
+    check_memory,
     check_numbers,
     is_number,
 )
@@ -82,6 +83,15 @@ class PictureTask(Task):
         if view == "full" and (history or stop or glimpse_cost):
             raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
 
+        channels, *sides = scene.shape
+        check_memory(8 * scales * int(np.prod(scene.shape, dtype=object)), scene_size=max(sides))
+        glimpse = 12 * scales * channels * glimpse_size**2
+        check_memory(
+            (glimpse + 24) * (budget if history else 1) + 8 * budget,
+            budget=budget,
+            glimpse_size=glimpse_size,
+            scales=scales,
+        )
         self._scene = scene
         self._full, self._with_history, self._stop = view == "full", history, stop
         self.budget = 1 if self._full else int(budget)

@@ -15,6 +15,10 @@ from tests.support.episodes import (
     random_actions,
 )
 
+CHASE, LOOKUP = "Glimpse/PointerChase-v0", "Glimpse/DictionaryLookup-v0"
+RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"
+HUGE = np.longdouble(2) ** 2000  # more than a float64 holds, on most machines
+
 BAD: list[tuple[str, Any, str]] = [
     ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, circle_square"),
     ("source", 3, "source=3 must be one of glyphs"),
@@ -55,10 +59,18 @@ BAD: list[tuple[str, Any, str]] = [
     ("copies", 0, "integer of at least 1"),
     ("copies", 4, "multiple of copies=4"),
     ("copies", 1.5, "multiple of copies=1.5|integer"),
+    ("source", np.zeros((100, 100)), r"source=array.{0,200}\.\.\. \(ndarray\) must be one of"),
+    ("source", list(range(10_000)), r"source=.{0,200}\.\.\. \(list\) must be one of"),
+    ("scene_size", 2**32, "needs [0-9,]{20,} bytes"),
+    ("glimpse_size", 2**40, "needs [0-9,]{20,} bytes"),
+    ("budget", 10**13, r"needs 80,000,000,\d{3},\d{3} bytes"),
+    ("clutter", 10**12, "needs 20,000,000,000,000 bytes"),
+    ("glimpse_cost", HUGE, "must be a number of at least 0"),
+    ("glimpse_cost", 10**400, "must be a number of at least 0"),
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "right"), BAD, ids=[f"{n}={v}" for n, v, _ in BAD])
+@pytest.mark.parametrize(("name", "value", "right"), BAD, ids=[f"{n}={v}"[:30] for n, v, _ in BAD])
 def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, right: str) -> None:
     with pytest.raises(ValueError, match=right) as refusal:
         make_vector(CLUTTERED, 6, **{name: value})
@@ -87,8 +99,33 @@ def test_copies_need_a_batch_of_their_size() -> None:
 
 
 def test_an_unknown_kwarg_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="glimpses"):
+    with pytest.raises(TypeError, match=r"no argument 'glimpses'.*The arguments are source, split"):
         make_vector(CENTRED, 2, glimpses=4)
+    with pytest.raises(TypeError, match=r"no argument 'buget': did you mean 'budget'\?"):
+        make_single(CENTRED, buget=3)
+
+
+TOO_MUCH: list[tuple[str, dict[str, Any], str]] = [
+    (CIRCLE_SQUARE, {"scene_size": 2**17}, r"scene_size=131072 needs [0-9,]{17} bytes"),
+    (CHASE, {"cells": 2**31, "view": "full"}, "cells=2147483648.*needs [0-9,]{17} bytes"),
+    (CHASE, {"slack": 1e19}, r"slack=1e\+19 makes a budget of 6e\+19 steps: .* at most 2\*\*31"),
+    (CHASE, {"length": 5 * 10**9}, r"length=5000000000 must be at most 2\*\*31"),
+    (LOOKUP, {"cells": 2**31}, "cells=2147483648.*needs [0-9,]{15} bytes"),
+    (LOOKUP, {"noise": HUGE}, "noise=.* must be a number"),
+    (LOOKUP, {"noise": 1e308}, "noise=1e.308 must be a number of at least 0, at most 1e.100"),
+    (RECALL, {"cells": 2**31, "keys": 2**32}, "cells=2147483648.*needs [0-9,]{15} bytes"),
+    (COPY, {"length": 3 * 10**9}, r"length=3000000000 must be at most 2\*\*31"),
+    (COPY, {"slack": 1e19}, r"slack=1e\+19 makes a budget of 1e\+20 steps"),
+    (COPY, {"symbols": 10**12}, "symbols=1000000000000.*needs [0-9,]{18} bytes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs", "right"), TOO_MUCH, ids=[str(k) for _, k, _ in TOO_MUCH]
+)
+def test_what_no_machine_holds_is_refused(env_id: str, kwargs: dict[str, Any], right: str) -> None:
+    with pytest.raises(ValueError, match=right):
+        make_vector(env_id, 1, **kwargs)
 
 
 def test_numpys_numbers_are_taken() -> None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from glimpse_envs import sources
+from glimpse_envs.core.arguments import shown
 
 if TYPE_CHECKING:
     from glimpse_envs.vision.scenes.scene import Scene
@@ -14,7 +15,7 @@ def make_scene(source: str, split: str, size: int, clutter: int, clutter_size: i
     Raises:
         ValueError: an argument does not fit the others; the message says what would.
     """
-    if source == "circle_square":
+    if isinstance(source, str) and source == "circle_square":
         from glimpse_envs.vision.scenes.circle_square import CircleSquareScene
 
         if clutter:
@@ -22,7 +23,7 @@ def make_scene(source: str, split: str, size: int, clutter: int, clutter_size: i
         return CircleSquareScene(split, size)
     if not sources.is_known(source):
         raise ValueError(
-            f"source={source!r} must be one of {', '.join(sources.SOURCES)}, circle_square"
+            f"source={shown(source)} must be one of {', '.join(sources.SOURCES)}, circle_square"
         )
     from glimpse_envs.vision.scenes.images import ImageScene
 

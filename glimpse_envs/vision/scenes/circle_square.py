@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_memory
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
@@ -34,6 +35,7 @@ class CircleSquareScene(Scene):
     dtype = np.float32
 
     def __init__(self, split: str, size: int) -> None:
+        check_memory(2 * 20 * (2 * size) ** 2, scene_size=size)  # what `_objects` draws
         self.shape = (1, size, size)
         self._split, self._size = split, size
         # Validation and test would otherwise be the same scenes.

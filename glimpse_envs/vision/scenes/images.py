@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
+from glimpse_envs.core.arguments import check_memory
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
@@ -46,6 +47,7 @@ class ImageScene(Scene):
                 f"clutter_size={clutter_size} must be at most {min(height, width)}, the side of "
                 f"the images of source={source!r} that the pieces are cut from"
             )
+        check_memory(20 * clutter, clutter=clutter)  # random words
         self.shape = (channels, size, size)
         self.class_names = info.class_names
         self._source, self._split = source, split
