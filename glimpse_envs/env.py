@@ -79,6 +79,7 @@ class GlimpseVectorEnv(VectorEnv):
         self.task = rules(**kwargs)
         self._display = Display(self.task, render_mode)
         self._identity = {"task": digest(task), **digests_of(rules, kwargs)}
+        self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
         self.render_mode = render_mode
         self.metadata = {

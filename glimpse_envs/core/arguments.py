@@ -92,7 +92,7 @@ def check_slack(slack: float, steps: int) -> None:
 def check_memory(needed: int, **values: int) -> None:
     """Raise a ValueError if a single row of an environment with these `values` needs more bytes,
     `needed`, than the machine has."""
-    available = _memory_of_machine()
+    available = memory_of_machine()
     if needed > available:
         named = ", ".join(f"{name}={value}" for name, value in values.items())
         raise ValueError(
@@ -100,7 +100,7 @@ def check_memory(needed: int, **values: int) -> None:
         )
 
 
-def _memory_of_machine() -> int:
+def memory_of_machine() -> int:
     """Return the bytes of memory that this machine has, or, where it does not tell, 1 TiB."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from glimpse_envs.core.arguments import memory_of_machine
 from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
+from glimpse_envs.sources.image_files import check_file, read_image
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
 LAYOUT = "It must hold one folder of images (png, jpg, bmp) for each class"
@@ -27,6 +29,7 @@ class ImageFolder:
     images: Bytes  # (N, C, h, w)
     labels: Ints  # (N,)
     splits: Ints  # (N,), indices into SPLITS
+    fingerprint: str  # of names and contents
 
 
 def describe(source: str) -> SourceInfo:
@@ -37,7 +40,7 @@ def describe(source: str) -> SourceInfo:
     """
     folder = read_folder(path_of(source))
     channels, height, width = folder.images.shape[1:]
-    return SourceInfo(source, (channels, height, width), folder.class_names)
+    return SourceInfo(source, (channels, height, width), folder.class_names, folder.fingerprint)
 
 
 def load(source: str, split: str) -> Examples:
@@ -70,6 +73,13 @@ def read_folder(root: Path) -> ImageFolder:
     """
     files = find_images(root)
     first = read_image(files[0][2])
+    needed = 2 * len(files) * first.nbytes  # read, and then by channels
+    if needed > memory_of_machine():
+        raise SourceError(
+            f"{root} has {len(files)} images, which need {needed:,} bytes of memory; this machine "
+            f"has {memory_of_machine():,}. Resize or remove some."
+        )
+    content = hashlib.sha256()
     colours = np.empty((len(files), *first.shape), np.uint8)  # (N, h, w, 3)
     for row, (_, _, path) in zip(colours, files, strict=True):
         image = read_image(path)
@@ -79,15 +89,18 @@ def read_folder(root: Path) -> ImageFolder:
                 f"all images must be of one size. Resize it to {_size(first)}."
             )
         row[:] = image
+        content.update(row)
     grey = np.array_equal(colours[..., 0], colours[..., 1]) and np.array_equal(
         colours[..., 1], colours[..., 2]
     )
     class_names = tuple(sorted({name for _, name, _ in files}))
+    content.update(repr([(split, name, path.name) for split, name, path in files]).encode())
     return ImageFolder(
         class_names,
         np.ascontiguousarray(colours[..., : 1 if grey else 3].transpose(0, 3, 1, 2)),
         np.array([class_names.index(name) for _, name, _ in files]),
         np.array([split for split, _, _ in files]),
+        content.hexdigest(),
     )
 
 
@@ -125,21 +138,6 @@ def split_of(relative: str) -> int:
     return SPLITS.index({8: "validation", 9: "test"}.get(tenth, "train"))
 
 
-def read_image(path: Path) -> Bytes:
-    """Read one image as RGB, (h, w, 3); transparency is dropped.
-
-    Raises:
-        SourceError: if the file is damaged.
-    """
-    import cv2
-
-    content = np.frombuffer(path.read_bytes(), np.uint8)
-    image = cv2.imdecode(content, cv2.IMREAD_COLOR) if content.size else None
-    if image is None:
-        raise SourceError(f"{path} is not an image that can be read. Replace or remove it.")
-    return np.asarray(image[..., ::-1], np.uint8)
-
-
 def _images(parent: Path) -> list[tuple[str, Path]]:
     """The (class name, path) of every image in the class folders of `parent`."""
     found = []
@@ -147,6 +145,8 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
         paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
         if not paths:
             raise SourceError(f"{folder} holds no image (png, jpg, bmp). Add some or remove it.")
+        for path in paths:
+            check_file(path)
         found += [(folder.name, path) for path in paths]
     if not found:
         raise SourceError(f"{parent} has no folders in it. {LAYOUT}.")

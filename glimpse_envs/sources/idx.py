@@ -129,10 +129,15 @@ def read_idx(path: Path, axes: int) -> Bytes:
     Raises:
         SourceError: if the file is not gzip, is cut short, or has another header or length.
     """
+    header = 4 + 4 * axes
     try:
         with gzip.open(path) as opened:
-            content = opened.read()
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            content = opened.read(header)
+            # No more than the header tells, and one byte, which reads to the end: there gzip's own
+            # checksum stands.
+            lengths = struct.unpack(f">{axes}I", content[4:].ljust(4 * axes, b"\0"))
+            content += opened.read(prod(lengths) + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error, OverflowError, MemoryError) as error:
         raise SourceError(f"{path} is cut short or not gzip ({error}). Fetch it again.") from error
 
     magic, expected = content[:4], bytes([0, 0, 8, axes])
@@ -141,7 +146,6 @@ def read_idx(path: Path, axes: int) -> Bytes:
             f"{path} is not an IDX file of bytes with {axes} axes: its magic number should be "
             f"0x{expected.hex()}, but is 0x{magic.hex()}. Fetch it again."
         )
-    header = 4 + 4 * axes
     if len(content) < header:
         raise SourceError(
             f"{path} is cut short: its header should have {header} bytes, but there are "

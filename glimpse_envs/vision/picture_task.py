@@ -248,6 +248,10 @@ class PictureTask(Task):
             arrays |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
         return arrays
 
+    def identity(self) -> dict[str, str]:
+        fingerprint = self._scene.fingerprint
+        return {"content of its source": fingerprint} if fingerprint else {}
+
     def state_bounds(self) -> dict[str, tuple[float, float]]:
         side = max(self._scene.shape[1:])
         return {

@@ -49,7 +49,7 @@ class ImageScene(Scene):
             )
         check_memory(20 * clutter, clutter=clutter)  # random words
         self.shape = (channels, size, size)
-        self.class_names = info.class_names
+        self.class_names, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
         self._clutter, self._clutter_size = clutter, clutter_size
 
