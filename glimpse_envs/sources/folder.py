@@ -2,10 +2,11 @@
 
 Where PATH has the three folders train, validation and test, these hold the class folders. Else
 each image falls into a split, 80 : 10 : 10, by a hash of its class and file name, so that it stays
-there when others are added.
+there when others are added. Images of mixed sizes are resized by "folder:PATH?resize=28".
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,8 +16,9 @@ import numpy as np
 from glimpse_envs.core.arguments import memory_of_machine
 from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
-from glimpse_envs.sources.image_files import check_file, read_image
+from glimpse_envs.sources.image_files import check_file, read_image, resized
 
+_RESIZE = re.compile(r"\?resize=([1-9][0-9]{0,3})$")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
 LAYOUT = "It must hold one folder of images (png, jpg, bmp) for each class"
 
@@ -38,7 +40,7 @@ def describe(source: str) -> SourceInfo:
     Raises:
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
-    folder = read_folder(path_of(source))
+    folder = read_folder(path_of(source), side_of(source))
     channels, height, width = folder.images.shape[1:]
     return SourceInfo(source, (channels, height, width), folder.class_names, folder.fingerprint)
 
@@ -49,7 +51,7 @@ def load(source: str, split: str) -> Examples:
     Raises:
         SourceError: as `describe`, and if no image is in this split.
     """
-    folder = read_folder(path_of(source))
+    folder = read_folder(path_of(source), side_of(source))
     chosen = folder.splits == SPLITS.index(split)
     if not chosen.any():
         raise SourceError(
@@ -61,18 +63,25 @@ def load(source: str, split: str) -> Examples:
 
 def path_of(source: str) -> Path:
     """The absolute path in "folder:PATH"."""
-    return Path(source.partition(":")[2]).expanduser().resolve()
+    return Path(_RESIZE.sub("", source).partition(":")[2]).expanduser().resolve()
+
+
+def side_of(source: str) -> int | None:
+    """The side in "folder:PATH?resize=SIDE" to which images are resized; None: they are not."""
+    found = _RESIZE.search(source)
+    return None if found is None else int(found[1])
 
 
 @cache
-def read_folder(root: Path) -> ImageFolder:
-    """Read all images under `root`: as grey where every one is grey, else as RGB.
+def read_folder(root: Path, side: int | None = None) -> ImageFolder:
+    """Read all images under `root`: as grey where every one is grey, else as RGB; resized to
+    `side` x `side` pixels unless it is None.
 
     Raises:
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
     files = find_images(root)
-    first = read_image(files[0][2])
+    first = _read(files[0][2], side)
     needed = 2 * len(files) * first.nbytes  # read, and then by channels
     if needed > memory_of_machine():
         raise SourceError(
@@ -82,11 +91,12 @@ def read_folder(root: Path) -> ImageFolder:
     content = hashlib.sha256()
     colours = np.empty((len(files), *first.shape), np.uint8)  # (N, h, w, 3)
     for row, (_, _, path) in zip(colours, files, strict=True):
-        image = read_image(path)
+        image = _read(path, side)
         if image.shape != first.shape:
             raise SourceError(
                 f"{path} has {_size(image)} pixels, but {files[0][2]} has {_size(first)}: "
-                f"all images must be of one size. Resize it to {_size(first)}."
+                f"all images must be of one size. Resize it to {_size(first)}, or all "
+                'by source="folder:PATH?resize=SIDE".'
             )
         row[:] = image
         content.update(row)
@@ -156,6 +166,12 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
 def _folders(parent: Path) -> list[Path]:
     """The folders in a folder, but hidden ones."""
     return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+def _read(path: Path, side: int | None) -> Bytes:
+    """Read one image, resized to `side` x `side` pixels unless it is None."""
+    image = read_image(path)
+    return image if side is None else resized(image, side)
 
 
 def _size(image: Bytes) -> str:

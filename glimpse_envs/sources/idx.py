@@ -153,8 +153,9 @@ def read_idx(path: Path, axes: int) -> Bytes:
         )
     shape = struct.unpack(f">{axes}I", content[4:header])
     if len(content) - header != prod(shape):
+        found = len(content) - header
         raise SourceError(
             f"{path} should have {prod(shape)} bytes for the shape {shape}, but has "
-            f"{len(content) - header}. Fetch it again."
+            f"{found if found < prod(shape) else 'more'}. Fetch it again."
         )
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)

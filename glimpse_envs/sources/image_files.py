@@ -68,6 +68,14 @@ def read_image(path: Path) -> Bytes:
     return np.asarray(image[..., ::-1], np.uint8)
 
 
+def resized(image: Bytes, side: int) -> Bytes:
+    """Return an image (h, w, 3) resized to (side, side, 3), each cell the mean of its area."""
+    import cv2
+
+    wanted = cv2.resize(np.ascontiguousarray(image), (side, side), interpolation=cv2.INTER_AREA)
+    return np.asarray(wanted, np.uint8)
+
+
 def _size_in(content: bytes) -> tuple[int, int]:
     """Return the width and height that the header of a PNG, BMP or JPEG gives; else (0, 0)."""
     try:

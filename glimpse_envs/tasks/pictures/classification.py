@@ -73,7 +73,9 @@ class ImageClassification(PictureTask):
 
     Args:
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", "circle_square", or
-            "folder:PATH", a folder of class-named folders of images.
+            "folder:PATH", a folder of class-named folders of images ("folder:PATH?resize=28" where
+            their sizes differ), or a name given to `glimpse_envs.sources.from_arrays` or
+            `from_dataset` in this process.
         split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from glimpse_envs import sources
-from glimpse_envs.core.arguments import shown
 
 if TYPE_CHECKING:
     from glimpse_envs.vision.scenes.scene import Scene
@@ -22,9 +21,7 @@ def make_scene(source: str, split: str, size: int, clutter: int, clutter_size: i
             raise ValueError(f"clutter={clutter} must be 0 for source='circle_square'")
         return CircleSquareScene(split, size)
     if not sources.is_known(source):
-        raise ValueError(
-            f"source={shown(source)} must be one of {', '.join(sources.SOURCES)}, circle_square"
-        )
+        raise sources.unknown(source, ", circle_square")
     from glimpse_envs.vision.scenes.images import ImageScene
 
     return ImageScene(source, split, size, clutter, clutter_size)
