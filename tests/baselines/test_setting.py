@@ -60,5 +60,5 @@ def test_a_table_is_answered_once_after_its_hops() -> None:
 def test_an_environment_without_an_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     acting = Description(spaces.Dict(), {"act": Component(spaces.Discrete(3))})
     monkeypatch.setattr(setting_module, "_describe", lambda *_: acting)
-    with pytest.raises(ValueError, match="asks for no answer.*its actions are act"):
+    with pytest.raises(ValueError, match=r"asks for no answer.*its actions are act"):
         Setting.of(CENTRED, {})
