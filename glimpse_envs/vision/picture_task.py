@@ -258,7 +258,6 @@ class PictureTask(Task):
             "locations": (-1.0, 1.0),
             "centres": (0.0, side),
             "path": (0.0, side),
-            "answers": (-1, max(0, len(self._view.class_names) - 1)),
             "glimpses": (0.0, 1.0),
             "seen_from": (-1.0, 1.0),
         }

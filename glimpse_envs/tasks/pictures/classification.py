@@ -181,6 +181,9 @@ class ImageClassification(PictureTask):
             actions["stop"] = np.ones_like(labels)
         return actions
 
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        return super().state_bounds() | {"answers": (-1, len(self._class_names) - 1)}
+
     def picture(self, row: int, caption: str) -> "Picture":
         answer = int(self._answers[row])
         return self.picture_of(
