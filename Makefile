@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install fresh-kernels demo test quick oldest compare report benchmark clean
+.PHONY: install demo test quick oldest compare report benchmark clean
 
-install: $(INSTALLED) fresh-kernels
+install: $(INSTALLED)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed; {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
@@ -17,14 +17,6 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  $(BIN)/pip uninstall --quiet --yes opencv-python; \
 	  $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt opencv-python-headless; }
 	touch $(INSTALLED)
-
-# Numba compiles a kernel anew when its own file changes, but not when a function that it calls from
-# another file does.
-fresh-kernels:
-	@oldest=$$(find glimpse_envs -name '*.nb[ic]' -exec ls -tr {} + | head -n 1); \
-	if [ -n "$$oldest" ] && [ -n "$$(find glimpse_envs -name '*.py' -newer "$$oldest")" ]; then \
-	  find glimpse_envs -name '*.nb[ic]' -delete; \
-	fi
 
 demo: install
 	$(BIN)/python -m agents.demo

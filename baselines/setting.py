@@ -88,9 +88,15 @@ class Setting:
         """The setting of an environment, whatever view `env_kwargs` ask for.
 
         Raises:
-            ValueError: the environment hides neither a picture, nor a tape, nor a table.
+            ValueError: the environment hides neither a picture, nor a tape, nor a table, or asks
+                for no answer.
         """
         whole = _describe(env_id, full_view(env_id, env_kwargs))
+        if "answer" not in whole.components:
+            raise ValueError(
+                f"{env_id} asks for no answer, which the baselines learn to give: its actions are "
+                f"{', '.join(whole.components)}"
+            )
         shape, answer = whole.observation_space["scene"].shape, whole.components["answer"].space
         choices = answer.nvec[0] if isinstance(answer, spaces.MultiDiscrete) else answer.n  # type: ignore[attr-defined]  # Discrete
         if shape is not None and len(shape) == 3:

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from glimpse_envs.core.arguments import check_flags, check_integers, check_mode
+from glimpse_envs.core.arguments import check_flags, check_integers, check_mode, enter_arguments
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats, Ints
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.attributes import SharedAttributes
@@ -69,6 +69,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         **kwargs: Any,
     ) -> None:
         check_integers(1, num_envs=num_envs, copies=copies)
+        num_envs, copies = int(num_envs), int(copies)
+        rules = load_task(task)
+        kwargs = enter_arguments(rules, kwargs)
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         if flat not in (False, True, "discrete"):
@@ -85,10 +88,10 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             flat_observation=flat_observation,
             **kwargs,
         )
-        rules = load_task(task)
         self.task = rules(**kwargs)
         self._display = Display(self.task, render_mode)
         self._identity = {"task": digest(task), **digests_of(rules, kwargs)}
+        self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
         self.render_mode = render_mode
         self.metadata = {
@@ -191,10 +194,10 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         """Begin the next episode of `groups`, with `scenes` and of `lengths`, (num_groups,) each,
         if asked for."""
         self._dealer.next_episode(groups, scenes, self.num_scenes)
-        if self._levels is not None:
+        if self._levels is not None and self.task.levels is not None:
             fixed = self.num_scenes is not None
-            levels = UniformLevels(*self.task.levels) if fixed else self._levels  # type: ignore[misc]
-            self._dealer.choose_levels(groups, lengths, levels)
+            levels = UniformLevels(*self.task.levels) if fixed else self._levels
+            self._dealer.choose_levels(groups, lengths, levels, self.task.levels)
         rows = self._dealer.rows_of(groups)
         self._clock.begin(rows)
         self.task.deal(groups, self._dealer.keys)
@@ -348,7 +351,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
                 files have changed; nothing has changed.
             glimpse_envs.sources.SourceError: files are missing or damaged; nothing has changed.
         """
-        check_state(state, self.state_dict())
+        check_state(state, self.state_dict(), self.task, self._levels)
         dealer = Dealer(self.num_envs, self.copies)
         dealer.load_state_dict(state)
         if dealer.started:

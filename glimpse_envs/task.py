@@ -239,6 +239,16 @@ class Task(ABC):
         """Return the arrays of unfinished episodes that `deal` does not restore; the task changes
         them in place."""
 
+    def identity(self) -> Mapping[str, int | float | str]:
+        """Return what the task is made of besides its arguments, such as a fingerprint of files,
+        name -> value: a state is loaded only where it is the same."""
+        return {}
+
+    def state_bounds(self) -> Mapping[str, tuple[float, float]]:
+        """Return the least and the greatest value of each of `state_arrays`, name -> (least,
+        greatest): a saved state beyond them is refused. Needed of all that is used as an index."""
+        return {}
+
     def state_dict(self) -> Arrays:
         """Return copies of `state_arrays`."""
         return {name: array.copy() for name, array in self.state_arrays().items()}

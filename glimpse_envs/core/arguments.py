@@ -1,5 +1,9 @@
 """Argument checks; each error gives the argument's name, its value and the valid range."""
 
+import difflib
+import inspect
+import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,17 +12,54 @@ from gymnasium.vector import AutoresetMode
 SPLITS = ("train", "validation", "test")
 
 
+MOST_STEPS = 2**31
+"""The greatest budget of an episode."""
+
+_MOST = 1e100  # squares and sums of such numbers are still finite
+
+
+def enter_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `arguments` with which `function` is to be called, NumPy's numbers as Python's:
+    sums of small NumPy integers wrap around.
+
+    Raises:
+        TypeError: `function` has no such argument; the message names the nearest one.
+    """
+    parameters = inspect.signature(function).parameters
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    unknown = [] if takes_any else [name for name in arguments if name not in parameters]
+    if unknown:
+        nearest = difflib.get_close_matches(unknown[0], parameters, 1)
+        hint = f": did you mean {nearest[0]!r}?" if nearest else "."
+        raise TypeError(
+            f"there is no argument {unknown[0]!r}{hint} The arguments are {', '.join(parameters)}"
+        )
+    return {name: _as_plain(value) for name, value in arguments.items()}
+
+
+def _as_plain(value: Any) -> Any:
+    if isinstance(value, np.longdouble):
+        return float(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def shown(value: object) -> str:
+    """Return `value` as it stands in an error: its `repr`, shortened where it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else f"{text[:200]}... ({type(value).__name__})"
+
+
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise a ValueError unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
+        raise ValueError(f"{name}={shown(value)} must be one of {', '.join(map(repr, choices))}")
 
 
 def check_integers(least: int, /, **values: object) -> None:
     """Raise a ValueError unless all of `values` are integers of at least `least`."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name}={value!r} must be an integer of at least {least}")
+            raise ValueError(f"{name}={shown(value)} must be an integer of at least {least}")
 
 
 def check_lengths(least: int, min_length: Any, length: Any) -> None:
@@ -27,20 +68,51 @@ def check_lengths(least: int, min_length: Any, length: Any) -> None:
     check_integers(least, min_length=min_length)
     if min_length > length:
         raise ValueError(f"min_length={min_length} must be at most length={length}")
+    if length > MOST_STEPS:
+        raise ValueError(f"length={length} must be at most 2**31")
 
 
 def check_numbers(least: float, /, **values: Any) -> None:
-    """Raise a ValueError unless all of `values` are finite numbers of at least `least`."""
+    """Raise a ValueError unless all of `values` are numbers from `least` to 1e100."""
     for name, value in values.items():
-        if not is_number(value) or not least <= value < np.inf:
-            raise ValueError(f"{name}={value!r} must be a number of at least {least}")
+        if not is_number(value) or not least <= value <= _MOST:
+            raise ValueError(
+                f"{name}={shown(value)} must be a number of at least {least}, at most {_MOST}"
+            )
+
+
+def check_slack(slack: float, steps: int) -> None:
+    """Raise a ValueError unless `slack` times `steps`, a budget, is at most `MOST_STEPS`."""
+    if slack * steps > MOST_STEPS:
+        raise ValueError(
+            f"slack={slack} makes a budget of {slack * steps:.3g} steps: it must be at most 2**31"
+        )
+
+
+def check_memory(needed: int, **values: int) -> None:
+    """Raise a ValueError if a single row of an environment with these `values` needs more bytes,
+    `needed`, than the machine has."""
+    available = memory_of_machine()
+    if needed > available:
+        named = ", ".join(f"{name}={value}" for name, value in values.items())
+        raise ValueError(
+            f"{named} needs {needed:,} bytes for each row; this machine has {available:,}"
+        )
+
+
+def memory_of_machine() -> int:
+    """Return the bytes of memory that this machine has, or, where it does not tell, 1 TiB."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 40
 
 
 def check_flags(**values: object) -> None:
     """Raise a ValueError unless all of `values` are booleans."""
     for name, value in values.items():
         if not isinstance(value, bool | np.bool_):
-            raise ValueError(f"{name}={value!r} must be True or False")
+            raise ValueError(f"{name}={shown(value)} must be True or False")
 
 
 def is_number(value: object) -> bool:

@@ -8,9 +8,9 @@ Imported by kernels alone: this module needs Numba.
 """
 
 import numpy as np
-from numba import njit
 
 from glimpse_envs.core.arrays import Floats, Ints, KeyArrays, Words
+from glimpse_envs.core.kernels import kernel
 
 # Purposes of streams. A train scene is keyed by (row, episode), a fixed one by its index.
 TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
@@ -23,7 +23,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def block_at(
     block: int | np.int64, seed: np.uint64, purpose: int, stream: int, episode: int
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
@@ -39,7 +39,7 @@ def block_at(
     return c0, c1, c2, c3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_words(words: Words, seed: np.uint64, purpose: int, stream: int, episode: int) -> None:
     """Fill `words` (n,) uint32 with the first n words of the stream that the rest names."""
     for start in range(0, len(words), 4):
@@ -48,19 +48,19 @@ def fill_words(words: Words, seed: np.uint64, purpose: int, stream: int, episode
             words[start + i] = np.uint32(block[i])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def below(word: np.uint32, n: int) -> np.int64:
     """Map a word to an integer in [0, n); the bias is below n / 2**32."""
     return np.int64((np.uint64(word) * np.uint64(n)) >> _32)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def symmetric(word: np.uint32) -> float:
     """Map a word to a float64 in (-1, 1)."""
     return (float(word) + 0.5) / 2147483648.0 - 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_keyed_words(words: Words, n: int, keys: KeyArrays, train: int, fixed: int) -> None:
     """Fill `words` (w,) from the key of scene n, for the purpose `train` or, in a fixed split,
     `fixed`.
@@ -74,7 +74,7 @@ def fill_keyed_words(words: Words, n: int, keys: KeyArrays, train: int, fixed: i
         fill_words(words, seeds[n], fixed, indices[n], 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keyed_block(
     block: int | np.int64, n: int, keys: KeyArrays, train: int, fixed: int
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
@@ -86,7 +86,7 @@ def keyed_block(
     return block_at(block, seeds[n], fixed, indices[n], 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_level_words(which: Ints, keys: KeyArrays, words: Words) -> None:
     """Fill `words` (m, 3), a row for each of `which` (m,), from which its level is drawn."""
     for i in range(len(which)):
@@ -94,7 +94,7 @@ def draw_level_words(which: Ints, keys: KeyArrays, words: Words) -> None:
         words[i, 0], words[i, 1], words[i, 2] = block[0], block[1], block[2]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_starts(which: Ints, keys: KeyArrays, starts: Floats) -> None:
     """Fill `starts[which]` (m, 2) with places uniform in (-1, 1), each from its scene's key.
 

@@ -28,8 +28,14 @@ def _threads_wanted() -> int:
     return int(wanted)
 
 
-_threads = _threads_wanted()
-_pool: ThreadPoolExecutor | None = None
+def _workers_of(threads: int) -> tuple[int, ThreadPoolExecutor]:
+    """Return a number of threads and a pool of as many, which start with their first work."""
+    return threads, ThreadPoolExecutor(threads, thread_name_prefix="glimpse")
+
+
+# One value, so that whoever works through chunks keeps the pool that they began with. Its threads
+# end when nobody has it any more.
+_workers = _workers_of(_threads_wanted())
 
 
 def set_threads(threads: int) -> None:
@@ -39,12 +45,13 @@ def set_threads(threads: int) -> None:
     Raises:
         ValueError: `threads` is not an integer of at least 1.
     """
-    global _threads, _pool
+    global _workers
     check_integers(1, threads=threads)
-    if _pool is not None:
-        _pool.shutdown()
-        _pool = None
-    _threads = threads
+    _workers = _workers_of(int(threads))
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool, but none of its threads
+    os.register_at_fork(after_in_child=lambda: set_threads(_workers[0]))
 
 
 def for_chunks(work: Callable[[Ints], None], indices: Ints, size: int = _CHUNK) -> None:
@@ -55,14 +62,12 @@ def for_chunks(work: Callable[[Ints], None], indices: Ints, size: int = _CHUNK) 
             work(indices)
         return
     chunks = [indices[i : i + size] for i in range(0, len(indices), size)]
-    if _threads == 1:
+    threads, pool = _workers
+    if threads == 1:
         _work_through(work, chunks)
         return
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(_threads, thread_name_prefix="glimpse")
-    shares = [chunks[i::_threads] for i in range(_threads)]
-    for done in [_pool.submit(_work_through, work, share) for share in shares]:
+    shares = [chunks[i::threads] for i in range(threads)]
+    for done in [pool.submit(_work_through, work, share) for share in shares]:
         done.result()
 
 

@@ -1,10 +1,13 @@
 """Keys of the next episodes: seeds, streams, episodes, and the scenes of fixed splits."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glimpse_envs.core.arrays import Bools, Ints
+from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arrays import Bools, Ints, Words
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.levels import WORDS, LevelDistribution
 from glimpse_envs.task import Rows, rows_of
@@ -149,10 +152,19 @@ class Dealer:
             self.next_scene = (self.next_scene + len(groups)) % num_scenes
 
     def choose_levels(
-        self, groups: Rows, asked: Ints | None, distribution: LevelDistribution
+        self,
+        groups: Rows,
+        asked: Ints | None,
+        distribution: LevelDistribution,
+        bounds: tuple[int, int],
     ) -> None:
         """Set the levels in the keys of `groups` (m,): those `asked` for (num_groups,), or drawn
-        from `distribution` by the keys themselves."""
+        from `distribution` by the keys themselves.
+
+        Raises:
+            ValueError: `distribution` draws no integers within `bounds`; all rows then need a
+                reset.
+        """
         if asked is not None:
             self.keys.levels[groups] = asked[groups]
             return
@@ -160,7 +172,11 @@ class Dealer:
 
         words = np.empty((len(groups), WORDS), np.uint32)
         draw_level_words(groups, self.keys.arrays, words)
-        self.keys.levels[groups] = distribution.draw(words)
+        try:
+            self.keys.levels[groups] = _checked_levels(distribution, words, bounds)
+        except Exception:
+            self.started = False  # some episodes have ended, and there are none to follow
+            raise
 
     def state_dict(self) -> dict[str, Any]:
         """Return keys and counters."""
@@ -180,6 +196,26 @@ class Dealer:
                 f"the state is of scene {last}, but the split has only {num_scenes}: its source "
                 "has changed"
             )
+
+
+def _checked_levels(distribution: LevelDistribution, words: Words, bounds: tuple[int, int]) -> Ints:
+    """Return the levels (m,) that `distribution` draws from `words` (m, WORDS): kernels index
+    arrays by them."""
+    least, greatest = bounds
+    drawn = distribution.draw(words)
+    levels: NDArray = np.empty(0)
+    with suppress(ValueError):  # of lists of different lengths
+        levels = np.asarray(drawn)
+    if (
+        levels.shape != (len(words),)
+        or levels.dtype.kind not in "iu"
+        or not ((levels >= least) & (levels <= greatest)).all()
+    ):
+        raise ValueError(
+            f"{type(distribution).__name__}.draw must return {len(words)} integers from {least} to "
+            f"{greatest}, the lengths of this environment; it returned {shown(drawn)}"
+        )
+    return levels.astype(np.int64)
 
 
 def _drawn_seed() -> int:

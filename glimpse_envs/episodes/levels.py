@@ -5,11 +5,12 @@ a curriculum keeps its state, so that a run resumes exactly.
 """
 
 from abc import ABC, abstractmethod
+from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
 
-from glimpse_envs.core.arguments import check_integers, is_number
+from glimpse_envs.core.arguments import check_integers, is_number, shown
 from glimpse_envs.core.arrays import Bools, Ints, Words
 
 WORDS = 3
@@ -46,7 +47,11 @@ class LevelDistribution(ABC):
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Restore what `state_dict` returned."""
+        """Restore what `state_dict` returned.
+
+        Raises:
+            ValueError: it is no such state; nothing has changed.
+        """
 
 
 class UniformLevels(LevelDistribution):
@@ -99,8 +104,16 @@ class Curriculum(LevelDistribution):
         return {"present": self.present, "seen": self._seen, "solved": self._solved}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.present, self._seen = int(state["present"]), int(state["seen"])
-        self._solved = int(state["solved"])
+        try:
+            present, seen, solved = (index(state[name]) for name in ("present", "seen", "solved"))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no state of {type(self).__name__}: {shown(state)}") from error
+        if not self.least <= present <= self.greatest or not 0 <= solved <= seen:
+            raise ValueError(
+                f"the state is of level {present}, with {solved} of {seen} episodes solved: the "
+                f"level must be from {self.least} to {self.greatest}, and no more solved than seen"
+            )
+        self.present, self._seen, self._solved = present, seen, solved
 
 
 class ThresholdLevels(Curriculum):

@@ -1,12 +1,18 @@
-"""Checks that a saved state fits an environment: number of rows, and arguments."""
+"""Checks that a saved state fits an environment: arguments, shapes, dtypes and ranges."""
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from glimpse_envs.core.arguments import shown
+from glimpse_envs.episodes.levels import LevelDistribution
+from glimpse_envs.task import Task
+
+_COUNTABLE = 2**62  # a counter below this can be added to
 _DIGEST_BYTES = 6  # below 2**53, which every reader of JSON holds exactly
 
 
@@ -30,8 +36,19 @@ def digest(value: Any) -> int:
     return int.from_bytes(blake2b(repr(plain).encode(), digest_size=_DIGEST_BYTES).digest())
 
 
-def check_state(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless `state` fits the environment whose own state is `own`."""
+def check_state(
+    state: Mapping[str, Any], own: Mapping[str, Any], task: Task, levels: LevelDistribution | None
+) -> None:
+    """Check a state of an environment with `task` and `levels`, whose present state is `own`:
+    kernels, which check nothing, index arrays by what is in it. Nothing is changed.
+
+    Raises:
+        ValueError: the state is of another environment, or has values that it could not have; the
+            message names them.
+    """
+    absent = [name for name in ("taken", "seeds") if np.ndim(np.asarray(state.get(name))) != 1]
+    if absent:
+        raise ValueError(f"the state has no {' and no '.join(absent)}: it is of no environment")
     rows, groups = (len(state[name]) for name in ("taken", "seeds"))
     own_rows, own_groups = (len(own[name]) for name in ("taken", "seeds"))
     if (rows, groups) != (own_rows, own_groups):
@@ -39,7 +56,7 @@ def check_state(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
             f"the state is of {rows} rows in {groups} groups; this environment has {own_rows} in "
             f"{own_groups}"
         )
-    if "arguments" not in state:
+    if not isinstance(state.get("arguments"), Mapping):
         raise ValueError("the state does not say which arguments it is of: an older version's")
     theirs, ours = state["arguments"], own["arguments"]
     different = [name for name in ours | theirs if ours.get(name) != theirs.get(name)]
@@ -48,16 +65,70 @@ def check_state(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
             "the state is of an environment with other arguments: it has another "
             + ", ".join(different)
         )
-    kinds = [one["level_distribution"]["kind"] for one in (state, own)]
+    kinds = [dict(one.get("level_distribution", {})).get("kind") for one in (state, own)]
     if kinds[0] != kinds[1]:
         raise ValueError(
             "the state is of another kind of level_distribution: set one like it before loading"
         )
-    shapes, own_shapes = (
-        {name: np.shape(value) for name, value in one["task"].items()} for one in (state, own)
-    )
-    if shapes != own_shapes:
+    for name in own.keys() - {"arguments", "level_distribution"}:
+        _check_alike(name, state.get(name, {}), own[name])
+    _check_ranges(state, task, own_groups)
+    if levels is not None:
+        deepcopy(levels).load_state_dict(state["level_distribution"])  # may refuse it
+
+
+def _check_alike(name: str, value: Any, own: Any) -> None:
+    """Raise a ValueError unless `value` is of the same kind, shape and dtype as `own`."""
+    if isinstance(own, Mapping):
+        if not isinstance(value, Mapping):
+            raise ValueError(f"the state's {name} must be a dict, not {shown(value)}")
+        for key in own:
+            _check_alike(f"{name}[{key!r}]", value.get(key), own[key])
+    elif isinstance(own, np.ndarray):
+        if not isinstance(value, np.ndarray) or (value.shape, value.dtype) != (
+            own.shape,
+            own.dtype,
+        ):
+            kind = getattr(value, "dtype", type(value).__name__)
+            raise ValueError(
+                f"the state's {name} must have shape {own.shape} and dtype {own.dtype}; it has "
+                f"{np.shape(value)} and {kind}: it is damaged, or its source has changed"
+            )
+    elif isinstance(own, bool):
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"the state's {name} must be True or False, not {shown(value)}")
+    elif isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"the state's {name} must be an integer, not {shown(value)}")
+
+
+def _check_ranges(state: Mapping[str, Any], task: Task, groups: int) -> None:
+    started, fixed = bool(state["started"]), task.num_scenes is not None
+    least, greatest = task.levels or (0, 0)
+    counted = 1 if started else 0
+    # The last scene of a split is held by `Dealer.check_scenes`.
+    last = _COUNTABLE if fixed else -1
+    bounds: dict[str, tuple[float, float]] = {
+        "streams": (0, groups - 1),
+        "episodes": (counted - 1, _COUNTABLE),
+        "indices": (0 if fixed and started else -1, last),
+        "next_scene": (0, max(0, last)),
+        "levels": (least if started else 0, greatest),
+        "taken": (counted, task.budget),
+    }
+    for name, (low, high) in bounds.items():
+        _check_range(name, state[name], low, high)
+    if (state["truncated"] & ~state["ended"]).any():
+        raise ValueError("the state has rows that are truncated and have not ended")
+    arrays = state.get("task", {})
+    for name, (low, high) in task.state_bounds().items():
+        if name in arrays:
+            _check_range(f"task[{name!r}]", arrays[name], low, high)
+
+
+def _check_range(name: str, values: Any, least: float, greatest: float) -> None:
+    wrong = ~((np.asarray(values) >= least) & (np.asarray(values) <= greatest))  # NaN is wrong
+    if wrong.any():
         raise ValueError(
-            f"the state's arrays have the shapes {shapes}, this environment's {own_shapes}: its "
-            "source has changed"
+            f"the state's {name} must be from {least} to {greatest}; one is "
+            f"{np.asarray(values)[wrong].flat[0]}"
         )

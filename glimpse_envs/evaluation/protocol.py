@@ -17,6 +17,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
@@ -215,10 +216,9 @@ def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.
 def _check_arguments(
     split: str, episodes: int | None, batch_size: int, env_kwargs: dict[str, Any]
 ) -> None:
-    if batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}; it should be at least 1.")
-    if episodes is not None and episodes < 1:
-        raise ValueError(f"episodes is {episodes}; it should be at least 1, or None for all.")
+    check_integers(1, batch_size=batch_size)
+    if episodes is not None:
+        check_integers(1, episodes=episodes)
     if split == "train" and episodes is None:
         raise ValueError(
             "The train split draws episodes for ever: say how many, as in episodes=10_000."

@@ -1,13 +1,17 @@
 """Raw examples: the labelled images that scenes are made of.
 
-A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10" or "folder:PATH".
+A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10", "folder:PATH", or a
+name under which `from_arrays` or `from_dataset` registered images in this process.
 """
 
 from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
 
+from glimpse_envs.core.arguments import shown
+from glimpse_envs.sources import in_memory
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
+from glimpse_envs.sources.in_memory import from_arrays, from_dataset
 
 __all__ = [
     "SOURCES",
@@ -16,6 +20,8 @@ __all__ = [
     "SourceError",
     "SourceInfo",
     "describe",
+    "from_arrays",
+    "from_dataset",
     "is_known",
     "load",
 ]
@@ -63,7 +69,18 @@ def load(source: str, split: str) -> Examples:
 
 def is_known(source: object) -> bool:
     """Return whether `source` names a source; no file is touched."""
-    return isinstance(source, str) and _key(source) in SOURCES
+    if not isinstance(source, str):
+        return False
+    return in_memory.is_registered(source) or _key(source) in SOURCES
+
+
+def unknown(source: object, others: str = "") -> ValueError:
+    """The error for a source that is not known; `others` are names known elsewhere."""
+    return ValueError(
+        f"source={shown(source)} must be one of {', '.join(SOURCES)}{others}, or registered "
+        "in this process: sources of glimpse_envs.sources.from_arrays and from_dataset have to be "
+        "registered in each process that uses them, spawned workers and unpickling ones included"
+    )
 
 
 def _key(source: str) -> str:
@@ -75,5 +92,7 @@ def _key(source: str) -> str:
 def _module(source: str) -> SourceModule:
     """The module of a source, imported now, because some of them import much."""
     if not is_known(source):
-        raise ValueError(f"unknown source {source!r}: it must be one of {', '.join(SOURCES)}")
+        raise unknown(source)
+    if in_memory.is_registered(source):
+        return in_memory
     return cast(SourceModule, import_module(SOURCES[_key(source)]))

@@ -10,9 +10,12 @@ import io
 import lzma
 import os
 import pickle
+import shutil
 import tarfile
 import tempfile
+import time
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +56,8 @@ BATCHES = {
     "test": ("test_batch",),
 }
 IMAGE_SHAPE = (3, 32, 32)
+_ROW = (3 * 32 * 32,)
+_LONG_AGO = 600.0  # seconds: nobody takes as long to extract the archive
 CLASS_NAMES = (
     "airplane",
     "automobile",
@@ -99,10 +104,19 @@ def find_batches() -> Path:
         if data is not None:
             raise missing(root / ARCHIVE.name, ARCHIVE.url)
         archive = download(ARCHIVE)
-    extracted = user_cache() / DATA / FOLDER
-    if not extracted.is_dir():
-        extract(archive, extracted)
-    return extracted
+    # In the user's cache, else where that cannot be written to, beside the archive.
+    places = [user_cache() / DATA / FOLDER, archive.parent / FOLDER]
+    for extracted in places:
+        try:
+            if not extracted.is_dir():
+                extract(archive, extracted)
+            return extracted
+        except OSError as error:
+            refusal = error
+    raise SourceError(
+        f"{archive} cannot be extracted to {' nor to '.join(map(str, places))}: {refusal}. Make "
+        "room in one of them, or set XDG_CACHE_HOME to another folder."
+    )
 
 
 def extract(archive: Path, target: Path) -> None:
@@ -112,6 +126,10 @@ def extract(archive: Path, target: Path) -> None:
         SourceError: if the archive is damaged, or lacks a batch.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
+    for left in target.parent.glob(f".{FOLDER}-*"):  # by a process that was killed
+        with suppress(FileNotFoundError):  # another process deletes it too
+            if time.time() - left.stat().st_mtime > _LONG_AGO:
+                shutil.rmtree(left)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{FOLDER}-") as scratch:
         wanted = {f"{FOLDER}/{name}": checksum for name, checksum in MD5.items()}
         try:
@@ -145,8 +163,19 @@ def read_batch(path: Path, md5: str) -> tuple[Bytes, Ints]:
         raise SourceError(f"{path} is missing. {cure}.")
     verify(path, f"md5:{md5}", cure)
     batch = unpickle(path)
-    images = batch[b"data"].reshape(-1, *IMAGE_SHAPE)
-    return images, np.array(batch[b"labels"], np.int64)
+    try:
+        images, labels = batch[b"data"], np.asarray(batch[b"labels"])
+        fits = images.dtype == np.uint8 and images.shape == (len(labels), *_ROW)
+        fits = fits and labels.ndim == 1 and labels.dtype.kind in "iu"
+        fits = fits and bool(((labels >= 0) & (labels < len(CLASS_NAMES))).all())
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise SourceError(
+            f"{path} is not a CIFAR-10 batch: it must hold data, bytes (N, {_ROW[0]}), and labels "
+            f"below {len(CLASS_NAMES)}, (N,). {cure}."
+        )
+    return images.reshape(-1, *IMAGE_SHAPE), labels.astype(np.int64)
 
 
 def unpickle(path: Path) -> Any:
@@ -157,7 +186,7 @@ def unpickle(path: Path) -> Any:
     """
     try:
         return _ArrayUnpickler(io.BytesIO(path.read_bytes()), encoding="bytes").load()
-    except (pickle.UnpicklingError, EOFError) as error:
+    except Exception as error:  # what is no pickle raises anything
         raise SourceError(
             f"{path} is not a CIFAR-10 batch ({error}). Fetch it again from {ARCHIVE.url}."
         ) from error

@@ -26,6 +26,8 @@ class SourceInfo:
     """(C, h, w): C is 1 for grey and 3 for RGB."""
     class_names: tuple[str, ...]
     """Indexed by label."""
+    fingerprint: str = ""
+    """Of the images themselves, where they are a user's own; published ones have checksums."""
 
 
 @dataclass(frozen=True)

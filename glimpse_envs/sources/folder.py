@@ -2,19 +2,23 @@
 
 Where PATH has the three folders train, validation and test, these hold the class folders. Else
 each image falls into a split, 80 : 10 : 10, by a hash of its class and file name, so that it stays
-there when others are added.
+there when others are added. Images of mixed sizes are resized by "folder:PATH?resize=28".
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from glimpse_envs.core.arguments import memory_of_machine
 from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
+from glimpse_envs.sources.image_files import check_file, read_image, resized
 
+_RESIZE = re.compile(r"\?resize=([1-9][0-9]{0,3})$")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
 LAYOUT = "It must hold one folder of images (png, jpg, bmp) for each class"
 
@@ -27,6 +31,7 @@ class ImageFolder:
     images: Bytes  # (N, C, h, w)
     labels: Ints  # (N,)
     splits: Ints  # (N,), indices into SPLITS
+    fingerprint: str  # of names and contents
 
 
 def describe(source: str) -> SourceInfo:
@@ -35,9 +40,9 @@ def describe(source: str) -> SourceInfo:
     Raises:
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
-    folder = read_folder(path_of(source))
+    folder = read_folder(path_of(source), side_of(source))
     channels, height, width = folder.images.shape[1:]
-    return SourceInfo(source, (channels, height, width), folder.class_names)
+    return SourceInfo(source, (channels, height, width), folder.class_names, folder.fingerprint)
 
 
 def load(source: str, split: str) -> Examples:
@@ -46,7 +51,7 @@ def load(source: str, split: str) -> Examples:
     Raises:
         SourceError: as `describe`, and if no image is in this split.
     """
-    folder = read_folder(path_of(source))
+    folder = read_folder(path_of(source), side_of(source))
     chosen = folder.splits == SPLITS.index(split)
     if not chosen.any():
         raise SourceError(
@@ -58,36 +63,54 @@ def load(source: str, split: str) -> Examples:
 
 def path_of(source: str) -> Path:
     """The absolute path in "folder:PATH"."""
-    return Path(source.partition(":")[2]).expanduser().resolve()
+    return Path(_RESIZE.sub("", source).partition(":")[2]).expanduser().resolve()
+
+
+def side_of(source: str) -> int | None:
+    """The side in "folder:PATH?resize=SIDE" to which images are resized; None: they are not."""
+    found = _RESIZE.search(source)
+    return None if found is None else int(found[1])
 
 
 @cache
-def read_folder(root: Path) -> ImageFolder:
-    """Read all images under `root`: as grey where every one is grey, else as RGB.
+def read_folder(root: Path, side: int | None = None) -> ImageFolder:
+    """Read all images under `root`: as grey where every one is grey, else as RGB; resized to
+    `side` x `side` pixels unless it is None.
 
     Raises:
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
     files = find_images(root)
-    first = read_image(files[0][2])
+    first = _read(files[0][2], side)
+    needed = 2 * len(files) * first.nbytes  # read, and then by channels
+    if needed > memory_of_machine():
+        raise SourceError(
+            f"{root} has {len(files)} images, which need {needed:,} bytes of memory; this machine "
+            f"has {memory_of_machine():,}. Resize or remove some."
+        )
+    content = hashlib.sha256()
     colours = np.empty((len(files), *first.shape), np.uint8)  # (N, h, w, 3)
     for row, (_, _, path) in zip(colours, files, strict=True):
-        image = read_image(path)
+        image = _read(path, side)
         if image.shape != first.shape:
             raise SourceError(
                 f"{path} has {_size(image)} pixels, but {files[0][2]} has {_size(first)}: "
-                f"all images must be of one size. Resize it to {_size(first)}."
+                f"all images must be of one size. Resize it to {_size(first)}, or all "
+                'by source="folder:PATH?resize=SIDE".'
             )
         row[:] = image
+        content.update(row)
     grey = np.array_equal(colours[..., 0], colours[..., 1]) and np.array_equal(
         colours[..., 1], colours[..., 2]
     )
     class_names = tuple(sorted({name for _, name, _ in files}))
+    content.update(repr([(split, name, path.name) for split, name, path in files]).encode())
     return ImageFolder(
         class_names,
         np.ascontiguousarray(colours[..., : 1 if grey else 3].transpose(0, 3, 1, 2)),
         np.array([class_names.index(name) for _, name, _ in files]),
         np.array([split for split, _, _ in files]),
+        content.hexdigest(),
     )
 
 
@@ -125,21 +148,6 @@ def split_of(relative: str) -> int:
     return SPLITS.index({8: "validation", 9: "test"}.get(tenth, "train"))
 
 
-def read_image(path: Path) -> Bytes:
-    """Read one image as RGB, (h, w, 3); transparency is dropped.
-
-    Raises:
-        SourceError: if the file is damaged.
-    """
-    import cv2
-
-    content = np.frombuffer(path.read_bytes(), np.uint8)
-    image = cv2.imdecode(content, cv2.IMREAD_COLOR) if content.size else None
-    if image is None:
-        raise SourceError(f"{path} is not an image that can be read. Replace or remove it.")
-    return np.asarray(image[..., ::-1], np.uint8)
-
-
 def _images(parent: Path) -> list[tuple[str, Path]]:
     """The (class name, path) of every image in the class folders of `parent`."""
     found = []
@@ -147,6 +155,8 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
         paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
         if not paths:
             raise SourceError(f"{folder} holds no image (png, jpg, bmp). Add some or remove it.")
+        for path in paths:
+            check_file(path)
         found += [(folder.name, path) for path in paths]
     if not found:
         raise SourceError(f"{parent} has no folders in it. {LAYOUT}.")
@@ -156,6 +166,12 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
 def _folders(parent: Path) -> list[Path]:
     """The folders in a folder, but hidden ones."""
     return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
+
+
+def _read(path: Path, side: int | None) -> Bytes:
+    """Read one image, resized to `side` x `side` pixels unless it is None."""
+    image = read_image(path)
+    return image if side is None else resized(image, side)
 
 
 def _size(image: Bytes) -> str:

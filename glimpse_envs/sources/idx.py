@@ -129,10 +129,15 @@ def read_idx(path: Path, axes: int) -> Bytes:
     Raises:
         SourceError: if the file is not gzip, is cut short, or has another header or length.
     """
+    header = 4 + 4 * axes
     try:
         with gzip.open(path) as opened:
-            content = opened.read()
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            content = opened.read(header)
+            # No more than the header tells, and one byte, which reads to the end: there gzip's own
+            # checksum stands.
+            lengths = struct.unpack(f">{axes}I", content[4:].ljust(4 * axes, b"\0"))
+            content += opened.read(prod(lengths) + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error, OverflowError, MemoryError) as error:
         raise SourceError(f"{path} is cut short or not gzip ({error}). Fetch it again.") from error
 
     magic, expected = content[:4], bytes([0, 0, 8, axes])
@@ -141,7 +146,6 @@ def read_idx(path: Path, axes: int) -> Bytes:
             f"{path} is not an IDX file of bytes with {axes} axes: its magic number should be "
             f"0x{expected.hex()}, but is 0x{magic.hex()}. Fetch it again."
         )
-    header = 4 + 4 * axes
     if len(content) < header:
         raise SourceError(
             f"{path} is cut short: its header should have {header} bytes, but there are "
@@ -149,8 +153,9 @@ def read_idx(path: Path, axes: int) -> Bytes:
         )
     shape = struct.unpack(f">{axes}I", content[4:header])
     if len(content) - header != prod(shape):
+        found = len(content) - header
         raise SourceError(
             f"{path} should have {prod(shape)} bytes for the shape {shape}, but has "
-            f"{len(content) - header}. Fetch it again."
+            f"{found if found < prod(shape) else 'more'}. Fetch it again."
         )
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)

@@ -4,11 +4,11 @@ Imported by tasks alone: this module needs Numba.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.geometry import LookSpace, place_of, shortening
+from glimpse_envs.core.kernels import kernel
 
 
 class Gaze:
@@ -52,7 +52,7 @@ class Gaze:
         _fixate(rows, looks, sharing, max_move, space, state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fixate(
     rows: Ints,
     looks: Floats,

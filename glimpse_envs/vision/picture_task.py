@@ -9,6 +9,7 @@ from glimpse_envs.core.arguments import (
     check_choice,
     check_flags,
     check_integers,
+    check_memory,
     check_numbers,
     is_number,
 )
@@ -82,6 +83,15 @@ class PictureTask(Task):
         if view == "full" and (history or stop or glimpse_cost):
             raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
 
+        channels, *sides = scene.shape
+        check_memory(8 * scales * int(np.prod(scene.shape, dtype=object)), scene_size=max(sides))
+        glimpse = 12 * scales * channels * glimpse_size**2
+        check_memory(
+            (glimpse + 24) * (budget if history else 1) + 8 * budget,
+            budget=budget,
+            glimpse_size=glimpse_size,
+            scales=scales,
+        )
         self._scene = scene
         self._full, self._with_history, self._stop = view == "full", history, stop
         self.budget = 1 if self._full else int(budget)
@@ -237,6 +247,20 @@ class PictureTask(Task):
         if self._with_history:
             arrays |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
         return arrays
+
+    def identity(self) -> dict[str, str]:
+        fingerprint = self._scene.fingerprint
+        return {"content of its source": fingerprint} if fingerprint else {}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        side = max(self._scene.shape[1:])
+        return {
+            "locations": (-1.0, 1.0),
+            "centres": (0.0, side),
+            "path": (0.0, side),
+            "glimpses": (0.0, 1.0),
+            "seen_from": (-1.0, 1.0),
+        }
 
     def picture_of(self, row: int, caption: str, **answers: Any) -> "Picture":
         """Return the picture of `row`; `answers` are `answer` and `target` of `Picture`."""

@@ -2,8 +2,12 @@
 
 import gymnasium as gym
 import pytest
+from gymnasium import spaces
 
+from baselines import setting as setting_module
 from baselines.setting import Setting
+from glimpse_envs.episodes.description import Description
+from glimpse_envs.task import Component
 from tests.support.baselines import Changes
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE
 
@@ -51,3 +55,10 @@ def test_a_table_is_answered_once_after_its_hops() -> None:
     with gym.make("Glimpse/PointerChase-v0", view="full", **kwargs) as env:
         assert env.observation_space["query"].shape == (table.query,)  # type: ignore[index]
         assert env.observation_space["scene"].shape == (8, table.features)  # type: ignore[index]
+
+
+def test_an_environment_without_an_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    acting = Description(spaces.Dict(), {"act": Component(spaces.Discrete(3))})
+    monkeypatch.setattr(setting_module, "_describe", lambda *_: acting)
+    with pytest.raises(ValueError, match=r"asks for no answer.*its actions are act"):
+        Setting.of(CENTRED, {})

@@ -6,7 +6,19 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
+from tests.support.episodes import (
+    CENTRED,
+    CIRCLE_SQUARE,
+    CLUTTERED,
+    assert_same,
+    make_single,
+    make_vector,
+    random_actions,
+)
+
+CHASE, LOOKUP = "Glimpse/PointerChase-v0", "Glimpse/DictionaryLookup-v0"
+RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"
+HUGE = np.longdouble(2) ** 2000  # more than a float64 holds, on most machines
 
 BAD: list[tuple[str, Any, str]] = [
     ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, circle_square"),
@@ -48,10 +60,18 @@ BAD: list[tuple[str, Any, str]] = [
     ("copies", 0, "integer of at least 1"),
     ("copies", 4, "multiple of copies=4"),
     ("copies", 1.5, "multiple of copies=1.5|integer"),
+    ("source", np.zeros((100, 100)), r"source=array.{0,200}\.\.\. \(ndarray\) must be one of"),
+    ("source", list(range(10_000)), r"source=.{0,200}\.\.\. \(list\) must be one of"),
+    ("scene_size", 2**32, "needs [0-9,]{20,} bytes"),
+    ("glimpse_size", 2**40, "needs [0-9,]{20,} bytes"),
+    ("budget", 10**13, r"needs 80,000,000,\d{3},\d{3} bytes"),
+    ("clutter", 10**12, "needs 20,000,000,000,000 bytes"),
+    ("glimpse_cost", HUGE, "must be a number of at least 0"),
+    ("glimpse_cost", 10**400, "must be a number of at least 0"),
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "right"), BAD, ids=[f"{n}={v}" for n, v, _ in BAD])
+@pytest.mark.parametrize(("name", "value", "right"), BAD, ids=[f"{n}={v}"[:30] for n, v, _ in BAD])
 def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, right: str) -> None:
     with pytest.raises(ValueError, match=right) as refusal:
         make_vector(CLUTTERED, 6, **{name: value})
@@ -86,8 +106,33 @@ def test_a_single_environment_refuses_what_only_batches_have() -> None:
 
 
 def test_an_unknown_kwarg_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="glimpses"):
+    with pytest.raises(TypeError, match=r"no argument 'glimpses'.*The arguments are source, split"):
         make_vector(CENTRED, 2, glimpses=4)
+    with pytest.raises(TypeError, match=r"no argument 'buget': did you mean 'budget'\?"):
+        make_single(CENTRED, buget=3)
+
+
+TOO_MUCH: list[tuple[str, dict[str, Any], str]] = [
+    (CIRCLE_SQUARE, {"scene_size": 2**17}, r"scene_size=131072 needs [0-9,]{17} bytes"),
+    (CHASE, {"cells": 2**31, "view": "full"}, "cells=2147483648.*needs [0-9,]{17} bytes"),
+    (CHASE, {"slack": 1e19}, r"slack=1e\+19 makes a budget of 6e\+19 steps: .* at most 2\*\*31"),
+    (CHASE, {"length": 5 * 10**9}, r"length=5000000000 must be at most 2\*\*31"),
+    (LOOKUP, {"cells": 2**31}, "cells=2147483648.*needs [0-9,]{15} bytes"),
+    (LOOKUP, {"noise": HUGE}, "noise=.* must be a number"),
+    (LOOKUP, {"noise": 1e308}, "noise=1e.308 must be a number of at least 0, at most 1e.100"),
+    (RECALL, {"cells": 2**31, "keys": 2**32}, "cells=2147483648.*needs [0-9,]{15} bytes"),
+    (COPY, {"length": 3 * 10**9}, r"length=3000000000 must be at most 2\*\*31"),
+    (COPY, {"slack": 1e19}, r"slack=1e\+19 makes a budget of 1e\+20 steps"),
+    (COPY, {"symbols": 10**12}, "symbols=1000000000000.*needs [0-9,]{18} bytes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs", "right"), TOO_MUCH, ids=[str(k) for _, k, _ in TOO_MUCH]
+)
+def test_what_no_machine_holds_is_refused(env_id: str, kwargs: dict[str, Any], right: str) -> None:
+    with pytest.raises(ValueError, match=right):
+        make_vector(env_id, 1, **kwargs)
 
 
 def test_numpys_numbers_are_taken() -> None:
@@ -95,3 +140,26 @@ def test_numpys_numbers_are_taken() -> None:
         CENTRED, 2, budget=np.int64(3), scene_size=np.int32(40), glimpse_cost=np.float32(0.5)
     )
     np.testing.assert_allclose(envs.reset(seed=0)[0]["remaining"], 2 / 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        (CLUTTERED, {"scene_size": np.uint8(254), "budget": np.int8(100), "clutter": np.uint8(9)}),
+        (CIRCLE_SQUARE, {"scene_size": np.uint8(130)}),
+        ("Glimpse/PointerChase-v0", {"length": np.uint8(255), "cells": np.int16(32767)}),
+        ("Glimpse/DictionaryLookup-v0", {"length": np.uint8(200), "cells": np.uint8(255)}),
+        ("Glimpse/Copy-v0", {"length": np.uint8(255), "slack": np.float16(3.0)}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_small_integers_of_numpy_do_not_wrap_around(env_id: str, kwargs: dict[str, Any]) -> None:
+    plain = {name: value.item() for name, value in kwargs.items()}
+    one, other = make_vector(env_id, 200, **plain), make_vector(env_id, 200, **kwargs)
+    assert one.observation_space == other.observation_space
+    rng = np.random.default_rng(0)
+    assert_same(one.reset(seed=0), other.reset(seed=0))
+    for _ in range(3):
+        actions = random_actions(one, rng)
+        assert_same(one.step(actions), other.step(actions))
+    assert_same(one.state_dict(), other.state_dict())

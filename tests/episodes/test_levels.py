@@ -333,3 +333,45 @@ def test_a_pickle_keeps_its_curriculum() -> None:
     assert other.level_distribution.state_dict() == {"present": 2, "seen": 4, "solved": 3}
     assert other.level_distribution is not envs.level_distribution
     assert_goes_on_alike(envs, other)
+
+
+class Drawing(UniformLevels):
+    """Draws what it was given."""
+
+    def __init__(self, drawn: Any) -> None:
+        super().__init__(1, 10)
+        self.drawn = drawn
+
+    def draw(self, words: NDArray[np.uint32]) -> Any:
+        return self.drawn
+
+
+@pytest.mark.parametrize("env_id", [COPY, CHASE, "Glimpse/DictionaryLookup-v0"])
+@pytest.mark.parametrize(
+    "drawn",
+    [[1, 11], [1, 10**6], [0, -1], [1], 1, [1.0, 2.0], [True, True], [[1], [2]], [1, [2]], None],
+    ids=str,
+)
+def test_a_curriculum_cannot_draw_a_length_that_has_no_room(env_id: str, drawn: Any) -> None:
+    envs = make_vector(env_id, 2, length=10, **({"cells": 16} if "Look" in env_id else {}))
+    least, _ = envs.task.levels or (0, 0)
+    levels = Drawing(drawn)
+    levels.least = least
+    envs.level_distribution = levels
+    if drawn == [0, -1] and least == 0:
+        drawn = levels.drawn = [-1, 0]
+    with pytest.raises(ValueError, match=r"Drawing\.draw must return 2 integers from [01] to 10"):
+        envs.reset(seed=0)
+    levels.drawn = np.array([10, 1])
+    assert envs.reset(seed=0)[1]["length"].tolist() == [10, 1]
+
+
+@pytest.mark.parametrize(
+    "change", [{"present": 11}, {"present": -1}, {"solved": 3}, {"seen": "2"}, {"present": 1.5}]
+)
+def test_a_curriculum_refuses_a_state_that_it_could_not_have(change: dict[str, Any]) -> None:
+    levels = at_level(3, ThresholdLevels, 1, 10)
+    before = levels.state_dict()
+    with pytest.raises(ValueError, match="state"):
+        levels.load_state_dict(before | change)
+    assert levels.state_dict() == before

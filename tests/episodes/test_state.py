@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,73 @@ def test_a_state_without_its_arguments_is_refused() -> None:
 def test_a_single_environment_refuses_the_state_of_a_batch() -> None:
     with pytest.raises(ValueError, match="the state is of 2 rows, not of a single environment"):
         make_single(CENTRED).load_state_dict(make_vector(CENTRED, 2).state_dict())
+
+
+TAMPERED: dict[str, tuple[str, dict[str, Any]]] = {
+    "test": MORE_VARIANTS["test"],
+    "train, history": MORE_VARIANTS["copies, history"],
+    "tape": ("Glimpse/ForwardReverse-v0", {}),
+    "tape, addresses": ("Glimpse/Copy-v0", {"look": "absolute"}),
+    "tape, full": ("Glimpse/RepeatCopy-v0", {"view": "full"}),
+    "pairs": ("Glimpse/AssociativeRecall-v0", {"copies": 2}),
+    "dictionary": ("Glimpse/DictionaryLookup-v0", {}),
+    "chase": ("Glimpse/PointerChase-v0", {"split": "validation"}),
+}
+FREE = {"seeds", "episodes"}  # any number is a key
+
+
+def tampered(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """States, each with one entry that cannot be, and that entry's name."""
+    for part, name in [
+        *(("", name) for name in state if not isinstance(state[name], dict)),
+        *(("task", name) for name in state["task"]),
+    ]:
+        old = state[part][name] if part else state[name]
+        values: list[Any] = [None, "x", [], {}]
+        if isinstance(old, np.ndarray):
+            values += [old[:-1], old[None], old.astype(object), old.astype(np.complex64)]
+            if name not in FREE and old.size and old.dtype != np.bool_:
+                extremes: list[float] = [-(2**62), -2, 2**20, 2**62]
+                if old.dtype.kind == "f":
+                    extremes += [np.nan, np.inf, -np.inf]
+                for extreme in extremes:
+                    changed = old.copy()
+                    changed.flat[-1] = extreme
+                    values.append(changed)
+        elif name == "next_scene":
+            values += [-1, 2**40, 1.5]
+        for value in values:
+            yield name, state | ({part: state[part] | {name: value}} if part else {name: value})
+        yield (
+            name,
+            (
+                state | {part: {key: v for key, v in state[part].items() if key != name}}
+                if part
+                else {key: v for key, v in state.items() if key != name}
+            ),
+        )
+
+
+@pytest.mark.parametrize("variant", TAMPERED)
+def test_a_state_that_cannot_be_is_refused(variant: str) -> None:
+    env_id, kwargs = TAMPERED[variant]
+    envs = make_vector(env_id, 4, **kwargs)
+    envs.reset(seed=9)
+    for _ in range(2):
+        envs.step(random_actions(envs, np.random.default_rng(0)))
+    before = envs.state_dict()
+    for name, state in tampered(before):
+        with pytest.raises(ValueError, match=rf"{name}|scene \d+, but|of \d+ rows in|arguments"):
+            envs.load_state_dict(state)
+        assert_same(envs.state_dict(), before)
+    envs.load_state_dict(before)
+
+
+def test_a_tape_that_is_done_already_stays_in_its_room() -> None:
+    envs = make_vector("Glimpse/Copy-v0", 1, slack=100.0)
+    envs.reset(seed=0, options={"length": 1})
+    state = envs.state_dict()
+    state["task"]["done"][:] = 10
+    envs.load_state_dict(state)
+    for _ in range(20):
+        envs.step({"look": np.ones(1, np.int64), "answer": np.zeros(1, np.int64)})

@@ -257,9 +257,10 @@ def test_a_view_without_glimpses_has_no_scanpaths() -> None:
 def test_what_does_not_fit_is_refused_by_name() -> None:
     policy = LeftThenRight()
     for message, arguments in {
-        "episodes is 0": {"episodes": 0},
+        "episodes=0 must be an integer of at least 1": {"episodes": 0},
+        r"episodes=2\.5 must be an integer": {"episodes": 2.5},
         "episodes is 11; the test split has 10": {"episodes": 11},
-        "batch_size is 0": {"batch_size": 0},
+        "batch_size=0 must be an integer": {"batch_size": 0},
         "copies": {"copies": 2},
         "autoreset_mode": {"autoreset_mode": "Disabled"},
     }.items():

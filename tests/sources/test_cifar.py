@@ -5,6 +5,7 @@ import os
 import pickle
 import struct
 import tarfile
+import time
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -135,6 +136,70 @@ def test_a_batch_cannot_run_code(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"test_batch is not a CIFAR-10 batch.*mkdir"):
         cifar.unpickle(batch)
     assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        [1, 2],
+        {},
+        {b"data": None, b"labels": [1]},
+        {b"data": [[0] * 3072], b"labels": [1]},
+        {b"data": b"text", b"labels": b"text"},
+    ],
+    ids=str,
+)
+def test_a_pickle_of_something_else_is_no_batch(tmp_path: Path, content: object) -> None:
+    path = tmp_path / "batch"
+    path.write_bytes(pickle.dumps(content))
+    with pytest.raises(SourceError, match=r"batch is not a CIFAR-10 batch"):
+        cifar.read_batch(path, hashlib.md5(path.read_bytes()).hexdigest())
+
+
+def test_a_damaged_pickle_is_no_batch(tmp_path: Path) -> None:
+    path = tmp_path / "batch"
+    whole = python2_pickle(np.zeros((1, 3072), np.uint8), [1])
+    huge = whole.replace(
+        struct.pack("<i", 1) + b"M\x00\x0c", struct.pack("<i", 2**31 - 1) + b"M\x00\x0c"
+    )
+    label = python2_pickle(np.zeros((1, 3072), np.uint8), [11])
+    two = python2_pickle(np.zeros((1, 3072), np.uint8), [1, 2])
+    for content in (
+        b"",
+        huge,
+        label,
+        two,
+        whole.replace(b"u1K", b"c8K"),
+        whole.replace(b"u1K", b"zzK"),
+    ):
+        assert content != whole
+        path.write_bytes(content)
+        with pytest.raises(SourceError, match=r"batch is not a CIFAR-10 batch"):
+            cifar.read_batch(path, hashlib.md5(content).hexdigest())
+
+
+def test_without_a_cache_to_write_to_the_archive_is_extracted_beside_itself(
+    data: Path, batches: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_archive(data / "cifar10/cifar-10-python.tar.gz", batches, "w:gz")
+    (data / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(data / "file"))  # even root makes no folder in a file
+    assert load("cifar10", "validation").labels.tolist() == [4, 9]
+    assert (data / "cifar10/cifar-10-batches-py/test_batch").is_file()
+
+
+def test_what_a_killed_process_left_is_cleared(data: Path, batches: dict[str, bytes]) -> None:
+    write_archive(data / "cifar10/cifar-10-python.tar.gz", batches, "w:gz")
+    cache = data.parent / "cache/glimpse_envs/cifar10"
+    for name, age in (("old", 3600), ("new", 0)):
+        left = cache / f".cifar-10-batches-py-{name}"
+        left.mkdir(parents=True)
+        (left / "data_batch_1").write_bytes(b"half")
+        os.utime(left, (time.time() - age,) * 2)
+    load("cifar10", "validation")
+    hidden = sorted(path.name for path in cache.iterdir() if path.name.startswith("."))
+    assert hidden == [".cifar-10-batches-py-new"]  # perhaps of a process that is still at it
 
 
 @pytest.mark.learning

@@ -1,5 +1,9 @@
 """Folders of images: splits, colours, and what is wrong with them."""
 
+import os
+import struct
+import sys
+import zlib
 from pathlib import Path
 
 import cv2
@@ -14,6 +18,7 @@ from glimpse_envs.sources import (
     folder,
     load,
 )
+from tests.support.episodes import CENTRED, make_vector, write_images
 
 
 def write_image(path: Path, image: NDArray[np.uint8]) -> None:
@@ -107,3 +112,71 @@ def test_a_damaged_image_is_named(suffix: str, pets: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(SourceError, match=rf"broken\{suffix} is not an image.*Replace"):
             describe(f"folder:{pets}")
+
+
+def header_of(kind: str, width: int, height: int) -> bytes:
+    """The beginning of an image file of that size, without its pixels."""
+    if kind == "png":
+        chunk = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+        return b"\x89PNG\r\n\x1a\n\0\0\0\r" + chunk + struct.pack(">I", zlib.crc32(chunk))
+    if kind == "bmp":
+        return b"BM" + struct.pack("<IIIIii", 0, 0, 54, 40, width, height) + bytes(64)
+    frame = struct.pack(">HHBHH", 0xFFC0, 11, 8, height, width)
+    return b"\xff\xd8" + struct.pack(">HH", 0xFFE0, 4) + b"ab" + frame + bytes(16)
+
+
+@pytest.mark.parametrize("kind", ["png", "bmp", "jpg"])
+def test_an_image_too_large_is_refused_before_it_is_decoded(kind: str, pets: Path) -> None:
+    (pets / f"cat/bomb.{kind}").write_bytes(header_of(kind, 50_000, 50_000))
+    with pytest.raises(SourceError, match=rf"bomb\.{kind} has 50000x50000 pixels.* may have"):
+        describe(f"folder:{pets}")
+
+
+def test_what_is_no_file_is_named(pets: Path) -> None:
+    odd = pets / "cat/d.png"
+    odd.mkdir()
+    with pytest.raises(SourceError, match=r"d\.png is not a file"):
+        describe(f"folder:{pets}")
+    odd.rmdir()
+    for target in ("nowhere.png", "d.png", "/dev/zero"):
+        odd.symlink_to(target)
+        with pytest.raises(SourceError, match=r"d\.png (cannot be read|is not a file)"):
+            describe(f"folder:{pets}")
+        odd.unlink()
+    with odd.open("wb") as sparse:
+        sparse.truncate(2**33)
+    with pytest.raises(SourceError, match=r"d\.png has 8,589,934,592 bytes"):
+        describe(f"folder:{pets}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+def test_a_name_that_is_no_text_is_shown(pets: Path) -> None:
+    Path(os.fsdecode(os.fsencode(pets / "cat") + b"/\xff.png")).touch()
+    with pytest.raises(SourceError, match=r"\\xff\.png' has a name that is not UTF-8"):
+        describe(f"folder:{pets}")
+
+
+def test_images_that_together_exceed_the_memory_are_refused(
+    pets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "memory_of_machine", lambda: 3000)
+    with pytest.raises(SourceError, match=r"pets has 40 images, which need 7,200 bytes"):
+        describe(f"folder:{pets}")
+
+
+def test_a_state_is_of_the_images_it_was_made_with(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), np.uint8)
+    source = write_images(tmp_path / "own", images)
+    envs = make_vector(CENTRED, 2, source=source)
+    envs.reset(seed=0)
+    state = envs.state_dict()
+    make_vector(CENTRED, 2, source=source).load_state_dict(state)
+    train = tmp_path / "own/train"
+    (train / "first").rename(train / "swapped")
+    (train / "second").rename(train / "first")
+    (train / "swapped").rename(train / "second")
+    load.cache_clear()
+    folder.read_folder.cache_clear()
+    other = make_vector(CENTRED, 2, source=source)
+    with pytest.raises(ValueError, match="it has another content of its source"):
+        other.load_state_dict(state)

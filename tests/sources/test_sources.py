@@ -32,7 +32,7 @@ def test_unknown_names_are_answered_with_the_right_ones() -> None:
     for source in ("minst", "mnist:PATH", "folder:", "folder", ""):
         with pytest.raises(ValueError, match=r"glyphs, mnist, fashion_mnist, cifar10, folder:PATH"):
             describe(source)
-        with pytest.raises(ValueError, match="unknown source"):
+        with pytest.raises(ValueError, match="registered in each process"):
             load(source, "train")
     with pytest.raises(ValueError, match=r"'valid'.*train, validation, test"):
         load("glyphs", "valid")
@@ -105,6 +105,30 @@ def test_damaged_idx_files_say_what_is_wrong(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(gzip.decompress(whole)[:-5]))
     with pytest.raises(SourceError, match=r"should have 24 bytes.*but has 19"):
         idx.read_idx(path, 3)
+
+
+def test_no_flipped_bit_of_an_idx_file_changes_an_image(tmp_path: Path) -> None:
+    array = np.random.default_rng(0).integers(0, 256, (2, 3, 4), np.uint8)
+    path = write_idx(tmp_path / "flipped.gz", array)
+    whole = path.read_bytes()
+    refused = 0
+    for bit in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        try:
+            assert np.array_equal(idx.read_idx(path, axes=3), array)
+        except SourceError:
+            refused += 1
+    assert refused > 0.7 * 8 * len(whole)
+
+
+def test_no_more_is_read_than_the_header_tells(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.gz"
+    header = bytes([0, 0, 8, 1]) + (5).to_bytes(4, "big")
+    path.write_bytes(gzip.compress(header + bytes(10**7)))
+    with pytest.raises(SourceError, match=r"bomb\.gz should have 5 bytes .*, but has (more|6)"):
+        idx.read_idx(path, axes=1)
 
 
 def test_images_and_labels_must_be_of_one_data_set(tmp_path: Path) -> None:

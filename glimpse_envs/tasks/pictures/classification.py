@@ -73,7 +73,9 @@ class ImageClassification(PictureTask):
 
     Args:
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", "circle_square", or
-            "folder:PATH", a folder of class-named folders of images.
+            "folder:PATH", a folder of class-named folders of images ("folder:PATH?resize=28" where
+            their sizes differ), or a name given to `glimpse_envs.sources.from_arrays` or
+            `from_dataset` in this process.
         split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.
@@ -178,6 +180,9 @@ class ImageClassification(PictureTask):
         if self._stop and self._return_of(1.0) == self._paid:
             actions["stop"] = np.ones_like(labels)
         return actions
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        return super().state_bounds() | {"answers": (-1, len(self._class_names) - 1)}
 
     def picture(self, row: int, caption: str) -> "Picture":
         answer = int(self._answers[row])

@@ -137,6 +137,10 @@ class AssociativeRecall(Table):
     def _pair_size(self) -> int:
         return self.keys + 1 + self.values + 1
 
+    def _row_bytes(self) -> int:
+        shown = 12 * self._pair_size * (self.levels[1] if self._full else 3)
+        return shown + 8 * self.keys + 8 * self.cells + 16 * self.levels[1]
+
     def _parts(self) -> dict[str, spaces.Box]:
         pair = self._pair_size
         return dict(glimpse=box(pair), shown=box(pair), query=box(self.keys + 1))
@@ -208,6 +212,9 @@ class AssociativeRecall(Table):
 
     def state_arrays(self) -> Arrays:
         return super().state_arrays() | {"memory": self._memory}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        return super().state_bounds() | {"memory": (-1, self.levels[1] - 1)}
 
     def _written(self, row: int) -> frozenset[int]:
         return frozenset(np.flatnonzero(self._memory[row] >= 0).tolist())

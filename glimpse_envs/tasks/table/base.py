@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_memory, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
@@ -46,7 +47,15 @@ class Table(Task):
         self._answers_once = arguments.reward == "first"
         self._bitwise, self._split = arguments.look == "bits", arguments.split
         self._fixed_purpose = purpose_of(arguments.split)
-        (self.budget,) = self._budgets_of(np.array([arguments.length])).tolist()
+        check_slack(self._slack, int(self._shortest(np.array([self.levels[1]]))[0]))
+        (self.budget,) = self._budgets_of(np.array([self.levels[1]])).tolist()
+        check_memory(
+            8 * self.budget + self._row_bytes(),
+            cells=self.cells,
+            values=self.values,
+            length=self.levels[1],
+            budget=self.budget,
+        )
         self.components = self._make_components()
         self.observation_space = self._make_observation_space()
         if not self._full:
@@ -56,6 +65,10 @@ class Table(Task):
     @abstractmethod
     def _shortest(self, lengths: Ints) -> Ints:
         """Return the steps (m,) of the shortest solution for `lengths` (m,)."""
+
+    @abstractmethod
+    def _row_bytes(self) -> int:
+        """Return about how many bytes a single row needs, those of its path left out."""
 
     @abstractmethod
     def _parts(self) -> dict[str, spaces.Box]:
@@ -262,6 +275,10 @@ class Table(Task):
 
     def state_arrays(self) -> Arrays:
         return {"heads": self._heads, "answers": self._answers, "path": self._path}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        addresses = (0, (1 << self.address_bits) - 1)
+        return {"heads": addresses, "path": addresses, "answers": (0, self.values)}
 
     def _written(self, row: int) -> frozenset[int]:
         """Return the addresses into which `row` has written."""

@@ -120,6 +120,11 @@ class DictionaryLookup(Table):
     def _shortest(self, lengths: Ints) -> Ints:
         return lengths
 
+    def _row_bytes(self) -> int:
+        entry = self.key_size + self.values + 1
+        shown = 12 * entry * (self.cells if self._full else 1)
+        return shown + 12 * self.key_size * self.cells + 12 * self.cells
+
     def _parts(self) -> dict[str, spaces.Box]:
         return dict(glimpse=self._entry_space(), query=self._query_space())
 

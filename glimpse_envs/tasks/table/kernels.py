@@ -8,13 +8,13 @@ every number is drawn from the scene's own words, for the purpose TRAIN_SCENE or
 import math
 
 import numpy as np
-from numba import njit
 
 from glimpse_envs.core.arrays import Float32s, Ints, KeyArrays
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.randomness import TRAIN_SCENE, below, fill_keyed_words, keyed_block
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_bits(addresses: Ints, bits: Float32s, start: int, b: int) -> None:
     """Write the b bits of `addresses` (m,), least significant first, into `bits` (m, F) from its
     column `start` on."""
@@ -23,7 +23,7 @@ def fill_bits(addresses: Ints, bits: Float32s, start: int, b: int) -> None:
             bits[i, start + j] = np.float32((addresses[i] >> j) & 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def addresses_of(bits: Ints) -> Ints:
     """Return the addresses (m,) whose bits are `bits` (m, b), least significant first."""
     addresses = np.zeros(len(bits), np.int64)
@@ -33,7 +33,7 @@ def addresses_of(bits: Ints) -> Ints:
     return addresses
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deal_pairs(
     groups: Ints,
     keys: KeyArrays,
@@ -67,7 +67,7 @@ def deal_pairs(
             pairs[group, i, 1] = 1 + below(words[2 + 2 * i], num_values)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def show_recall(
     rows: Ints,
     copies: int,
@@ -112,14 +112,14 @@ def show_recall(
     return glimpse, shown, query
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gaussian(first: np.uint32, second: np.uint32) -> float:
     """A standard normal number of two words (Box & Muller, 1958)."""
     radius = math.sqrt(-2.0 * math.log((float(first) + 0.5) / 4294967296.0))
     return radius * math.cos(2.0 * math.pi * float(second) / 4294967296.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deal_dictionary(
     groups: Ints, keys: KeyArrays, fixed: int, num_values: int, noise: float, tables: tuple
 ) -> None:
@@ -175,7 +175,7 @@ def deal_dictionary(
                 best, right[group] = dot, cell
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chase_cell(
     group: int, keys: KeyArrays, fixed: int, address: int | np.int64, cells: int, num_values: int
 ) -> tuple[np.int64, np.int64]:
@@ -188,7 +188,7 @@ def chase_cell(
     return below(np.uint32(block[0]), cells), 1 + below(np.uint32(block[1]), num_values)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deal_chase(
     groups: Ints, keys: KeyArrays, fixed: int, sizes: tuple[int, int], tables: tuple
 ) -> None:
@@ -209,7 +209,7 @@ def deal_chase(
         targets[group] = chase_cell(group, keys, fixed, address, cells, num_values)[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_chase(
     groups: Ints,
     keys: KeyArrays,

@@ -117,6 +117,10 @@ class PointerChase(Table):
     def _shortest(self, lengths: Ints) -> Ints:
         return lengths + 1
 
+    def _row_bytes(self) -> int:
+        cell = self.address_bits + self.values + 1
+        return 12 * (cell * (self.cells if self._full else 1) + self.levels[1])
+
     def _parts(self) -> dict[str, spaces.Box]:
         return dict(glimpse=box(self.address_bits + self.values + 1), query=box(self.levels[1] + 1))
 

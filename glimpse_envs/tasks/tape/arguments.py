@@ -8,7 +8,9 @@ from glimpse_envs.core.arguments import (
     check_flags,
     check_integers,
     check_lengths,
+    check_memory,
     check_numbers,
+    check_slack,
 )
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.tasks.fixed_splits import purpose_of
@@ -62,6 +64,16 @@ class TapeArguments:
             raise ValueError(
                 "look='absolute': the input head of forward_reverse can only go forward"
             )
+
+        # Cells, priorities, routes, outputs and their sources; one-hots, and the ends of spaces.
+        cells = max(2, self.rules.times) * self.length
+        shown = 12 * self.symbols * (cells if self.full else 1)
+        check_memory(
+            76 * cells + shown, length=self.length, symbols=self.symbols, times=self.rules.times
+        )
+        if not self.full:
+            check_slack(self.slack, self.sizes.steps)
+            check_memory(8 * self.memory_cells, budget=self.budget)
 
     @cached_property
     def rules(self) -> Rules:

@@ -4,9 +4,9 @@ Imported by the task alone: this module needs Numba.
 """
 
 import numpy as np
-from numba import njit
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays, Records
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.randomness import TRAIN_SCENE, keyed_block
 from glimpse_envs.tasks.tape.programs import (
     INPUT,
@@ -21,13 +21,13 @@ from glimpse_envs.tasks.tape.programs import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def budget_of(slack: float, steps: int | np.int64) -> np.int64:
     """Return the budget for a shortest solution of `steps`."""
     return np.int64(np.ceil(slack * steps - 1e-9))  # 1.1 times 10 is 11 and a little
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deal_tapes(
     groups: Ints,
     keys: KeyArrays,
@@ -85,7 +85,7 @@ def deal_tapes(
                 memory[row, i] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare_answers(
     rows: Ints,
     looks: Ints,
@@ -113,7 +113,7 @@ def compare_answers(
         group, answer, machine = group_of[row], answers[row], machines[row]
         count, done = facts[group]["count"], machine["done"]
         target, reward = outputs[group, done], 0.0
-        if answer == target:
+        if answer == target and done < count:
             # So the rewards of an episode sum to exactly 1, whatever 1 / count is in binary.
             reward = (done + 1) / count - done / count
             done += 1
@@ -128,7 +128,7 @@ def compare_answers(
             machine["memory_look"], machine["write"] = looks[row, 1], writes[row]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_heads(
     rows: Ints,
     absolute: bool,
@@ -155,7 +155,7 @@ def move_heads(
             machine["memory_head"] = min(max(at + machine["memory_look"] - 1, -1), room)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def show_cells(
     rows: Ints,
     group_of: Ints,
@@ -196,7 +196,7 @@ def show_cells(
             last_actions[i, start + choices + machine["write"]] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve(
     absolute: bool,
     forward: bool,

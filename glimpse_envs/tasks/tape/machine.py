@@ -306,6 +306,19 @@ class TapeMachine(Task):
         machines = {name: self._machines[name] for name in MACHINE.names or ()}
         return machines | {"memory": self._memory, "put_out": self._put_out}
 
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        symbols = (0, self._rules.symbols)
+        looks = [(0, choices - 1) for choices in self._layout.choices]
+        bounds: dict[str, tuple[float, float]] = {
+            "head": (-1, self._sizes.cells),
+            "memory_head": (-1, self._memory_cells),
+            "done": (0, self._sizes.outputs),
+            "look": looks[0],
+            "memory_look": looks[-1] if self._memory_cells else (0, 0),
+            "answer": (-1, self._rules.symbols),
+        }
+        return bounds | dict.fromkeys(("wrong", "write", "memory", "put_out"), symbols)
+
     def picture(self, row: int, caption: str) -> "TapePicture":
         from glimpse_envs.tasks.tape.drawing import picture_tapes
 

@@ -6,9 +6,9 @@ Imported by kernels and their task alone: this module needs Numba.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from glimpse_envs.core.arrays import Float32s, Ints, Words
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.randomness import below
 
 PROGRAMS = (
@@ -70,7 +70,7 @@ def longest(program: int, length: int, symbols: int, times: int, absolute: bool)
     return Sizes(int(cells), int(visits), outputs, int(steps_of(route, visits, absolute)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def words_needed(program: int, length: Int) -> Int:
     """Return how many random words a tape of `length` is laid from."""
     if program in (_ADDITION, _SORT):
@@ -78,7 +78,7 @@ def words_needed(program: int, length: Int) -> Int:
     return length + 1 if program == _REPEAT_COPY else length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay(
     program: int,
     length: Int,
@@ -113,7 +113,7 @@ def lay(
     return _priority_sort(length, symbols, words, tape, priorities, route)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steps_of(route: Ints, visits: Int, absolute: bool) -> Int:
     """Return how many steps it takes from cell 0 of both tapes through all of `visits`."""
     steps: Int = 1
@@ -122,7 +122,7 @@ def steps_of(route: Ints, visits: Int, absolute: bool) -> Int:
     return steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steps_to_visit(route: Ints, i: Int, absolute: bool) -> Int:
     """Return how many steps after visit i - 1, or after the start, visit i takes place."""
     if i == 0:
@@ -131,14 +131,14 @@ def steps_to_visit(route: Ints, i: Int, absolute: bool) -> Int:
     return max(1, _distance(a[INPUT], a[MEMORY], b[INPUT], b[MEMORY], absolute))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _distance(a: int, b: int, c: int, d: int, absolute: bool) -> int:
     """Steps in which the heads get from (a, b) to (c, d)."""
     far = max(abs(a - c), abs(b - d))
     return min(far, 1) if absolute else far
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _visit(
     route: Ints, i: Int, at: Int, memory: Int, put_out: Int, source: Int, write: Int
 ) -> None:
@@ -146,7 +146,7 @@ def _visit(
     route[i, SOURCE], route[i, WRITTEN] = source, write
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy(
     length: Int, symbols: int, times: int, back: bool, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
@@ -159,7 +159,7 @@ def _copy(
     return length * times, length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _repeat_copy(
     length: Int, symbols: int, repeats: int, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
@@ -175,7 +175,7 @@ def _repeat_copy(
     return 1 + length, 1 + count * length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _forward_reverse(
     length: Int, symbols: int, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
@@ -190,7 +190,7 @@ def _forward_reverse(
     return length, 2 * end + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _addition(length: Int, base: int, words: Words, tape: Ints, route: Ints) -> tuple[Int, Int]:
     """Digit d is symbol d + 1; both numbers' lowest digits stand first, side by side."""
     carry = 0
@@ -205,7 +205,7 @@ def _addition(length: Int, base: int, words: Words, tape: Ints, route: Ints) -> 
     return 2 * length, 2 * length + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _priority_sort(
     length: Int, symbols: int, words: Words, tape: Ints, priorities: Float32s, route: Ints
 ) -> tuple[Int, Int]:

@@ -14,16 +14,14 @@ def make_scene(source: str, split: str, size: int, clutter: int, clutter_size: i
     Raises:
         ValueError: an argument does not fit the others; the message says what would.
     """
-    if source == "circle_square":
+    if isinstance(source, str) and source == "circle_square":
         from glimpse_envs.vision.scenes.circle_square import CircleSquareScene
 
         if clutter:
             raise ValueError(f"clutter={clutter} must be 0 for source='circle_square'")
         return CircleSquareScene(split, size)
     if not sources.is_known(source):
-        raise ValueError(
-            f"source={source!r} must be one of {', '.join(sources.SOURCES)}, circle_square"
-        )
+        raise sources.unknown(source, ", circle_square")
     from glimpse_envs.vision.scenes.images import ImageScene
 
     return ImageScene(source, split, size, clutter, clutter_size)

@@ -8,10 +8,11 @@ its distance to the centre over the length of the scene's diagonal.
 from functools import cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_memory
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
 from glimpse_envs.vision.scenes.scene import Scene
@@ -34,6 +35,7 @@ class CircleSquareScene(Scene):
     dtype = np.float32
 
     def __init__(self, split: str, size: int) -> None:
+        check_memory(2 * 20 * (2 * size) ** 2, scene_size=size)  # what `_objects` draws
         self.shape = (1, size, size)
         self._split, self._size = split, size
         # Validation and test would otherwise be the same scenes.
@@ -67,7 +69,7 @@ def _objects(size: int) -> Float32s:
     return np.stack([np.where(inside, 1.0, gradient) for inside in objects]).astype(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(
     which: Ints,
     keys: KeyArrays,

@@ -7,11 +7,12 @@ place wholly inside; every sum is clipped at white.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
+from glimpse_envs.core.arguments import check_memory
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
 from glimpse_envs.vision.scenes.scene import Scene
@@ -46,8 +47,9 @@ class ImageScene(Scene):
                 f"clutter_size={clutter_size} must be at most {min(height, width)}, the side of "
                 f"the images of source={source!r} that the pieces are cut from"
             )
+        check_memory(20 * clutter, clutter=clutter)  # random words
         self.shape = (channels, size, size)
-        self.class_names = info.class_names
+        self.class_names, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
         self._clutter, self._clutter_size = clutter, clutter_size
 
@@ -71,7 +73,7 @@ class ImageScene(Scene):
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(
     which: Ints,
     keys: KeyArrays,
@@ -104,7 +106,7 @@ def _draw(
         boxes[n] = column, row, column + w, row + h
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(canvas: Bytes, image: Bytes) -> None:
     """Add `image` (C, h, w) to `canvas` (C, h, w), clipped at white."""
     for c in range(image.shape[0]):

@@ -15,11 +15,13 @@ class Scene(ABC):
         shape: (C, H, W), C = 1 (grey) or 3 (colour).
         class_names: indexed by label.
         dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
+        fingerprint: of a user's own images; "" where there are none.
     """
 
     shape: tuple[int, int, int]
     class_names: tuple[str, ...]
     dtype: type
+    fingerprint: str = ""
 
     @property
     @abstractmethod

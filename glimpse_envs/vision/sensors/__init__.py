@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from glimpse_envs.core.arguments import shown
+
 if TYPE_CHECKING:
     from glimpse_envs.vision.sensors.sensor import Sensor
 
@@ -19,4 +21,4 @@ def make_sensor(
 
         channels, height, width = shape
         return Retina(height, width, channels, glimpse_size, scales)
-    raise ValueError(f"sensor={sensor!r} must be 'retina'")
+    raise ValueError(f"sensor={shown(sensor)} must be 'retina'")

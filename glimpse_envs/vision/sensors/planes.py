@@ -12,27 +12,27 @@ Imported by `glimpse_envs.vision.sensors.retina` alone: this module needs Numba.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Ints
+from glimpse_envs.core.kernels import kernel
 
 _u = np.uint64
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def pitch_of(side: int, s: int) -> int:
     """Entries in one phase of a plane's row: ceil((side + s + 1) / s)."""
     return (side + 2 * s) // s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plane_size(height: int, width: int, s: int) -> int:
     """Entries in the plane of scale s of a scene."""
     return (height + s + 1) * s * pitch_of(width, s)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_scenes(canvas: NDArray, sums: NDArray, which: Ints, first: int, scales: int) -> None:
     """Sum the scenes `which` (n,), scale by scale, and keep the planes of `first` and coarser.
 
@@ -63,7 +63,7 @@ def sum_scenes(canvas: NDArray, sums: NDArray, which: Ints, first: int, scales: 
                 fine, at = coarse, to
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_plane(
     fine: NDArray,
     fine_at: int,
@@ -106,7 +106,7 @@ def _sum_plane(
                 coarse[odd + i] = middle + tall[i + i + one + one]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def bilinear(
     fy: float, fx: float, s: int, white: np.float32
 ) -> tuple[np.float32, np.float32, np.float32, np.float32]:
@@ -122,7 +122,7 @@ def bilinear(
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def read_plane(
     g: int,
     s: int,

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.vision.sensors.planes import plane_size, read_plane, sum_scenes
 from glimpse_envs.vision.sensors.sensor import Sensor
 from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slack
@@ -107,7 +107,7 @@ class Retina(Sensor):
         shape, g = (self.height, self.width), self.glimpse_size
         where = (scenes, centres, rows, glimpses)
         if bytewise:
-            _byte_reader(g)(canvas, *where, min(first, self.scales), white)
+            _byte_reader(g)(canvas, canvas.base, *where, min(first, self.scales), white)
         else:
             finest = canvas.reshape(*canvas.shape[:2], -1)
             _plane_reader(g)(finest, shape, *where, 0, 1, white)
@@ -124,10 +124,12 @@ def _first_plane(dtype: np.typing.DTypeLike) -> int:
 def _byte_reader(g: int) -> Callable[..., None]:
     """Compile the kernel that reads up to three scales of g x g cells from scenes of bytes."""
     columns, lines, lanes, means = scratch_sizes(g)
+    beyond = slack(g)
 
-    @njit(cache=True, nogil=True)
+    @kernel
     def read(
         canvas: Bytes,
+        pixels: Bytes,
         scenes: Ints,
         centres: Floats,
         rows: Ints,
@@ -136,7 +138,7 @@ def _byte_reader(g: int) -> Callable[..., None]:
         white: np.float32,
     ) -> None:
         channels, height, width = canvas.shape[1], canvas.shape[2] - 2, canvas.shape[3] - 2
-        pixels, cells = canvas.reshape(-1), glimpses.reshape(-1)
+        cells = glimpses.reshape(-1)
         strips = np.zeros(lanes, np.uint16)
         pairs, fours = strips.view(np.uint32), strips.view(np.uint64)
         inside, begins = np.empty(columns, np.uint16), np.empty(lines, np.int64)
@@ -145,7 +147,7 @@ def _byte_reader(g: int) -> Callable[..., None]:
         for row in rows:
             view = (centres[row, 0], centres[row, 1], white)
             for c in range(channels):
-                at = (scenes[row] * channels + c) * (height + 2) * (width + 2)
+                at = beyond + (scenes[row] * channels + c) * (height + 2) * (width + 2)
                 scene = (pixels, at, height, width)
                 to = (row * glimpses.shape[1] + c) * g * g
                 # The widest first: its many rows are fetched at once, and hold the others.
@@ -162,7 +164,7 @@ def _byte_reader(g: int) -> Callable[..., None]:
 def _plane_reader(g: int) -> Callable[..., None]:
     """Compile the kernel that reads the scales from `first` on from their planes."""
 
-    @njit(cache=True, nogil=True)
+    @kernel
     def read(
         sums: NDArray,
         shape: tuple[int, int],

@@ -13,16 +13,16 @@ Imported by `glimpse_envs.vision.sensors.retina` alone: this module needs Numba.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bytes, Float32s
+from glimpse_envs.core.kernels import kernel
 from glimpse_envs.vision.sensors.planes import bilinear
 
 _u = np.uint64
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def words_across(g: int, s: int) -> int:
     """Words of a strip: g + 1 or a few more, so that a strip fills whole vector registers."""
     return max(((g + 8) // 8) * 8, 32 // s)
@@ -39,7 +39,7 @@ def scratch_sizes(g: int) -> tuple[int, int, int, int]:
     return 4 * across, 4 * g + 1, 2 * 4 * across * g + 8, across * g
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def read_window(
     g: int,
     s: int,

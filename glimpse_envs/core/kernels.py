@@ -1,0 +1,99 @@
+"""Compiled kernels, with a cache on disk that is never stale and never in the way.
+
+Numba's own cache looks at a kernel's own file alone, so that a change in a function which it calls
+from another file would go unnoticed; and where it can neither be written nor read, it raises.
+
+Imported by kernels alone: this module needs Numba.
+"""
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+from numba.core.caching import FunctionCache
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def kernel(function: Callable | None = None, /, **options: Any) -> Any:
+    """Decorate a function as a kernel: compiled without the GIL, at its first call, and cached.
+
+    What a kernel uses of other files, functions and constants, must stand in `kernel_files`.
+
+    Args:
+        function: the function, where the decorator has no options.
+        **options: of `numba.njit`, such as `inline="always"`.
+    """
+
+    def compiled(function: Callable) -> Any:
+        dispatcher = njit(nogil=True, **options)(function)
+        try:
+            dispatcher._cache = _KernelCache(function)
+        except RuntimeError as error:  # no folder can be written to
+            _warn(error)
+        return dispatcher
+
+    return compiled if function is None else compiled(function)
+
+
+def kernel_files() -> list[Path]:
+    """Return the files of this package that have kernels, or functions that kernels call."""
+    marks = (b"\nfrom numba", b"core.kernels import")
+    files = sorted(PACKAGE.rglob("*.py"))
+    return [path for path in files if any(mark in path.read_bytes() for mark in marks)]
+
+
+def _digest() -> str:
+    sources = hashlib.sha256()
+    for path in kernel_files():
+        sources.update(path.read_bytes())
+    return sources.hexdigest()
+
+
+_DIGEST = _digest()  # now, while the files are those that are being imported
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache, of use only while all kernels' sources are the same; damaged entries are
+    compiled anew, and what cannot be written is not kept."""
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        own = self._cache_file._source_stamp
+        self._cache_file._source_stamp = (own, _DIGEST, vars(config)["BOUNDSCHECK"])
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged pickle raises anything
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            try:
+                super().save_overload(sig, data)
+            except OSError:
+                raise
+            except Exception:  # the index is damaged: begin a new one
+                self.flush()
+                super().save_overload(sig, data)
+        except OSError as error:  # no space, or the folder has gone
+            _warn(error)
+
+
+_warned = False
+
+
+def _warn(error: Exception) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"compiled kernels cannot be cached ({error}), so every process compiles them anew, "
+            "for about a minute: set NUMBA_CACHE_DIR to a folder that can be written to",
+            RuntimeWarning,
+            stacklevel=3,
+        )

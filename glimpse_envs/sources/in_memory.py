@@ -1,0 +1,178 @@
+"""Sources of a user's own arrays, registered under a name for this process."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from glimpse_envs.core.arrays import Bytes
+from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
+from glimpse_envs.sources.image_files import resized
+
+Labelled = tuple[ArrayLike, ArrayLike]
+"""Images (N, C, H, W) or (N, H, W) uint8, C being 1 or 3, and labels (N,), integers."""
+
+
+@dataclass(frozen=True)
+class _Registered:
+    info: SourceInfo
+    splits: Mapping[str, Examples]
+
+
+TAKEN = ("glyphs", "mnist", "fashion_mnist", "cifar10", "circle_square", "folder")
+"""Names of other sources, and of what is drawn without one."""
+
+_REGISTERED: dict[str, _Registered] = {}
+
+
+def is_registered(source: str) -> bool:
+    """Return whether `from_arrays` or `from_dataset` has registered `source` in this process."""
+    return source in _REGISTERED
+
+
+def from_arrays(
+    name: str,
+    *,
+    train: Labelled,
+    validation: Labelled | None = None,
+    test: Labelled | None = None,
+    class_names: tuple[str, ...] = (),
+) -> None:
+    """Register labelled images under `name`, for this process: processes that are spawned have to
+    register them themselves. A name may be registered again with the same images alone.
+
+    Args:
+        name: letters, digits and underscores; not that of another source.
+        train, validation, test: images (N, C, H, W) or (N, H, W) uint8 of one size, and labels (N,)
+            from 0 on. The arrays are copied.
+        class_names: by label; the labels themselves where none are given.
+
+    Raises:
+        ValueError: the name is taken, or the arrays are not like this.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or name in TAKEN:
+        raise ValueError(
+            f"name={name!r} must be letters, digits and underscores, and none of {', '.join(TAKEN)}"
+        )
+    given = {"train": train, "validation": validation, "test": test}
+    splits = {
+        split: _checked(f"{name}: {split}", *labelled)
+        for split, labelled in given.items()
+        if labelled is not None
+    }
+    shape = splits["train"].images.shape[1:]
+    greatest = max(int(examples.labels.max()) for examples in splits.values())
+    names = tuple(map(str, class_names)) or tuple(map(str, range(greatest + 1)))
+    if greatest >= len(names):
+        raise ValueError(f"{name}: there is a label {greatest}, but {len(names)} class_names")
+    content = hashlib.sha256(repr(names).encode())
+    for split, examples in splits.items():
+        if examples.images.shape[1:] != shape:
+            raise ValueError(
+                f"{name}: images of {split} have the shape {examples.images.shape[1:]}, those of "
+                f"train {shape}: all must be of one size"
+            )
+        content.update(f"{split}{examples.images.shape}".encode())
+        content.update(examples.images.data)
+        content.update(examples.labels.data)
+    info = SourceInfo(name, shape, names, content.hexdigest())
+    if name in _REGISTERED and _REGISTERED[name].info != info:
+        raise ValueError(f"name={name!r} is registered with other images: choose another name")
+    _REGISTERED[name] = _Registered(info, splits)
+
+
+def from_dataset(
+    name: str,
+    dataset: Mapping[str, Any],
+    *,
+    image: str = "image",
+    label: str = "label",
+    resize: int | None = None,
+) -> None:
+    """Register a data set as the `datasets` library of Hugging Face has it; see `from_arrays`.
+
+    Args:
+        name: as in `from_arrays`.
+        dataset: split -> columns, name -> values, at least "train"; other splits than "train",
+            "validation" and "test" are left out.
+        image: column of PIL images, or of arrays (H, W) or (H, W, 3) uint8.
+        label: column of integers; names of classes are taken from its feature, where it has one.
+        resize: side to which the images are resized; None: they must be of one size.
+
+    Raises:
+        ValueError: the name is taken, or the data set is not like this.
+    """
+    if "train" not in dataset:
+        raise ValueError(f"{name}: the data set has no split 'train', only {', '.join(dataset)}")
+    pixels: dict[str, Bytes] = {}
+    for split in SPLITS:
+        if split in dataset:
+            images = [_as_colours(one) for one in dataset[split][image]]
+            if resize is not None:
+                images = [resized(one, resize) for one in images]
+            if len({one.shape for one in images}) != 1:
+                raise ValueError(f"{name}: images of {split} differ in size: give resize=")
+            pixels[split] = np.stack(images).transpose(0, 3, 1, 2)
+    grey = all((images == images[:, :1]).all() for images in pixels.values())
+    splits: dict[str, Any] = {
+        split: (images[:, :1] if grey else images, np.asarray(dataset[split][label]))
+        for split, images in pixels.items()
+    }
+    feature = (getattr(dataset["train"], "features", None) or {}).get(label)
+    names = tuple(getattr(feature, "names", None) or ())
+    from_arrays(name, **splits, class_names=names)
+
+
+def describe(source: str) -> SourceInfo:
+    """Shape and classes of a registered source."""
+    return _REGISTERED[source].info
+
+
+def load(source: str, split: str) -> Examples:
+    """The images of a split of a registered source.
+
+    Raises:
+        SourceError: it was registered without this split.
+    """
+    splits = _REGISTERED[source].splits
+    if split not in splits:
+        raise SourceError(
+            f"source={source!r} was registered without the split {split}, only with "
+            f"{', '.join(splits)}: give {split}= too"
+        )
+    return splits[split]
+
+
+def _checked(what: str, images: ArrayLike, labels: ArrayLike) -> Examples:
+    """Return copies of the arrays as examples."""
+    pixels, classes = np.asarray(images), np.asarray(labels)
+    if pixels.ndim == 3:
+        pixels = pixels[:, None]
+    if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
+        raise ValueError(
+            f"{what}: images must be (N, H, W), (N, 1, H, W) or (N, 3, H, W) of uint8, not "
+            f"{np.shape(images)} of {pixels.dtype}"
+        )
+    if classes.dtype.kind not in "iu" or classes.shape != (len(pixels),) or not pixels.size:
+        raise ValueError(
+            f"{what}: labels must be ({len(pixels)},) integers, one for each image, and there must "
+            f"be images; they are {classes.shape} of {classes.dtype}"
+        )
+    if classes.min() < 0:
+        raise ValueError(f"{what}: labels must be at least 0; one is {classes.min()}")
+    return Examples(pixels.copy(), classes.astype(np.int64))
+
+
+def _as_colours(image: Any) -> Bytes:
+    """Return a PIL image or an array (H, W), (H, W, 1) or (H, W, 3) as (H, W, 3)."""
+    pixels = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
+    if pixels.ndim == 2:
+        pixels = pixels[..., None]
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] not in (1, 3):
+        raise ValueError(
+            f"an image must be (H, W, 3) of uint8, not {pixels.shape} of {pixels.dtype}"
+        )
+    return np.broadcast_to(pixels, (*pixels.shape[:2], 3))

@@ -1,0 +1,142 @@
+"""Sources of a user's own arrays and data sets, and folders of mixed sizes."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glimpse_envs.sources import SourceError, describe, from_arrays, from_dataset, in_memory, load
+from tests.sources.test_folders import write_image
+from tests.support.episodes import CENTRED, assert_same, make_vector
+
+ROOT = Path(__file__).parents[2]
+RNG = np.random.default_rng(0)
+GREY, LABELS = RNG.integers(0, 256, (6, 5, 7), np.uint8), np.arange(6) % 3
+COLOURED = RNG.integers(0, 256, (6, 3, 5, 7), np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def _none_after() -> Iterator[None]:
+    yield
+    in_memory._REGISTERED.clear()
+
+
+def test_registered_arrays_are_a_source() -> None:
+    from_arrays(
+        "mine", train=(GREY, LABELS), test=(GREY[:2, None], [2, 0]), class_names=tuple("abc")
+    )
+    info = describe("mine")
+    assert (info.image_shape, info.class_names) == ((1, 5, 7), ("a", "b", "c"))
+    assert np.array_equal(load("mine", "train").images[:, 0], GREY)
+    envs = make_vector(CENTRED, 2, source="mine", split="test")
+    _, reset = envs.reset(seed=0)
+    assert (envs.num_scenes, reset["scene"].tolist()) == (2, [0, 1])
+    *_, info_of_step = envs.step(envs.task.oracle())
+    assert info_of_step["target"].tolist() == [2, 0]
+    with pytest.raises(SourceError, match=r"registered without the split validation.*validation="):
+        make_vector(CENTRED, 2, source="mine", split="validation").reset(seed=0)
+
+
+def test_an_array_that_is_changed_later_changes_nothing() -> None:
+    images = COLOURED.copy()
+    from_arrays("mine", train=(images, LABELS))
+    images[:] = 0
+    assert np.array_equal(load("mine", "train").images, COLOURED)
+    from_arrays("mine", train=(COLOURED, LABELS))
+    with pytest.raises(ValueError, match="'mine' is registered with other images"):
+        from_arrays("mine", train=(images, LABELS))
+
+
+@pytest.mark.parametrize(
+    ("changes", "right"),
+    [
+        ({"name": "mnist"}, "none of glyphs, mnist"),
+        ({"name": "folder:x"}, "must be letters"),
+        ({"train": (GREY / 255, LABELS)}, r"mine: train: images must be .* uint8, not .* float64"),
+        ({"train": (GREY[0], LABELS)}, r"mine: train: images must be \(N, H, W\)"),
+        ({"train": (GREY, LABELS[:2])}, r"labels must be \(6,\) integers.* they are \(2,\)"),
+        ({"train": (GREY, LABELS * 1.0)}, r"labels must be \(6,\) integers.* float64"),
+        ({"train": (GREY, LABELS - 1)}, "labels must be at least 0; one is -1"),
+        ({"train": (GREY[:0], LABELS[:0])}, "there must be images"),
+        ({"test": (GREY[:, :4], LABELS)}, r"test have the shape \(1, 4, 7\)"),
+        ({"class_names": ("a", "b")}, "a label 2, but 2 class_names"),
+    ],
+    ids=str,
+)
+def test_arrays_that_are_no_images_are_refused(changes: dict[str, Any], right: str) -> None:
+    with pytest.raises(ValueError, match=right):
+        from_arrays(**({"name": "mine", "train": (GREY, LABELS)} | changes))
+    assert not in_memory.is_registered("mine")
+
+
+class Columns(dict[str, Any]):
+    """A split as the data sets of Hugging Face have it."""
+
+    features = {"label": SimpleNamespace(names=["cat", "dog", "eel"])}  # noqa: RUF012
+
+
+class Picture:
+    """What is used of PIL's images."""
+
+    def __init__(self, pixels: np.ndarray) -> None:
+        self.pixels = pixels
+
+    def convert(self, mode: str) -> np.ndarray:
+        assert mode == "RGB"
+        return np.broadcast_to(self.pixels[..., None], (*self.pixels.shape, 3))
+
+
+def test_a_data_set_is_a_source() -> None:
+    grey = Columns(image=[Picture(one) for one in GREY], label=LABELS.tolist())
+    from_dataset("grey", {"train": grey, "extra": None})
+    from_arrays("same", train=(GREY, LABELS), class_names=("cat", "dog", "eel"))
+    assert describe("grey").class_names == ("cat", "dog", "eel")
+    assert np.array_equal(load("grey", "train").images, load("same", "train").images)
+    colours: dict[str, Any] = {"image": list(COLOURED.transpose(0, 2, 3, 1)), "label": LABELS}
+    from_dataset("colours", {"train": colours})
+    assert np.array_equal(load("colours", "train").images, COLOURED)
+    colours["image"][0] = colours["image"][0][:4]
+    with pytest.raises(ValueError, match="differ in size: give resize="):
+        from_dataset("mixed", {"train": colours})
+    from_dataset("mixed", {"train": colours}, resize=8)
+    assert describe("mixed").image_shape == (3, 8, 8)
+    with pytest.raises(ValueError, match="no split 'train', only test"):
+        from_dataset("other", {"test": colours})
+
+
+def test_another_process_is_told_to_register_it() -> None:
+    from_arrays("mine", train=(GREY, LABELS))
+    program = (
+        "import gymnasium, glimpse_envs; gymnasium.make('Glimpse/CenteredGlyphs-v0', source='mine')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert "source='mine' must be one of" in done.stderr
+    assert "registered in each process" in done.stderr
+
+
+def test_a_state_is_of_the_arrays_it_was_made_with() -> None:
+    from_arrays("mine", train=(GREY, LABELS))
+    envs = make_vector(CENTRED, 2, source="mine")
+    envs.reset(seed=0)
+    state = envs.state_dict()
+    make_vector(CENTRED, 2, source="mine").load_state_dict(state)
+    in_memory._REGISTERED.clear()
+    from_arrays("mine", train=(GREY, LABELS[::-1]))
+    with pytest.raises(ValueError, match="another content of its source"):
+        make_vector(CENTRED, 2, source="mine").load_state_dict(state)
+
+
+def test_a_folder_of_mixed_sizes_is_resized(tmp_path: Path) -> None:
+    for i, size in enumerate([(5, 6), (20, 9), (8, 8)]):
+        write_image(tmp_path / f"cat/{i}.png", np.full(size, 100 + i, np.uint8))
+    with pytest.raises(SourceError, match=r"folder:PATH\?resize=SIDE"):
+        describe(f"folder:{tmp_path}")
+    source = f"folder:{tmp_path}?resize=28"
+    assert describe(source).image_shape == (1, 28, 28)
+    one, other = (make_vector(CENTRED, 3, source=source) for _ in range(2))
+    assert_same(one.reset(seed=1), other.reset(seed=1))
