@@ -1,4 +1,4 @@
-"""The page and the README's block of memory say what the records do, and nothing without them."""
+"""The page of memory says what the records do, and nothing without them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from report.figures import memory as figures_of_memory
 from report.figures.models import style_of_model
 from report.grouping import group_runs, tasks_of
 from report.page import Places
-from report.pages.memory import memory_block, memory_page
+from report.pages.memory import memory_page
 from report.references.memory import NO_CLAIM
 from tests.support.figures import catch_figure, overlapping_texts, points_of
 from tests.support.records import REINFORCE, as_runs, bits_record, memory_record
@@ -45,7 +45,6 @@ def row_of(text: str, *words: str) -> dict[str, str]:
 
 
 def test_without_records_it_says_how_to_make_some() -> None:
-    assert memory_block([], Places()).startswith("Not measured yet: `python -m agents.train")
     page = page_of()
     for command in ("agents.train", "baselines.memories.ntm_copy", "benchmarks.cost.read_cost"):
         assert f"Not measured yet: `python -m {command}" in page
@@ -53,7 +52,7 @@ def test_without_records_it_says_how_to_make_some() -> None:
 
 
 def test_a_row_tells_what_its_seeds_did() -> None:
-    for text in (memory_block(tasks_of(as_runs(RECORDS)), Places()), page_of(*RECORDS)):
+    for text in [page_of(*RECORDS)]:
         hard = row_of(text, "Reinforce LSTM")
         assert hard.items() >= {
             "sees": "one cell a step",

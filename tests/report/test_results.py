@@ -12,7 +12,7 @@ from report.figures import results as figure_of_results
 from report.grouping import group_runs
 from report.markdown import bullets
 from report.page import Places
-from report.pages.results import results_block
+from report.pages.results import MOST_ROWS, headline, results_page
 from report.references.pictures import REFERENCES
 from tests.support.figures import catch_figure, overlapping_texts, points_of
 from tests.support.records import (
@@ -36,7 +36,7 @@ def on_mnist(model: Model = REINFORCE, error: float = 3.0, **changes: Any) -> Re
 
 
 def block(*records: Record) -> str:
-    return results_block(group_runs(as_runs(records)), Places())
+    return results_page(group_runs(as_runs(records)), Places())
 
 
 def row_of(text: str, *words: str) -> list[str]:
@@ -52,7 +52,7 @@ def test_a_row_tells_score_cost_and_standing_and_links_to_its_records() -> None:
     assert cells[3:5] == ["2", "3.00"]
     assert cells[6:8] == ["4.0 M", "30"]
     assert cells[8:11] == ["4.04 (under)", "2.63 (above)", "2 runs, no claim"]
-    assert cells[11] == "[0](results/a.json) [1](results/a.json)"
+    assert cells[11] == "[0](../results/a.json) [1](../results/a.json)"
 
 
 def test_references_without_a_run_say_so() -> None:
@@ -139,6 +139,29 @@ def test_the_repeated_training_is_told_where_it_was_published() -> None:
     footnote = "gave all 10,000 published answers again"
     assert footnote in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
     assert footnote not in block(on_mnist())
+
+
+# The README's rows
+
+
+def test_the_readme_has_the_best_of_each_kind_in_few_rows() -> None:
+    records = [
+        on_mnist(error=5.0),
+        on_mnist(error=3.0, config={"episodes": 2}),
+        on_mnist(error=1.0, env_kwargs={"clutter": 2}),
+        *(on_mnist(model) for model in (RANDOM, SOFT_DRAW, SOFT_TILES, FULL_CONV, FULL_STRONG)),
+        *(on_mnist(env_id=env_id) for env_id in dict.fromkeys(r.env_id for r in REFERENCES)),
+        on_mnist(SOFT_DRAW, env_id=LARGE),
+    ]
+    text = headline(group_runs(as_runs(records)))
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line][1:]
+    assert len(rows) <= MOST_ROWS
+    assert row_of(text, CLUTTERED[8:] + " ", "| Reinforce LSTM |")[4] == "3.00"
+    assert [row.split(" | ")[2] for row in rows[:4]].count("Reinforce LSTM") == 1
+    assert "random glimpses" in rows[1]
+    assert "Soft" in rows[2]
+    assert "Full view" in rows[3]
+    assert all("Reinforce LSTM |" in row for row in rows[4:])
 
 
 # The figure
