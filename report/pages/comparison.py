@@ -50,6 +50,8 @@ _KINDS = (
     "Soft attention (dotted, open marks) reads every pixel at every glimpse and is learned by "
     "back-propagation.",
     "Full views (dashed, open marks) see the whole scene at once and have no glimpse budget.",
+    "Each mark is a glimpse, in the last column a score on the validation split; a bar at a line's "
+    "end is its 95 % interval.",
 )
 
 _COUNTED = (

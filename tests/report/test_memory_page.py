@@ -18,7 +18,7 @@ from report.grouping import group_runs, tasks_of
 from report.page import Places
 from report.pages.memory import memory_page
 from report.references.memory import NO_CLAIM
-from tests.support.figures import catch_figure, overlapping_texts, points_of
+from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import REINFORCE, as_runs, bits_record, memory_record
 
 SOFT = Model("Soft key-value LSTM", "everything", attention="soft")
@@ -148,6 +148,9 @@ def test_success_is_drawn_by_length_in_a_panel_for_each_task(
     assert points_of(hard)[1][:2] == pytest.approx([87.5, 43.75])
     assert (hard.get_linestyle(), soft.get_linestyle()) == ("-", ":")
     assert points_of(mark)[0] == [10, 10]
+    assert list(named_lines(panels["Copy-v0"])) == [
+        *("Reinforce LSTM", SOFT.name, "longest in training"),
+    ]
     dots = panels["Copy-v0"].collections[0].get_offsets()
     assert np.asarray(dots)[:, 1] == pytest.approx([99.5] * 4 + [39.5])
     again = panels["Reverse-v0"].get_lines()[0]
