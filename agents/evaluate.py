@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from agents.scoring.films import film_episodes
+from agents.scoring.films import Frames, film_episodes, side_by_side
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, trained_levels
 from agents.training.command_line import run_command
@@ -42,20 +42,40 @@ class EvaluateConfig:
     """File (.mp4 or .gif) of a film of the first test episodes."""
     film_episodes: int = 4
     """Number of episodes in the film."""
+    beside: Path | None = None
+    """Folder of another run in the same environment, filmed at the right of this one."""
 
 
-def film_run(run: Run, path: Path, episodes: int = 4) -> None:
+def film_run(run: Run, path: Path, episodes: int = 4, beside: Run | None = None) -> None:
     """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained.
+
+    Args:
+        run: to film.
+        path: of the film.
+        episodes: how many.
+        beside: another run, filmed at the right of it on the same episodes.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
+        ValueError: the two runs are of different environments.
     """
+    films = _film(run, episodes)
+    if beside is not None:
+        one, other = (each.config["config"]["env_id"] for each in (run, beside))
+        if one != other:
+            raise ValueError(f"a film beside another must be of one environment: {one}, {other}")
+        pairs = zip(films, _film(beside, episodes), strict=True)
+        films = [side_by_side(left, right) for left, right in pairs]
+    write_film(chain.from_iterable(films), path)
+
+
+def _film(run: Run, episodes: int) -> list[Frames]:
     policy, kwargs = policy_of(run, "learned")
     levels = trained_levels(run)
     if levels is not None:
         kwargs = {**kwargs, "min_length": levels[1]}
     films, _ = film_episodes(policy, run.config["config"]["env_id"], range(episodes), **kwargs)
-    write_film(chain.from_iterable(films), path)
+    return films
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -70,7 +90,8 @@ def _evaluate(config: EvaluateConfig) -> None:
     if config.record is not None and config.gaze not in (None, trained_looks):
         raise ValueError("a record is of the looks that the run was trained with")
     if config.film is not None:
-        film_run(run, config.film, config.film_episodes)
+        beside = None if config.beside is None else open_run(config.beside)
+        film_run(run, config.film, config.film_episodes, beside)
         print(f"filmed in {config.film}")
     evaluations = score_run(
         run,
