@@ -101,9 +101,7 @@ class GaussianWindow(RecurrentReader):
 
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
         place, stride, width, intensity = self._choose(core)
-        down, across = self._axes(place, stride, width)
-        read = torch.einsum("bkih,bchw,bkjw->bkcij", down, prepared, across)
-        glimpse = read.flatten(1, 2)  # (B, K C, g, g)
+        glimpse = self._window(prepared, place, stride, width)
         if intensity is None:
             return {"glimpse": glimpse, "location": place}
         where = torch.cat([place, stride / self._whole, width / self._whole, intensity], dim=1)
@@ -141,6 +139,12 @@ class GaussianWindow(RecurrentReader):
             return place
         noise = torch.randn(place.shape, generator=self._generator)
         return place + self._noise_now * noise.to(place)
+
+    def _window(self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor) -> Tensor:
+        """Read (B, K C, g, g) in the window of `_choose`."""
+        down, across = self._axes(place, stride, width)
+        read = torch.einsum("bkih,bchw,bkjw->bkcij", down, scene, across)
+        return read.flatten(1, 2)
 
     def _axes(self, place: Tensor, stride: Tensor, width: Tensor) -> tuple[Tensor, Tensor]:
         """The filters of the rows of pixels (B, K, g, H) and of their columns (B, K, g, W)."""

@@ -88,8 +88,8 @@ def _draw_success(panel: Axes, task: Task, groups: Sequence[Group]) -> None:
             )  # fmt: skip
     trained = {group.first.levels[1] for group in groups if group.first.levels}
     for level in sorted(trained):
-        name = "longest in training" if level == max(trained) else None
-        panel.axvline(level, color=INK, linewidth=3.0, alpha=0.35, label=name)
+        label = "longest in training" if level == max(trained) else None
+        panel.axvline(level, color=INK, linewidth=3.0, alpha=0.35, label=label)
     panel.set_xscale("log")
     panel.xaxis.set_major_formatter(ScalarFormatter())
     panel.xaxis.set_minor_locator(NullLocator())
