@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from agents.scoring.films import film_episodes
+from agents.scoring.films import Frames, film_episodes, side_by_side
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, trained_levels
 from agents.training.checks import check_device
@@ -56,20 +56,40 @@ class EvaluateConfig:
     """Number of episodes in the film."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
+    film_with: Path | None = None
+    """Folder of another run in the same environment, filmed at the right of this one."""
 
 
-def film_run(run: Run, path: Path, episodes: int = 4) -> None:
+def film_run(run: Run, path: Path, episodes: int = 4, other: Run | None = None) -> None:
     """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained.
+
+    Args:
+        run: to film.
+        path: of the film.
+        episodes: how many.
+        other: another run, filmed at the right of it on the same episodes.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
+        ValueError: the two runs are of different environments.
     """
+    films = _film(run, episodes)
+    if other is not None:
+        ids = [each.config["config"]["env_id"] for each in (run, other)]
+        if ids[0] != ids[1]:
+            raise ValueError(f"runs in one film must be of one environment: {', '.join(ids)}")
+        pairs = zip(films, _film(other, episodes), strict=True)
+        films = [side_by_side(left, right) for left, right in pairs]
+    write_film(chain.from_iterable(films), path)
+
+
+def _film(run: Run, episodes: int) -> list[Frames]:
     policy, kwargs = policy_of(run, "learned")
     levels = trained_levels(run)
     if levels is not None:
         kwargs = {**kwargs, "min_length": levels[1]}
     films, _ = film_episodes(policy, run.config["config"]["env_id"], range(episodes), **kwargs)
-    write_film(chain.from_iterable(films), path)
+    return films
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -92,7 +112,8 @@ def _evaluate(config: EvaluateConfig) -> None:
             "--env-kwargs or --record"
         )
     if config.film is not None:
-        film_run(run, config.film, config.film_episodes)
+        other = None if config.film_with is None else open_run(config.film_with)
+        film_run(run, config.film, config.film_episodes, other)
         print(f"filmed in {config.film}")
     evaluations = score_run(
         run,

@@ -75,10 +75,13 @@ class Baseline(nn.Module, Policy, ABC):
 
     def likeliest(self, observation: dict[str, NDArray]) -> NDArray[np.int64]:
         """The likeliest answers (T, B) after each inner glimpse or step."""
-        like = next(self.parameters())
-        tensors = {name: torch.as_tensor(leaf).to(like) for name, leaf in observation.items()}
         with torch.no_grad():
-            return self(tensors).logits.argmax(dim=-1).cpu().numpy()
+            return self(self.as_tensors(observation)).logits.argmax(dim=-1).cpu().numpy()
+
+    def as_tensors(self, observation: dict[str, NDArray]) -> Observation:
+        """The observation with the dtype and on the device of the weights."""
+        like = next(self.parameters())
+        return {name: torch.as_tensor(leaf).to(like) for name, leaf in observation.items()}
 
     # --- Stable-Baselines3's interface, in the environment's full view ----------------------------
 

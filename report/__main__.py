@@ -11,6 +11,7 @@ from report.markdown import ReportError
 from report.page import ROOT, Page, Places, stale_files, write
 from report.pages import (
     comparison,
+    data,
     environments,
     gradient_variance,
     memory,
@@ -21,14 +22,15 @@ from report.pages import (
 )
 
 PAGES = (
-    Page("environments", "the suite", environments.publish),
-    Page("results", "results", results.publish),
-    Page("comparison", "results/comparison", comparison.publish),
-    Page("memory", "results/memory", memory.publish),
-    Page("records", "results", records.publish),
-    Page("speed", "results/benchmarks", speed.publish),
-    Page("memory_cost", "results/benchmarks", memory_cost.publish),
-    Page("gradient_variance", "results/benchmarks", gradient_variance.publish),
+    Page("environments", (), environments.publish),
+    Page("data", (), data.publish),
+    Page("results", (".",), results.publish),
+    Page("comparison", ("comparison",), comparison.publish),
+    Page("memory", ("memory", "benchmarks"), memory.publish),
+    Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
+    Page("speed", ("benchmarks",), speed.publish),
+    Page("memory_cost", ("benchmarks",), memory_cost.publish),
+    Page("gradient_variance", ("benchmarks",), gradient_variance.publish),
 )
 """Every page of the README and of docs/ that is drawn, in the order of drawing."""
 
@@ -56,21 +58,21 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     if unknown:
         parser.error(f"no page {', '.join(sorted(unknown))}")
     places = Places(options.results, root)
+    drawn = [page for page in PAGES if not options.pages or page.name in options.pages]
     stale: list[Path] = []
     try:
-        if not places.results.is_dir():
-            raise ReportError(f"no folder {places.results}: give the one that holds the records")
-        for page in PAGES:
-            if options.pages and page.name not in options.pages:
-                continue
-            published = page.publish(places)
-            for problem in published.problems:
-                print(f"left out: {problem}", file=sys.stderr)
-            if options.check:
-                stale += stale_files(published, places)
-            else:
+        for page in drawn:
+            page.check(places)
+        every = [page.publish(places) for page in drawn]
+        # All are compared before one is written, so that an error of the last changes nothing.
+        stale = [path for published in every for path in stale_files(published, places)]
+        for problem in (problem for published in every for problem in published.problems):
+            print(f"left out: {problem}", file=sys.stderr)
+        if not options.check:
+            for published in every:
                 for path in write(published, places, redraw=options.redraw):
                     print(path)
+            return 0
     except (ReportError, OSError, UnicodeDecodeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -57,9 +57,29 @@ class Page:
 
     name: str
     """On the command line."""
-    reads: str
-    """What it is drawn from, for people."""
+    folders: tuple[str, ...]
+    """Of `results/`, from which it is drawn; empty where the suite and the code tell all."""
     publish: Callable[[Places], Published]
+
+    @property
+    def reads(self) -> str:
+        """What it is drawn from, for people."""
+        folders = (Path("results", folder).as_posix() for folder in self.folders)
+        return ", ".join(folders) or "the code"
+
+    def check(self, places: Places) -> None:
+        """Refuse folders that are not there: a page of nothing would replace what was published.
+
+        Raises:
+            ReportError: it names the folder.
+        """
+        for folder in self.folders:
+            path = places.results / folder
+            if not path.is_dir():
+                raise ReportError(
+                    f"no folder {path}, from which the page {self.name} is drawn: give --results "
+                    "the folder that holds it, or name the pages to draw"
+                )
 
 
 def stale_files(published: Published, places: Places) -> list[Path]:

@@ -1,6 +1,8 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -10,32 +12,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from glimpse_envs.episodes.description import task_of
-from glimpse_envs.evaluation.policy import as_act, as_policy
+from glimpse_envs.episodes.description import describe, task_of
+from glimpse_envs.evaluation.policy import Observation, Policy, as_act, as_policy
 from glimpse_envs.rendering import (
+    AnyPicture,
+    Picture,
     contact_sheet,
+    draw_frame,
     draw_scanpath,
+    light_up,
     write_film,
     write_png,
 )
 
+Frames = list[NDArray[np.uint8]]
+"""All of one size, (height, width, 3)."""
+
+LAST = 3
+"""Times that the last frame of an episode is shown, which marks the answer right or wrong."""
+
 
 def film_episodes(
     policy: Any, env_id: str, scenes: Sequence[int], *, seed: int = 0, **env_kwargs: Any
-) -> tuple[list[list[NDArray[np.uint8]]], list[NDArray[np.uint8]]]:
+) -> tuple[list[Frames], Frames]:
     """Play `scenes` of the test split with the policy's likeliest actions.
+
+    Of a model that takes soft glimpses inside itself, each has a frame: the scene, lit where it is
+    read.
 
     Returns:
         The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
         contact sheet.
     """
     env = gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)
-    act = as_act(as_policy(policy), env, deterministic=True)
+    policy = as_policy(policy)
+    act = as_act(policy, env, deterministic=True)
+    task = task_of(env)
+    assert task is not None
+    names = _class_names(env_id, env_kwargs) if policy.view == "full" else ()
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
         state, ended, start = None, False, np.ones(1, np.bool_)
         frames = []
+        first = {name: value[None] for name, value in observation.items()}
+        inside = _inner_glimpses(policy, first, task.picture(0, ""), names)
         while not ended:
             frames.append(np.asarray(env.render()))
             batch = {name: value[None] for name, value in observation.items()}
@@ -45,14 +66,52 @@ def film_episodes(
             step = {name: value[0] for name, value in action.items()}
             observation, _, terminated, truncated, info = env.step(step)
             ended = terminated or truncated
-        # The last frame, which marks the answer right or wrong, stays a little longer.
-        frames += [np.asarray(env.render())] * 3
-        films.append(frames)
-        task = task_of(env)
-        assert task is not None
+        frames += [np.asarray(env.render())] * LAST
+        films.append([*inside, *inside[-1:] * LAST] if inside else frames)
         scanpaths.append(draw_scanpath(task.picture(0, "")))
     env.close()
     return films, scanpaths
+
+
+def side_by_side(left: Frames, right: Frames) -> Frames:
+    """Two films of one height as one, the shorter waiting in its last frame.
+
+    Raises:
+        ValueError: their heights differ.
+    """
+    if left[0].shape[0] != right[0].shape[0]:
+        raise ValueError(f"films {left[0].shape[0]} and {right[0].shape[0]} pixels high differ")
+    length = max(len(left), len(right))
+    pairs = ([*film, *film[-1:] * (length - len(film))] for film in (left, right))
+    return [np.hstack(pair) for pair in zip(*pairs, strict=True)]
+
+
+def _class_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the answers, of which a task of the full view does not speak."""
+    with closing(gym.make(env_id, **{**env_kwargs, "view": "glimpse"})) as env:
+        view = describe(env).picture_view
+    return () if view is None else view.class_names
+
+
+def _inner_glimpses(
+    policy: Policy, observation: Observation, picture: AnyPicture, names: Sequence[str]
+) -> Frames:
+    """A frame for each soft glimpse that a model takes inside itself; none where it takes none."""
+    maps, answers = policy.attention(observation), policy.answers(observation)
+    if maps is None or answers is None:
+        return []
+    assert isinstance(picture, Picture), "attention is shared out over pixels"
+    return [
+        draw_frame(
+            replace(
+                picture,
+                scene=light_up(picture.scene, shares),
+                answer=names[answer] if names else str(answer),
+                caption=f"soft glimpse {number} of {len(maps[0])}: every pixel is read",
+            )
+        )
+        for number, (shares, answer) in enumerate(zip(maps[0], answers[0], strict=True), 1)
+    ]
 
 
 def write_showcase(

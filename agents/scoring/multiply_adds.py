@@ -4,16 +4,24 @@ Included are products of matrices, convolutions, attention, recurrent layers and
 picture at a grid of places. Excluded are element-wise work (activations, normalisation,
 exponentials such as the Gaussian filters' values, sums, maxima and means), NumPy and the
 environment.
+
+Fused kernels of attention and of transformers are switched off while counting: the counter sees
+nothing in them. An operation on several matrices for which there is no formula is an
+error, so that none counts as nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from math import prod
 from types import TracebackType
 from typing import Any, Self
 
 import torch
-from torch import nn
-from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
+from torch import Tag, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
 
 aten = torch.ops.aten
 Shape = tuple[int, ...]
@@ -28,11 +36,6 @@ def _vector_product(*shapes: Any, **_: Any) -> int:
 def _recurrent_layer(seen: Shape, from_input: Shape, from_state: Shape, *_: Any, **__: Any) -> int:
     """One layer, in one direction, over `seen` (T, B, inputs), with the weights of its gates."""
     return FLOPS * prod(seen[:-1]) * (prod(from_input) + prod(from_state))
-
-
-def _fused_attention(query: Shape, key: Shape, value: Shape, *_: Any, **__: Any) -> int:
-    count: Any = sdpa_flop_count  # torch leaves it untyped
-    return int(count(query, key, value))
 
 
 def _grid_sample(*_: Any, out_shape: Shape, **__: Any) -> int:
@@ -50,22 +53,83 @@ FORMULAS: dict[Any, Callable[..., int]] = {
     aten.addmv: _vector_product,
     aten.dot: _vector_product,
     aten.mkldnn_rnn_layer: _recurrent_layer,
-    aten._scaled_dot_product_flash_attention_for_cpu: _fused_attention,
     aten.grid_sampler_2d: _grid_sample,
     aten.affine_grid_generator: _affine_grid,
 }
 """Operation -> its flops, of the shapes of what it takes; for torch 2.13 on the CPU."""
 
+MOVES = frozenset(
+    {
+        *(aten.cat, aten.stack, aten.copy_, aten.where, aten.scatter, aten.scatter_),
+        *(aten.index_put, aten.index_put_, aten._index_put_impl_, aten.slice_scatter),
+    }
+)
+"""Operations that take several matrices and multiply none, but those that torch calls pointwise."""
+
+
+class _Refusal(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses operations on several matrices that are in none of `known`, `MOVES` and torch's
+    pointwise ones.
+
+    Raises:
+        NotImplementedError: it names the operation.
+    """
+
+    def __init__(self, known: Collection[Any]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._known = known
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        packet = getattr(func, "overloadpacket", func)
+        if packet not in self._known and packet not in MOVES and Tag.pointwise not in func.tags:
+            shapes = [
+                tuple(leaf.shape)
+                for leaf in tree_leaves((args, kwargs))
+                if isinstance(leaf, torch.Tensor) and leaf.ndim > 1 and leaf.is_floating_point()
+            ]
+            if len(shapes) > 1:
+                raise NotImplementedError(
+                    f"the multiply-adds of {func} on {', '.join(map(str, shapes))} are not known: "
+                    "add its formula to FORMULAS of agents/scoring/multiply_adds.py, or, where it "
+                    "multiplies no matrices, its name to MOVES"
+                )
+        return func(*args, **kwargs)
+
+
+@contextmanager
+def _plain_kernels() -> Iterator[None]:
+    """Attention and transformers as single products, which the counter sees."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
 
 class MultiplyAdds:
-    """Counts the multiply-adds of what torch does within its `with` block."""
+    """Counts the multiply-adds of what torch does within its `with` block.
+
+    Raises:
+        NotImplementedError: within the block, at an operation on several matrices that has no
+            formula.
+    """
 
     def __init__(self) -> None:
         # Torch leaves it untyped.
         self._counter: Any = FlopCounterMode(display=False, custom_mapping=FORMULAS)
 
     def __enter__(self) -> Self:
-        self._counter.__enter__()
+        with ExitStack() as stack:
+            stack.enter_context(_plain_kernels())
+            # Outside the counter: it sees what the counter has taken apart.
+            stack.enter_context(_Refusal(self._counter.flop_registry))
+            stack.enter_context(self._counter)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
@@ -74,7 +138,7 @@ class MultiplyAdds:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._counter.__exit__(kind, error, trace)
+        self._stack.__exit__(kind, error, trace)
 
     @property
     def total(self) -> int:

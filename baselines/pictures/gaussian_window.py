@@ -100,6 +100,21 @@ class GaussianWindow(RecurrentReader):
     grid: Tensor  # (g,), from the window's middle, in strides
 
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
+        place, stride, width, intensity = self._choose(core)
+        glimpse = self._window(prepared, place, stride, width)
+        if intensity is None:
+            return {"glimpse": glimpse, "location": place}
+        where = torch.cat([place, stride / self._whole, width / self._whole, intensity], dim=1)
+        return {"glimpse": intensity.tanh().exp()[..., None, None] * glimpse, "location": where}
+
+    def weights(self, prepared: Tensor, core: Tensor) -> Tensor:
+        place, stride, width, _ = self._choose(core)
+        down, across = (filters.sum(dim=2) for filters in self._axes(place, stride, width))
+        return torch.einsum("bkh,bkw->bhw", down, across)
+
+    def _choose(self, core: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        """The window: its middle (B, 2), which is (x, y) in [-1, 1], the filters' strides and
+        widths (B, K) in pixels, and DRAW's intensity (B, 1) before it is bounded."""
         if self.network.detach_heads:
             core = core.detach()
         outputs = self.look(core).float()  # (B, 5) or (B, 2)
@@ -107,19 +122,14 @@ class GaussianWindow(RecurrentReader):
             outputs.register_hook(_shorten_rows)
         outputs = WINDOW_PACE * outputs
         if not self.draw:
-            place = self._jittered(outputs.tanh())
             stride = self.strides.expand(len(outputs), -1)  # (B, K)
-            glimpse = self._window(prepared, place, stride, stride / 2, unit=False)
-            return {"glimpse": glimpse, "location": place}
+            return self._jittered(outputs.tanh()), stride, stride / 2, None
         # DRAW, equations 21 to 24, each kept within bounds: a window that has drifted off the scene
         # or has shrunk to nothing would never learn to come back.
         place, stride, width, intensity = outputs.split([2, 1, 1, 1], dim=1)
         place = self._jittered(place.tanh())
         stride = self._whole * (-F.softplus(stride + self._narrowing)).exp()
-        width = 0.5 + 0.5 * stride * width.tanh().exp()
-        glimpse = self._window(prepared, place, stride, width, unit=True)
-        where = torch.cat([place, stride / self._whole, width / self._whole, intensity], dim=1)
-        return {"glimpse": intensity.tanh().exp()[..., None, None] * glimpse, "location": where}
+        return place, stride, 0.5 + 0.5 * stride * width.tanh().exp(), intensity
 
     def set_progress(self, progress: float, generator: torch.Generator) -> None:
         self._noise_now, self._generator = (1 - progress) * self._place_noise, generator
@@ -130,18 +140,18 @@ class GaussianWindow(RecurrentReader):
         noise = torch.randn(place.shape, generator=self._generator)
         return place + self._noise_now * noise.to(place)
 
-    def _window(
-        self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor, *, unit: bool
-    ) -> Tensor:
-        """Read (B, K C, g, g) around `place` (B, 2), which is (x, y) in [-1, 1].
-
-        Filters are `stride` (B, K) pixels apart and `width` (B, K) pixels wide.
-        """
-        x, y = (0.5 * (place + 1)).unbind(dim=1)
-        across = self._filters(x * self.width, stride, width, self.width, unit)
-        down = self._filters(y * self.height, stride, width, self.height, unit)
+    def _window(self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor) -> Tensor:
+        """Read (B, K C, g, g) in the window of `_choose`."""
+        down, across = self._axes(place, stride, width)
         read = torch.einsum("bkih,bchw,bkjw->bkcij", down, scene, across)
         return read.flatten(1, 2)
+
+    def _axes(self, place: Tensor, stride: Tensor, width: Tensor) -> tuple[Tensor, Tensor]:
+        """The filters of the rows of pixels (B, K, g, H) and of their columns (B, K, g, W)."""
+        x, y = (0.5 * (place + 1)).unbind(dim=1)
+        across = self._filters(x * self.width, stride, width, self.width, self.draw)
+        down = self._filters(y * self.height, stride, width, self.height, self.draw)
+        return down, across
 
     def _filters(
         self, middle: Tensor, stride: Tensor, width: Tensor, pixels: int, unit: bool

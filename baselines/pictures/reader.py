@@ -1,12 +1,14 @@
 """Soft glimpses one after another, read by the agents' own controller."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
+from numpy.typing import NDArray
 from torch import Tensor
 
 from agents.policy.glimpse_network import GlimpseNetwork
@@ -82,14 +84,29 @@ class RecurrentReader(PictureModel):
     def read(self, prepared: Any, core: Tensor) -> dict[str, Tensor]:
         """The next glimpse, name -> (B, ...), chosen from the core's output (B, units)."""
 
+    @abstractmethod
+    def weights(self, prepared: Any, core: Tensor) -> Tensor:
+        """How much each pixel weighs in the glimpse that `read` gives, (B, H, W), at least 0."""
+
     def forward(self, observation: Observation) -> Answers:
-        scene, budget = observation["scene"], self.picture.budget
-        prepared, rows = self.prepare(scene), len(scene)
-        state = self.core.initial_state(rows)
-        logits = []
+        return Answers(torch.stack([logits for *_, logits in self._glimpses(observation["scene"])]))
+
+    def attention(self, observation: dict[str, NDArray]) -> NDArray[np.float32]:
+        """How each inner glimpse shares itself out over the pixels, (B, T, H, W)."""
+        with torch.no_grad():
+            glimpses = self._glimpses(self.as_tensors(observation)["scene"])
+            weights = [self.weights(prepared, core) for prepared, core, _ in glimpses]
+        maps = torch.stack(weights, dim=1).float()
+        return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()
+
+    def _glimpses(self, scene: Tensor) -> Iterator[tuple[Any, Tensor, Tensor]]:
+        """Of each glimpse: what was prepared, the core's output that chose it, and the logits of
+        the answer after it."""
+        budget, rows = self.picture.budget, len(scene)
+        prepared, state = self.prepare(scene), self.core.initial_state(rows)
         for step in range(budget):
-            seen = self.read(prepared, state[0])
+            core = state[0]
+            seen = self.read(prepared, core)
             seen["remaining"] = scene.new_full((rows, 1), (budget - step - 1) / budget)
             state = self.core(self.glimpse_network(seen), state)
-            logits.append(self.answer_head(state[0]).logits)
-        return Answers(torch.stack(logits))
+            yield prepared, core, self.answer_head(state[0]).logits

@@ -104,3 +104,20 @@ class SoftTiles(RecurrentReader):
             )
         glimpse, location = seen.split([seen.shape[1] - 2, 2], dim=1)
         return {"glimpse": glimpse.unflatten(1, self.picture.glimpse_shape), "location": location}
+
+    def weights(self, prepared: Tiles, core: Tensor) -> Tensor:
+        values, keys = prepared
+        if keys is None:
+            weights = self.look(core).logits.softmax(dim=-1)  # (B, n)
+        else:
+            _, weights = attend(
+                self.query(core),
+                keys,
+                values,
+                score=self.score,
+                temperature=self.temperature,
+                need_weights=True,
+            )
+        # Of each tile its finest window.
+        down, across = (shares[:, 0].sum(dim=1) for shares in (self.tiles.down, self.tiles.across))
+        return torch.einsum("bn,nh,nw->bhw", weights, down.to(weights), across.to(weights))

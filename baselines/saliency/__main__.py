@@ -32,7 +32,7 @@ from baselines.saliency.attribution import (
     scanpath_jacobian,
     sequential_jacobian,
 )
-from baselines.saliency.overlays import Cell, draw_bars, draw_label, draw_map
+from baselines.saliency.overlays import Cell, draw_attention, draw_bars, draw_label, draw_map
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
@@ -112,6 +112,10 @@ def _rows_of_model(model: PictureModel, seen: list[Episode]) -> list[Row]:
     scene = torch.cat([torch.as_tensor(e.observations[0]["scene"]) for e in seen])
     classes = torch.tensor([episode.answer for episode in seen])
     rows: list[Row] = [((model.model.name, "its answers"), [draw_scanpath(e.end) for e in seen])]
+    if isinstance(model, RecurrentReader):
+        pairs = zip(seen, model.attention({"scene": scene.numpy()}).mean(axis=1), strict=True)
+        read = [draw_attention(episode.end.scene, shares) for episode, shares in pairs]
+        rows.append((("soft attention", "mean of its glimpses"), read))
     maps = {"input Jacobian": input_jacobian}
     if has_places(model, scene):
         maps["Grad-CAM"] = grad_cam

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.rendering import Picture, draw_scanpath
+from glimpse_envs.rendering import Picture, draw_scanpath, light_up
 from glimpse_envs.rendering.drawing import blank, draw_text
 from glimpse_envs.rendering.palette import BACKGROUND, EDGE, MUTED, PATH, PRESENT, TEXT
 
@@ -35,6 +35,19 @@ def draw_map(scene: NDArray[np.floating], saliency: NDArray[np.floating], size: 
     hot = np.array(PRESENT, np.float32)[:, None, None] / 255  # (3, 1, 1)
     under = LIGHT * scene.mean(axis=0, dtype=np.float32)
     return _plain((1 - strength) * under + strength * hot, size)
+
+
+def draw_attention(
+    scene: NDArray[np.floating], shares: NDArray[np.floating], size: int = SIZE
+) -> Cell:
+    """The scene, lit where soft attention reads it.
+
+    Args:
+        scene: (C, H, W) in [0, 1].
+        shares: (H, W), at least 0, in any unit.
+        size: the cell's width in pixels.
+    """
+    return _plain(light_up(scene, shares), size)
 
 
 def draw_bars(values: NDArray[np.floating], size: int = SIZE) -> Cell:

@@ -73,12 +73,9 @@ class TimedWindow(GaussianWindow):
         super().__init__(setting, config)
         self.stopwatch = Stopwatch()
 
-    def _window(
-        self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor, *, unit: bool
-    ) -> Tensor:
-        read = partial(super()._window, unit=unit)
+    def _window(self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor) -> Tensor:
         inputs = scene, place, stride, width
-        seen: Tensor = _TimedReading.apply(self.stopwatch, read, *inputs)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        seen: Tensor = _TimedReading.apply(self.stopwatch, super()._window, *inputs)  # type: ignore[no-untyped-call]  # torch leaves it untyped
         return seen
 
 

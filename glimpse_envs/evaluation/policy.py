@@ -67,6 +67,12 @@ class Policy:
         inside itself, the last those of `predict`; None where it takes none."""
         return None
 
+    def attention(self, observation: Observation) -> NDArray[np.float32] | None:
+        """Return how a model of the full view of pictures shares its attention out (n, T, H, W),
+        at each of the glimpses that it takes inside itself: at least 0, each adding up to 1 over
+        the pixels; None where it takes none."""
+        return None
+
     def cells_read(self, cells: int) -> float | None:
         """Return how many cells a model of the full view reads in an episode on so many cells, each
         counted every time; None where it reads no cells of a memory."""

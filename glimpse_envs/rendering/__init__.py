@@ -2,7 +2,7 @@
 
 from glimpse_envs.rendering.contact_sheet import contact_sheet, draw_scanpath
 from glimpse_envs.rendering.film import write_film, write_png
-from glimpse_envs.rendering.frame import draw_frame
+from glimpse_envs.rendering.frame import draw_frame, light_up
 from glimpse_envs.rendering.picture import Picture
 from glimpse_envs.rendering.tape_picture import Strip, TablePicture, TapePicture
 from glimpse_envs.rendering.verdict import AnyPicture
@@ -18,6 +18,7 @@ __all__ = [
     "contact_sheet",
     "draw_frame",
     "draw_scanpath",
+    "light_up",
     "write_film",
     "write_png",
 ]

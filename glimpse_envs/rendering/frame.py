@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glimpse_envs.core.arrays import Bytes
+from glimpse_envs.core.arrays import Bytes, Float32s
 from glimpse_envs.rendering.cells import Area
 from glimpse_envs.rendering.drawing import (
     Canvas,
@@ -20,6 +21,7 @@ from glimpse_envs.rendering.palette import (
     BACKGROUND,
     EDGE,
     MUTED,
+    PATH,
     TEXT,
     scale_colour,
     verdict_colour,
@@ -32,6 +34,10 @@ from glimpse_envs.rendering.verdict import AnyPicture, answer_and_target, verdic
 MIN_HEIGHT = 160
 LIGHT_OUTSIDE = 0.45
 """Share of the scene's brightness left outside the largest window."""
+LIGHT_UNREAD = 0.3
+"""Share of the scene's brightness left where soft attention does not read."""
+GLOW = 0.4
+"""Share of the tint where soft attention reads most."""
 WIDE = 16 / 9
 """The shape of a frame of tapes or of a table, whatever they hold."""
 
@@ -214,3 +220,20 @@ def _check_height(height: int) -> None:
 
 def _even(length: int) -> int:
     return length + length % 2
+
+
+def light_up(scene: NDArray[np.floating], shares: NDArray[np.floating]) -> Float32s:
+    """A scene lit where soft attention reads it, and dim and tinted elsewhere.
+
+    Args:
+        scene: (C, H, W) in [0, 1].
+        shares: (H, W), at least 0, in any unit; the greatest is lit fully.
+
+    Returns:
+        (3, H, W) float32 in [0, 1].
+    """
+    strength = (shares / max(float(shares.max()), 1e-30)).astype(np.float32)
+    tint = np.array(PATH, np.float32)[:, None, None] / 255
+    lit = (LIGHT_UNREAD + (1 - LIGHT_UNREAD) * strength) * scene
+    glow = GLOW * strength * tint
+    return np.clip(lit * (1 - GLOW * strength) + glow, 0.0, 1.0).astype(np.float32)

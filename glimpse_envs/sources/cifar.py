@@ -104,7 +104,7 @@ def find_batches() -> Path:
         if data is not None:
             raise missing(root / ARCHIVE.name, ARCHIVE.url)
         archive = download(ARCHIVE)
-    # In the user's cache, else where that cannot be written to, beside the archive.
+    # In the user's cache, else where that cannot be written to, next to the archive.
     places = [user_cache() / DATA / FOLDER, archive.parent / FOLDER]
     for extracted in places:
         try:

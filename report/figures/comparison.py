@@ -1,15 +1,14 @@
 """Hard attention against soft: the picture of what each costs and what each buys.
 
-A row of panels for each kind of model, and in the columns error against glimpses, reading,
-arithmetic and training. Building a scene touches every pixel for all models alike and is in none of
-the costs.
+A row of panels for each kind of model, and in the columns error against reading, arithmetic and
+training, a mark a glimpse or a score. Building a scene touches every pixel for all models alike and
+is in none of the costs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,8 @@ from report.curves import curve_of
 from report.figures.models import MOST_LINES, styled
 from report.figures.style import (
     LEAST_ERROR,
-    EndLabel,
     LineStyle,
-    label_ends,
+    add_legend,
     new_figure,
     save_figure,
     scale_logarithmically,
@@ -57,45 +55,35 @@ class Column:
     label: str
     curve: Callable[[Group], Curve | None]
     """None where it was not measured."""
-    logarithmic: bool = True
 
 
 def draw_comparison(groups: Sequence[Group], path: str | Path) -> None:
-    """Draw error against glimpses, reading, arithmetic and training, with intervals.
+    """Draw error against reading, arithmetic and training, with intervals.
 
-    The panels of a column share both axes, all panels that of errors. Groups without a cost, or
-    whose training was not followed, are absent from the panels that need it; panels of a single
-    point, or of none, are left out.
+    All panels share the axis of errors, those of a column both. Groups without a cost, or whose
+    training was not followed, are absent from the panels that need it; columns of which nothing
+    was measured are left out.
     """
     rows = _rows(groups)
-    figure = new_figure(3.0 * len(COLUMNS) + 1.6, 2.5 * max(1, len(rows)))
-    axes = figure.subplots(max(1, len(rows)), len(COLUMNS), squeeze=False)
-    for panel in axes.ravel():
-        panel.set_visible(False)
-    columns = [[_lines(row, column) for row in rows] for column in COLUMNS]
-    errors = [
-        error
-        for lines in chain.from_iterable(columns)
-        for _, curve in lines
-        for error in (*curve.errors, *curve.bounds)
-    ]
-    for number, (column, cells) in enumerate(zip(COLUMNS, columns, strict=True)):
-        places = [place for lines in cells for _, curve in lines for place in curve.places]
-        for panel, lines in zip(axes[:, number], cells, strict=False):
-            if lines:
-                _draw_panel(panel, column, lines)
-                scale_logarithmically(panel.yaxis, min(errors), min(max(errors), 100.0))
-                if column.logarithmic:
-                    scale_logarithmically(panel.xaxis, min(places), max(places), most=4)
-                else:
-                    step = -(-int(max(places)) // 8)
-                    panel.set_xticks(range(step, int(max(places)) + 1, step))
+    lines = [[_lines(row, column) for row in rows] for column in COLUMNS]
+    measured = [pair for pair in zip(COLUMNS, lines, strict=True) if any(pair[1])]
+    size = max(1, len(rows)), max(1, len(measured))
+    figure = new_figure(2.5 * size[1] + 2.2, 1.75 * size[0] + 0.3)
+    axes = figure.subplots(*size, squeeze=False, sharex="col", sharey=True)
+    curves = [curve for _, cells in measured for cell in cells for _, _, curve in cell]
+    errors = [error for curve in curves for error in (*curve.errors, *curve.bounds)]
+    for number, (column, cells) in enumerate(measured):
+        for panel, cell in zip(axes[:, number], cells, strict=True):
+            _draw_panel(panel, cell)
+        places = [place for cell in cells for _, _, curve in cell for place in curve.places]
+        scale_logarithmically(axes[-1, number].xaxis, min(places), max(places), most=4)
+        axes[-1, number].set_xlabel(column.label)
+    if errors:
+        scale_logarithmically(axes[0, 0].yaxis, min(errors), min(max(errors), 100.0), most=6)
     for panels, row in zip(axes, rows, strict=False):
-        visible = [panel for panel in panels if panel.get_visible()]
-        if visible:
-            visible[0].set_title(TITLES[row[0].kind], loc="left", fontweight="bold")
-            visible[0].set_ylabel("error, %")
-            label_ends(visible[-1], _ends(row, COLUMNS[list(panels).index(visible[-1])]))
+        panels[0].set_title(TITLES[row[0].kind], loc="left", fontweight="bold")
+        panels[0].set_ylabel("error, %")
+        _add_names(panels[-1], row)
     save_figure(figure, path)
 
 
@@ -109,38 +97,24 @@ def _rows(groups: Sequence[Group]) -> list[list[Group]]:
     return rows
 
 
-def _lines(row: Sequence[Group], column: Column) -> list[tuple[LineStyle, Curve]]:
-    """What a panel shows; nothing where that would be a single point."""
-    curves = [(style, column.curve(group)) for group, style in styled(row)]
-    lines = [(style, curve) for style, curve in curves if curve is not None]
-    return lines if sum(len(curve.places) for _, curve in lines) > 1 else []
+def _lines(row: Sequence[Group], column: Column) -> list[tuple[str, LineStyle, Curve]]:
+    """What a panel shows."""
+    curves = [(group.label, style, column.curve(group)) for group, style in styled(row)]
+    return [(name, style, curve) for name, style, curve in curves if curve is not None]
 
 
-def _draw_panel(panel: Axes, column: Column, lines: Sequence[tuple[LineStyle, Curve]]) -> None:
-    panel.set_visible(True)
-    for style, curve in lines:
+def _draw_panel(panel: Axes, lines: Sequence[tuple[str, LineStyle, Curve]]) -> None:
+    for _, style, curve in lines:
         panel.plot(curve.places, curve.errors, **style.line())
         low, high = curve.bounds
         panel.vlines(curve.places[-1], low, high, color=style.colour, linewidth=3.0, alpha=0.35)
-    panel.set_xlabel(column.label)
 
 
-def _ends(row: Sequence[Group], column: Column) -> list[EndLabel]:
-    """The names of a row's models, at the ends of their lines in its last column."""
-    ends = []
+def _add_names(panel: Axes, row: Sequence[Group]) -> None:
+    """The names of a row's models at the right of its last panel."""
     for group, style in styled(row):
-        curve = column.curve(group)
-        if curve is not None:
-            place, error = curve.places[-1], curve.errors[-1]
-            ends.append(EndLabel(place, error, group.label, style.colour))
-    return ends
-
-
-def _against_glimpses(group: Group) -> Curve | None:
-    if group.kind == "full" or not group.error_by_glimpse:
-        return None
-    places = [float(glimpse) for glimpse in range(1, len(group.error_by_glimpse) + 1)]
-    return _curve(places, group.error_by_glimpse, group.interval)
+        panel.plot([], [], label=group.label, **style.line())
+    add_legend(panel, below=False)
 
 
 def _against(cost: str) -> Callable[[Group], Curve | None]:
@@ -172,9 +146,7 @@ def _curve(places: list[float], errors: Iterable[float], interval: tuple[float, 
 
 
 COLUMNS = (
-    Column("glimpses", _against_glimpses, logarithmic=False),
     Column("values delivered a scene", _against("values_delivered")),
-    Column("pixels covered a scene", _against("pixels_covered")),
     Column("multiply-adds a scene", _against("multiply_adds")),
     Column("core-seconds of training (validation)", _against_training),
 )

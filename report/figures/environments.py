@@ -1,10 +1,8 @@
-"""One picture an environment: a frame after a few steps of somebody who knows what to do.
-
-Built-in digits stand in for images of published data, which are not ours to put here.
-"""
+"""One picture an environment: a frame after a few steps of somebody who knows what to do."""
 
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium
@@ -13,7 +11,10 @@ from numpy.typing import NDArray
 
 from glimpse_envs.rendering import draw_frame, write_png
 from glimpse_envs.single import GlimpseEnv
+from glimpse_envs.sources import SOURCES, SourceError
+from glimpse_envs.sources.files import VARIABLE, own_data
 from glimpse_envs.suite import Row
+from report.markdown import ReportError
 
 MAX_BYTES = 60_000
 HEIGHT = 260
@@ -27,22 +28,39 @@ SHARE = 0.8
 def draw_picture(row: Row, path: Path) -> None:
     """Write a PNG of a train episode of `row` with a fixed seed, after a few steps.
 
+    Published data are read from the folder in GLIMPSE_DATA alone, never downloaded; where they are
+    not there, a picture that was drawn before stays.
+
     Raises:
-        ValueError: the picture would be larger than `MAX_BYTES`; it was not kept.
+        ReportError: data that a new picture needs are not there, or it would be larger than
+            `MAX_BYTES`; nothing is written.
     """
-    write_png(_scene_frame(row) if "source" in row.kwargs else _memory_frame(row), path)
-    size = path.stat().st_size
+    scene = "source" in row.kwargs
+    files = scene and row.kwargs["source"] in SOURCES and row.kwargs["source"] != "glyphs"
+    if files and own_data() is None:
+        _keep(row, path, f"the environment variable {VARIABLE} names no folder of data")
+        return
+    try:
+        frame = _scene_frame(row) if scene else _memory_frame(row)
+    except SourceError as error:
+        _keep(row, path, str(error))
+        return
+    with TemporaryDirectory() as scratch:
+        size = write_png(frame, Path(scratch) / path.name).stat().st_size
     if size > MAX_BYTES:
-        path.unlink()
-        raise ValueError(
+        raise ReportError(
             f"the picture of {row.id} has {size:,} bytes; it must have at most {MAX_BYTES:,}"
         )
+    write_png(frame, path)
+
+
+def _keep(row: Row, path: Path, why: str) -> None:
+    if not path.exists():
+        raise ReportError(f"the picture of {row.id} cannot be drawn: {why}")
 
 
 def _scene_frame(row: Row) -> NDArray[np.uint8]:
-    source = row.kwargs["source"]
-    stand_in = source if source in ("glyphs", "circle_square") else "glyphs"
-    with closing(gymnasium.make(row.id, source=stand_in)) as made:
+    with closing(gymnasium.make(row.id)) as made:
         env = made.unwrapped
         assert isinstance(env, GlimpseEnv)
         observation, info = env.reset(seed=SEED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from glimpse_envs.evaluation.statistics import wilson_interval
 from report.figures.models import by_panel, style_of_model, styled
-from report.figures.style import INK, EndLabel, label_ends, new_figure, save_figure
+from report.figures.style import INK, add_legend, new_figure, save_figure
 from report.grouping import Task
 from report.groups import Group
 from report.markdown import environment
@@ -17,7 +17,7 @@ from report.markdown import environment
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = 2
+COLUMNS = 3
 
 
 def draw_success(tasks: Sequence[Task], path: str | Path) -> None:
@@ -35,7 +35,7 @@ def draw_success(tasks: Sequence[Task], path: str | Path) -> None:
         if groups
     ]
     lines = max(1, -(-len(panels) // COLUMNS))
-    figure = new_figure(6.0 * COLUMNS, 2.4 * lines)
+    figure = new_figure(3.1 * COLUMNS, 2.9 * lines)
     axes = figure.subplots(lines, COLUMNS, squeeze=False).ravel()
     for panel, (task, groups) in zip(axes, panels, strict=False):
         _draw_success(panel, task, groups)
@@ -74,20 +74,22 @@ def _draw_success(panel: Axes, task: Task, groups: Sequence[Group]) -> None:
     from matplotlib.ticker import NullLocator, ScalarFormatter
 
     levels: set[int] = set()
-    ends = []
     for group, style in styled(groups):
         measured = group.successes_by_level()
         levels.update(level for level, _ in measured)
         means = [100 * fmean(shares) for _, shares in measured]
-        panel.plot([level for level, _ in measured], means, **style.line())
+        names = [_name(other) for other in groups if other.label == group.label]
+        name = group.label if len(names) == 1 else _name(group)
+        panel.plot([level for level, _ in measured], means, label=name, **style.line())
         for level, shares in measured if group.seeds > 1 else ():
             panel.scatter(
                 [level] * group.seeds, [100 * share for share in shares],
                 s=9, color=style.colour, alpha=0.35, linewidth=0,
             )  # fmt: skip
-        ends.append(EndLabel(measured[-1][0], means[-1], _name(group), style.colour))
-    for level in {group.first.levels[1] for group in groups if group.first.levels}:
-        panel.axvline(level, color=INK, linewidth=0.8)
+    trained = {group.first.levels[1] for group in groups if group.first.levels}
+    for level in sorted(trained):
+        label = "longest in training" if level == max(trained) else None
+        panel.axvline(level, color=INK, linewidth=3.0, alpha=0.35, label=label)
     panel.set_xscale("log")
     panel.xaxis.set_major_formatter(ScalarFormatter())
     panel.xaxis.set_minor_locator(NullLocator())
@@ -97,7 +99,7 @@ def _draw_success(panel: Axes, task: Task, groups: Sequence[Group]) -> None:
     panel.set_title(_title(task), loc="left")
     panel.set_xlabel("length")
     panel.set_ylabel("success, %")
-    label_ends(panel, ends)
+    add_legend(panel)
 
 
 def _draw_bar(panel: Axes, place: float, group: Group) -> None:

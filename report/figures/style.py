@@ -108,6 +108,29 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     write_atomically(Path(path), image.getvalue())
 
 
+def add_legend(panel: Axes, *, below: bool = True) -> None:
+    """Name the lines and marks of a panel that have a label, below its axis or at its right."""
+    from matplotlib.transforms import ScaledTranslation
+
+    handles, names = panel.get_legend_handles_labels()
+    if not handles:
+        return
+    inches = (-0.1, -0.42) if below else (0.12, 0.0)
+    figure = panel.get_figure(root=True)
+    assert figure is not None
+    panel.legend(
+        handles,
+        [fill(name, LABEL_WIDTH) for name in names],
+        loc="upper left" if below else "center left",
+        bbox_to_anchor=(0.0, 0.0) if below else (1.0, 0.5),
+        bbox_transform=panel.transAxes + ScaledTranslation(*inches, figure.dpi_scale_trans),
+        handlelength=2.4,
+        labelspacing=0.3,
+        borderaxespad=0.0,
+        labelcolor=INK,
+    )
+
+
 @dataclass(frozen=True)
 class EndLabel:
     """A name at the right of a panel, for what ends, or stands, at a place in it."""

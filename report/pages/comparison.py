@@ -1,4 +1,4 @@
-"""What is published of hard against soft: the README's block, the page, and their figures."""
+"""What is published of hard against soft: the page and its figures."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.kinds import SEES_OF_PICTURES
 from report.markdown import UNKNOWN, bullets, count, environment, short_revision, table
-from report.page import README, Draw, Places, Published
+from report.page import Draw, Places, Published
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
 from report.scaling import FILE_NAME, Scaling, read_scaling, scaling_table
 
 MAIN_ID = "Glimpse/ClutteredGlyphs-v0"
-"""Whose comparison the README shows: it needs no data."""
+"""Whose comparison comes first: it needs no data."""
 PAGE = "docs/comparison.md"
 SCALING_FIGURE = "docs/scaling.svg"
 
@@ -50,6 +50,8 @@ _KINDS = (
     "Soft attention (dotted, open marks) reads every pixel at every glimpse and is learned by "
     "back-propagation.",
     "Full views (dashed, open marks) see the whole scene at once and have no glimpse budget.",
+    "Each mark is a glimpse, in the last column a score on the validation split; a bar at a line's "
+    "end is its 95 % interval.",
 )
 
 _COUNTED = (
@@ -88,7 +90,7 @@ _SCALING = (
 
 
 def publish(places: Places) -> Published:
-    """The README's block, the page and their figures."""
+    """The page and its figures."""
     folder = places.results / "comparison"
     runs, problems = read_runs(folder, other=(FILE_NAME,))
     tasks = sorted(tasks_of(runs), key=lambda task: not _is_main(task))
@@ -101,44 +103,29 @@ def publish(places: Places) -> Published:
         figures[SCALING_FIGURE] = partial(draw_scaling, scaling)
     return Published(
         texts={PAGE: comparison_page(tasks, scaling, places)},
-        blocks={"comparison": comparison_block(tasks, places)},
         figures=figures,
         problems=problems,
     )
 
 
-def comparison_block(tasks: Sequence[Task], places: Places) -> str:
-    """The README's block."""
-    main = next((task for task in tasks if _is_main(task)), None)
-    if main is None:
-        return f"Not measured yet: {COMPARE}."
-    return "\n\n".join(
-        [
-            f"{_training(main.groups)} What is counted, and more of it: [{PAGE}]({PAGE}).",
-            published_table(main.groups, places, README),
-            f"![Hard against soft: what each costs and what each buys]({_figure(main)})",
-        ]
-    )
-
-
 def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Places) -> str:
     """The Markdown page, and the figures that it shows."""
-    blocks = [_HEAD, "## How to read it", bullets(_KINDS), "What is counted:", bullets(_COUNTED)]
-    blocks += ["What is not:", bullets(_NOT_COUNTED)]
-    if tasks:
-        blocks.append(POINTER.format("records.md"))
-    else:
+    blocks = [_HEAD, "The lines and marks of the figures:", bullets(_KINDS)]
+    if not tasks:
         blocks += ["## Comparisons", f"Not measured yet: {COMPARE}."]
     for task in tasks:
         blocks += [
             f"## {environment(task.env_id, task.env_kwargs)}",
             _training(task.groups),
-            f"![Error against cost]({_beside(_figure(task))})",
-            published_table(task.groups, places, PAGE),
+            f"![Error against cost]({_relative(_figure(task))})",
+            published_table(task.groups, places),
             "How settings were come by, and which answers learn from the label:",
             bullets(_settings(task.groups)),
             hardware_of(task.groups),
         ]
+    blocks += ["## What is counted", bullets(_COUNTED), "What is not:", bullets(_NOT_COUNTED)]
+    if tasks:
+        blocks.append(POINTER.format("records.md"))
     blocks += ["## How cost grows with the scene", _SCALING]
     if scaling is None:
         blocks.append(f"Not measured yet: {SCALE}.")
@@ -152,9 +139,9 @@ def comparison_table(groups: Iterable[Group]) -> str:
     return table(HEADER, [_row(group) for group in groups])
 
 
-def published_table(groups: Sequence[Group], places: Places, page: str) -> str:
-    """The table with links from `page` to the records of each row."""
-    rows = [[*_row(group), record_links(group.runs, places, page)] for group in groups]
+def published_table(groups: Sequence[Group], places: Places) -> str:
+    """The table with links to the records of each row."""
+    rows = [[*_row(group), record_links(group.runs, places, PAGE)] for group in groups]
     return table((*HEADER, "records"), rows)
 
 
@@ -206,7 +193,7 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
         f"`{scaling.env_id}`, batches of {scaling.batch_size}, products in {scaling.precision}, "
         f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
         f"test scenes ({scaling.hardware}, revision {short_revision(scaling.revision)}).",
-        f"![Cost and error against the scene's side]({_beside(SCALING_FIGURE)})",
+        f"![Cost and error against the scene's side]({_relative(SCALING_FIGURE)})",
         scaling_table(scaling),
     ]
 
@@ -234,6 +221,6 @@ def _figure(task: Task) -> str:
     return f"docs/comparison-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')}.svg"
 
 
-def _beside(figure: str) -> str:
+def _relative(figure: str) -> str:
     """The link to a figure from a page in the same folder."""
     return figure.removeprefix("docs/")

@@ -1,4 +1,4 @@
-"""What is published of memory: the README's block, the page, and their figures."""
+"""What is published of memory: the page and its figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from report.grouping import Task, group_runs, tasks_of
 from report.groups import Group, hardware_of
 from report.kinds import SEES_OF_CELLS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, table
-from report.page import README, Draw, Places, Published
+from report.page import Draw, Places, Published
 from report.pages.bits import bits_blocks
 from report.pages.memory_cost import FIGURE as COST_FIGURE
 from report.pages.memory_cost import PAGE as COST_PAGE
@@ -68,7 +68,7 @@ _COLUMNS = (
 
 
 def publish(places: Places) -> Published:
-    """The README's block, the page and their figures."""
+    """The page and its figures."""
     runs, problems = read_runs(places.results / "memory")
     tasks = tasks_of(run for run in runs if run.record.env_id != NTM_COPY)
     bits = group_runs(run for run in runs if run.record.env_id == NTM_COPY)
@@ -79,29 +79,8 @@ def publish(places: Places) -> Published:
         figures[SOLVED_FIGURE] = partial(draw_solved, tasks)
     return Published(
         texts={PAGE: memory_page(tasks, bits, measured, places)},
-        blocks={"memory": memory_block(tasks, places)},
         figures=figures,
         problems=problems,
-    )
-
-
-def memory_block(tasks: Sequence[Task], places: Places) -> str:
-    """The README's block."""
-    if not tasks:
-        return f"Not measured yet: {SOLVE}."
-    heads = ("environment", *_heads(_groups(tasks)))
-    rows = [
-        [environment(task.env_id, task.env_kwargs), *cells]
-        for task in tasks
-        for cells in _rows(task, heads[1:], places, README)
-    ]
-    return "\n\n".join(
-        [
-            f"{_seeds(tasks)} {NO_CLAIM} What each column counts, and more of it: "
-            f"[{PAGE}]({PAGE}).",
-            table(heads, rows),
-            f"![Success by length]({SUCCESS_FIGURE})",
-        ]
     )
 
 
@@ -120,8 +99,8 @@ def memory_page(
     if tasks:
         blocks += [
             f"{_seeds(tasks)} {POINTER.format('records.md')}",
-            f"![Success by length, an environment a panel]({_beside(SUCCESS_FIGURE)})",
-            f"![Share of seeds that solved]({_beside(SOLVED_FIGURE)})",
+            f"![Success by length, an environment a panel]({_relative(SUCCESS_FIGURE)})",
+            f"![Share of seeds that solved]({_relative(SOLVED_FIGURE)})",
         ]
     else:
         blocks += ["## Tasks", f"Not measured yet: {SOLVE}."]
@@ -136,7 +115,7 @@ def memory_page(
 def _section(task: Task, places: Places) -> list[str]:
     references = [r for r in MEMORY_REFERENCES if r.env_id == task.env_id]
     heads = _heads(task.groups)
-    rows = _rows(task, heads, places, PAGE)
+    rows = _rows(task, heads, places)
     blocks = [table(heads, [*rows, *(_reference_row(r, heads) for r in references)])]
     if any(reference.source == RL_NTM for reference in references):
         blocks.append(f"{RL_NTM}'s rows are as reported. {NO_CLAIM}")
@@ -159,10 +138,10 @@ def _heads(groups: Sequence[Group]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _rows(task: Task, heads: Sequence[str], places: Places, page: str) -> list[list[str]]:
+def _rows(task: Task, heads: Sequence[str], places: Places) -> list[list[str]]:
     rows = []
     for group in task.groups:
-        cells = _cells(group) | {"records": record_links(group.runs, places, page)}
+        cells = _cells(group) | {"records": record_links(group.runs, places, PAGE)}
         rows.append([cells[head] for head in heads])
     return rows
 
@@ -210,12 +189,12 @@ def _notes(task: Task) -> list[str]:
 def _read_cost(measured: bool) -> str:
     if not measured:
         return f"Not measured yet: {READ_COST}."
-    link = _beside(COST_PAGE)
+    link = _relative(COST_PAGE)
     return (
         "A move of the head, an address's bits, a softmax over addresses and a soft look-up, with "
         "gradients and without; choosing a cell and reading it are timed apart "
         f"({READ_COST}); in numbers: [{link}]({link}).\n\n"
-        f"![The cost of one read by cells]({_beside(COST_FIGURE)})"
+        f"![The cost of one read by cells]({_relative(COST_FIGURE)})"
     )
 
 
@@ -232,7 +211,7 @@ def _seeds(tasks: Sequence[Task]) -> str:
     return f"Each model was trained {least if least == most else f'{least} to {most}'} times."
 
 
-def _beside(path: str) -> str:
+def _relative(path: str) -> str:
     """The link to a file of docs/ from a page of it."""
     return path.removeprefix("docs/")
 

@@ -1,4 +1,4 @@
-"""The README's table of results: our runs, published numbers, and footnotes on both."""
+"""Results on pictures and published numbers: the whole table, and the README's few rows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ from collections.abc import Sequence
 from functools import partial
 
 from report.figures.results import draw_results
-from report.grouping import group_runs
+from report.grouping import NEUTRAL_KWARGS, group_runs
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, compare, hardware_of, score_cells
+from report.kinds import KINDS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, short, table
-from report.page import README, Places, Published
+from report.page import Places, Published
 from report.pages.records import POINTER
 from report.references.pictures import REFERENCES, Reference
 from report.runs import read_runs, record_links
 
+PAGE = "docs/results.md"
 FIGURE = "docs/error_by_glimpses.svg"
+
+MAIN_ID = "Glimpse/ClutteredMNIST-v0"
+"""Whose soft, full-view and random-glimpse models the README shows with the agents."""
+MOST_ROWS = 8
+"""Of the README's table."""
 
 HEADER = (
     "environment", "glimpses", "model", "seeds", "error %", "95 % interval", "episodes",
     "core-minutes", "paper", "best public", "standing", "records",
 )  # fmt: skip
+
+_OF_PAGE = frozenset({"episodes", "core-minutes", "standing", "records"})
+"""Columns that the README leaves to the page."""
 
 _ERROR = (
     "Error: inter-quartile mean over the seeds (the mean with fewer than four), on the test "
@@ -30,6 +40,19 @@ _ERROR = (
     "train on 50,000 images, the papers mostly on 60,000."
 )
 
+_HEAD = """# Results
+
+<!-- Drawn by `python -m report` from results/; do not edit. -->
+
+Test error in percent on 10,000 scenes, with the numbers that papers and public repositories
+report. The first glimpse, at a random place, is one of the glimpses."""
+
+_CAPTION = (
+    "Error after each glimpse, on the test scenes. Crosses and stars have the colour of the model "
+    "that they are to be compared with; a bar at a line's end is its 95 % interval. Where a model "
+    "was trained in several settings, the plot has the longest training."
+)
+
 # Found by repeating a run of the table from its record.
 _REPEATED = (
     "CircleSquare-v0",
@@ -38,23 +61,69 @@ _REPEATED = (
 
 
 def publish(places: Places) -> Published:
-    """The README's block and its figure."""
+    """The page, the README's block and their figure."""
     runs, problems = read_runs(places.results)
     groups = group_runs(runs)
     return Published(
-        blocks={"results": results_block(groups, places)},
+        texts={PAGE: results_page(groups, places)},
+        blocks={"headline": headline(groups)},
         figures={FIGURE: partial(draw_results, groups)},
         problems=problems,
     )
 
 
-def results_block(groups: Sequence[Group], places: Places) -> str:
-    """The table, the footnotes and the figure. Rows with a reference come first."""
+def results_page(groups: Sequence[Group], places: Places) -> str:
+    """The figure, the table and the footnotes. Rows with a reference come first."""
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     rows = [row for env_id in ids for row in _rows_of(env_id, groups, places)]
-    figure = f"![Error against glimpses]({FIGURE})"
-    return "\n\n".join([table(HEADER, rows), *_footnotes(groups), figure])
+    blocks = [_HEAD, _figure(FIGURE.removeprefix("docs/")), _CAPTION, table(HEADER, rows)]
+    back = "[Back to the documentation](index.md)\n"
+    return "\n\n".join([*blocks, *_footnotes(groups), back])
+
+
+def headline(groups: Sequence[Group]) -> str:
+    """The README's block: a few rows, the best of their kind, and the figure."""
+    heads = [head for head in HEADER if head not in _OF_PAGE]
+    rows = []
+    for group, reference in _headlines(groups):
+        cells = dict(zip(HEADER, [*_cells(group, reference), ""], strict=True))
+        cells["model"] = group.first.model.name
+        rows.append([cells[head] for head in heads])
+    return "\n\n".join(
+        [
+            table(heads, rows) if rows else "Nothing is measured yet.",
+            f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
+            f"other kind. Fewer than {CLAIM_SEEDS} seeds give no claim; a number with † was not "
+            f"checked against its paper. All models, sources and records: [{PAGE}]({PAGE}).",
+            _figure(FIGURE),
+        ]
+    )
+
+
+def _headlines(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
+    """The rows of the README: of `MAIN_ID` the best model of each kind and gaze, of the other
+    environments the best agent that chooses its glimpses and has a reference."""
+    best: dict[tuple[str, int, str], tuple[Group, Reference | None]] = {}
+    known = list(dict.fromkeys(reference.env_id for reference in REFERENCES))
+    for group in (group for group in groups if group.has_success):
+        fitting = [reference for reference in REFERENCES if reference.fits(group.first)]
+        env_id, model = group.first.env_id, group.first.model
+        main = env_id == MAIN_ID and group.first.env_kwargs.keys() <= NEUTRAL_KWARGS
+        if main or (fitting and group.kind == "hard" and model.gaze == "learned"):
+            key = env_id, KINDS.index(group.kind), model.gaze
+            if key not in best or group.error < best[key][0].error:
+                best[key] = group, fitting[0] if fitting else None
+    order = sorted(best, key=lambda key: (key[0] != MAIN_ID, _place(key[0], known), *key[1:]))
+    return [best[key] for key in order][:MOST_ROWS]
+
+
+def _place(env_id: str, known: Sequence[str]) -> int:
+    return known.index(env_id) if env_id in known else len(known)
+
+
+def _figure(path: str) -> str:
+    return f"![Error against glimpses, with published errors]({path})"
 
 
 def _rows_of(env_id: str, groups: Sequence[Group], places: Places) -> list[list[str]]:
@@ -68,6 +137,11 @@ def _rows_of(env_id: str, groups: Sequence[Group], places: Places) -> list[list[
 
 
 def _row(group: Group, reference: Reference | None, places: Places) -> list[str]:
+    return [*_cells(group, reference), record_links(group.runs, places, PAGE)]
+
+
+def _cells(group: Group, reference: Reference | None) -> list[str]:
+    """All but the links."""
     record = group.first
     return [
         environment(record.env_id, record.env_kwargs),
@@ -77,10 +151,9 @@ def _row(group: Group, reference: Reference | None, places: Places) -> list[str]
         *score_cells(group),
         _span([count(run.episodes) for run in group.records]),
         f"{group.core_minutes:.0f}",
-        _beside(group, reference.paper, reference.dagger) if reference else UNKNOWN,
-        _beside(group, reference.best_public) if reference else UNKNOWN,
+        _compared(group, reference.paper, reference.dagger) if reference else UNKNOWN,
+        _compared(group, reference.best_public) if reference else UNKNOWN,
         group.standing,
-        record_links(group.runs, places, README),
     ]
 
 
@@ -95,7 +168,7 @@ def _missing_row(reference: Reference) -> list[str]:
     ]  # fmt: skip
 
 
-def _beside(group: Group, number: float | None, dagger: str = "") -> str:
+def _compared(group: Group, number: float | None, dagger: str = "") -> str:
     if number is None:
         return UNKNOWN
     return f"{number:.2f}{dagger} ({compare(group.interval, number)})"
@@ -106,7 +179,7 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     if any(reference.from_memory for reference in REFERENCES):
         notes.append("† from memory, not checked against the paper; no claim is made against it.")
     if groups:
-        notes += [hardware_of(groups), POINTER.format("docs/records.md")]
+        notes += [hardware_of(groups), POINTER.format("records.md")]
     name, repeated = _REPEATED
     if any(short(group.first.env_id) == name for group in groups):
         notes.append(repeated)

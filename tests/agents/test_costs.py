@@ -50,7 +50,17 @@ def attention_over(keys: int, size: int, rows: int) -> None:
     attend(torch.randn(rows, size), cells, cells)
 
 
+def transformer(layers: int) -> nn.TransformerEncoder:
+    """Of 8 numbers a word, 2 heads and 16 hidden units, in eval mode."""
+    layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)
+    return nn.TransformerEncoder(layer, layers).eval()
+
+
+# Of 3 texts of 10 words: queries, keys, values and outputs; scores and weighing; two layers.
+TRANSFORMER = 3 * (10 * 4 * 8 * 8 + 2 * 10 * 10 * 8 + 10 * 2 * 8 * 16)
+
 X, H = torch.randn(3, 5), torch.randn(3, 7)
+WORDS, HEADS = torch.randn(10, 3, 8), torch.randn(3, 2, 10, 4)
 
 CORES = {"rnn": 1, "gru": 3, "lstm": 4}  # and their gates
 
@@ -69,6 +79,15 @@ BY_HAND = {
     ),
     # Each of 3 rows scores 9 keys of 4 numbers and weighs 9 values of 4 numbers.
     "fused attention": (lambda: attention_over(9, 4, 3), 3 * 2 * 9 * 4),
+    "transformer": (lambda: transformer(2)(WORDS.transpose(0, 1)), 2 * TRANSFORMER),
+    "attention of many heads": (
+        lambda: nn.MultiheadAttention(8, 2).eval()(WORDS, WORDS, WORDS),
+        3 * (10 * 4 * 8 * 8 + 2 * 10 * 10 * 8),
+    ),
+    "fused attention with a mask": (
+        lambda: F.scaled_dot_product_attention(HEADS, HEADS, HEADS, is_causal=True),
+        3 * 2 * 2 * 10 * 10 * 4,
+    ),
     "bilinear reading": (
         lambda: F.grid_sample(torch.randn(3, 2, 9, 9), torch.rand(3, 4, 5, 2), align_corners=False),
         3 * 2 * 4 * 5 * 4,
@@ -86,6 +105,24 @@ BY_HAND = {
 def test_operations_by_hand(name: str) -> None:
     work, expected = BY_HAND[name]
     assert counted(work) == expected
+
+
+def test_fused_kernels_are_off_only_while_counting() -> None:
+    seen = [torch.backends.mha.get_fastpath_enabled()]
+
+    def work() -> None:
+        seen.append(torch.backends.mha.get_fastpath_enabled())
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        counted(work)
+    assert [*seen, torch.backends.mha.get_fastpath_enabled()] == [True, False, True]
+
+
+def test_an_operation_on_matrices_without_a_formula_is_refused_by_name() -> None:
+    with pytest.raises(NotImplementedError, match=r"aten\._cdist_forward.*\(3, 5\).*FORMULAS"):
+        counted(lambda: torch.cdist(X, X))
+    assert counted(lambda: torch.cat([X, X])) == 0
 
 
 @pytest.mark.parametrize(("core", "gates"), CORES.items())

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from agents.demo import DemoConfig, run_demo
-from agents.scoring.films import film_episodes, write_showcase
+from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from agents.training.precision import fastest_precision
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.runs import RunError, open_run
+from glimpse_envs.rendering.frame import layout_of
 from tests.support.episodes import CENTRED, CLUTTERED, make_single
 
 
@@ -73,6 +75,53 @@ def test_an_oracle_is_filmed_and_scenes_differ() -> None:
     assert (scanpaths[0] != scanpaths[1]).any()
     again, _ = film_episodes(policy, CLUTTERED, [1])
     np.testing.assert_array_equal(again[0][-1], films[1][-1])
+
+
+class TwoCorners(Policy):
+    """Reads the upper left corner, then the lower right one, and answers 1, then 2."""
+
+    view = "full"
+
+    def predict(
+        self, observation: dict[str, np.ndarray], *_: object, **__: object
+    ) -> tuple[dict[str, np.ndarray], None]:
+        return {"answer": np.full(len(observation["scene"]), 2)}, None
+
+    def answers(self, observation: dict[str, np.ndarray]) -> np.ndarray:
+        return np.tile([1, 2], (len(observation["scene"]), 1))
+
+    def attention(self, observation: dict[str, np.ndarray]) -> np.ndarray:
+        rows, _, height, width = observation["scene"].shape
+        maps = np.zeros((rows, 2, height, width), np.float32)
+        maps[:, 0, :8, :8] = maps[:, 1, -8:, -8:] = 1 / 64
+        return maps
+
+
+def test_a_soft_model_is_filmed_where_it_reads() -> None:
+    (frames,), _ = film_episodes(TwoCorners(), CENTRED, [0], view="full")
+    assert len(frames) == 2 + 3
+    layout = layout_of((28, 28), 0)
+    top, left = layout.scene_top, layout.scene_left
+    corner, far = (slice(2, 20), slice(2, 20)), (slice(-20, -2), slice(-20, -2))
+    scenes = [f[top:, left:][: layout.scene_height, : layout.scene_width] for f in frames]
+    light = [[scene[part].mean() for part in (corner, far)] for scene in scenes]
+    assert light[0][0] > 10 > light[0][1]
+    assert light[1][0] < 10 < light[1][1]
+    assert (frames[0] != frames[1])[layout.text_top :].any(), "the answers differ"
+    assert all((frame == frames[1]).all() for frame in frames[2:])
+
+
+def test_films_stand_side_by_side_and_the_shorter_waits() -> None:
+    left = [np.full((4, 3, 3), number, np.uint8) for number in range(3)]
+    right = [np.full((4, 5, 3), number, np.uint8) for number in (7, 8)]
+    frames = side_by_side(left, right)
+    assert [(frame.shape, frame[0, 0, 0], frame[0, -1, 0]) for frame in frames] == [
+        ((4, 8, 3), 0, 7),
+        ((4, 8, 3), 1, 8),
+        ((4, 8, 3), 2, 8),
+    ]
+    with pytest.raises(ValueError, match="4 and 6 pixels high"):
+        side_by_side(left, [np.zeros((6, 5, 3), np.uint8)])
 
 
 class FailedTwin:

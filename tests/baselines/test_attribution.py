@@ -70,6 +70,9 @@ class Strips(RecurrentReader):
     def read(self, prepared: list[Tensor], core: Tensor) -> dict[str, Tensor]:
         return {"glimpse": prepared.pop()}
 
+    def weights(self, prepared: list[Tensor], core: Tensor) -> Tensor:
+        raise NotImplementedError
+
 
 class Forgetful(Core):
     """Keeps nothing of what was seen before."""

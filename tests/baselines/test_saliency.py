@@ -70,7 +70,7 @@ def cells_of(sheet: NDArray[np.uint8], columns: int) -> list[list[NDArray[np.uin
 
 
 @pytest.mark.learning
-@pytest.mark.parametrize(("kind", "rows"), [("strong", 3), ("dense", 2), ("content", 3)])
+@pytest.mark.parametrize(("kind", "rows"), [("strong", 3), ("dense", 2), ("content", 4)])
 def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
     kind: str, rows: int, tmp_path: Path, agent: Run
 ) -> None:

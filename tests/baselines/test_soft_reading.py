@@ -1,6 +1,7 @@
 """What baselines read inside themselves is what the papers say, and what a hard agent would see."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch.nn import functional as F
 from baselines.attention import attend
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.pictures.reader import RecurrentReader
 from baselines.pictures.soft_tiles import SoftTiles, SoftTilesConfig
 from baselines.pictures.spatial_transformer import (
     WINDOW_PACE,
@@ -190,6 +192,35 @@ def test_the_soft_retina_is_nearly_the_hard_one() -> None:
 
 
 # The spatial transformer
+
+
+READERS: dict[str, Callable[[Setting], RecurrentReader]] = {
+    "draw": lambda setting: GaussianWindow(setting, GaussianWindowConfig(network=NETWORK)),
+    "retina": lambda setting: GaussianWindow(
+        setting, GaussianWindowConfig(window="retina", network=NETWORK)
+    ),
+    "location": lambda setting: soft_tiles(setting, attention="location"),
+    "content": lambda setting: soft_tiles(setting, attention="content", score="dot"),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_attention_is_how_much_each_pixel_moves_the_glimpse(kind: str) -> None:
+    model = READERS[kind](setting_of(scales=1, budget=3)).eval()
+    scene, core = scenes().requires_grad_(), core_output(2)
+    prepared = model.prepare(scene)
+    if isinstance(prepared, tuple):  # keys choose the weights: they are held fixed
+        prepared = prepared[0], None if prepared[1] is None else prepared[1].detach()
+    (slopes,) = torch.autograd.grad(model.read(prepared, core)["glimpse"].sum(), scene)
+    slopes, weights = slopes[:, 0], model.weights(prepared, core)
+    expected = slopes / slopes.sum(dim=(-2, -1), keepdim=True)
+    shares = weights / weights.sum(dim=(-2, -1), keepdim=True)
+    torch.testing.assert_close(shares, expected, atol=1e-6, rtol=1e-3)
+
+    maps = model.attention({"scene": scene.detach().numpy()})
+    assert maps.shape == (2, 3, 60, 60)
+    assert maps.min() >= 0
+    np.testing.assert_allclose(maps.sum(axis=(-2, -1)), 1.0, rtol=1e-4)
 
 
 def transformer(**changes: Any) -> SpatialTransformer:

@@ -6,15 +6,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tests.support.episodes import (
-    CENTRED,
-    CIRCLE_SQUARE,
-    CLUTTERED,
-    assert_same,
-    make_single,
-    make_vector,
-    random_actions,
-)
+from glimpse_envs.testing import assert_same, random_actions
+from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
 CHASE, LOOKUP = "Glimpse/PointerChase-v0", "Glimpse/DictionaryLookup-v0"
 RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,9 +13,10 @@ from gymnasium import spaces
 
 from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
+from glimpse_envs import sources
 from glimpse_envs.suite import SUITE, Row
-from report.figures.environments import MAX_BYTES
-from report.markdown import table
+from report.figures.environments import MAX_BYTES, draw_picture
+from report.markdown import ReportError, table
 from report.page import ROOT
 from report.pages.docstring import read_task_docstring
 from report.pages.environments import FOLDER, make_pages, page_name
@@ -26,7 +28,10 @@ GUIDES = (
     README,
     *(
         DOCS / f"{name}.md"
-        for name in ("index", "extending", "speed", "memory", "comparison", "records")
+        for name in (
+            *("index", "extending", "training", "attention", "data"),
+            *("speed", "results", "memory", "comparison", "records"),
+        )
     ),
 )
 
@@ -128,20 +133,57 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     assert missing == []
 
 
+def run_examples(page: Path, *words: str) -> dict[str, Any]:
+    """Run the examples of a page that hold all the words; the names of the last."""
+    names: dict[str, Any] = {}
+    examples = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    chosen = [example for example in examples if all(word in example for word in words)]
+    assert chosen
+    for example in chosen:
+        names = {}
+        exec(compile(example, str(page), "exec"), names)
+    return names
+
+
 def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (DOCS / "index.md").read_text(encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    for example in examples:
-        exec(compile(example, "docs/index.md", "exec"), {})
+    run_examples(DOCS / "index.md")
     out = capsys.readouterr().out
     assert "(64, 3, 12, 12)" in out
     assert out.endswith("3 True\n")
 
 
-def test_the_readmes_curriculum_runs() -> None:
-    """The other examples train, or need data."""
-    examples = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    (example,) = [one for one in examples if "level_distribution" in one]
-    names: dict[str, Any] = {}
-    exec(compile(example, "README.md", "exec"), names)
+def test_the_readmes_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(README)
+    out = capsys.readouterr().out
+    assert out.startswith("(3, 12, 12)\n")
+    assert "1,000" in out or "1000" in out
+
+
+def test_the_curriculum_of_the_guide_runs() -> None:
+    """The guide's other examples train."""
+    names = run_examples(DOCS / "training.md", "level_distribution")
     assert names["env"].level_distribution.name == "mixture"
+
+
+def test_no_two_environments_have_the_same_picture() -> None:
+    pictures = sorted((ROOT / FOLDER).glob("*.png"))
+    digests = {hashlib.sha256(picture.read_bytes()).hexdigest() for picture in pictures}
+    assert len(digests) == len(pictures) == len(SUITE)
+
+
+@pytest.mark.parametrize("folder", [None, "empty"])
+def test_a_picture_of_absent_data_stays(
+    folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLIMPSE_DATA", raising=False)
+    if folder is not None:
+        monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path))
+    monkeypatch.setattr("glimpse_envs.sources.files.download", lambda file: pytest.fail(file.url))
+    sources.load.cache_clear()
+    picture = tmp_path / "FashionMNIST.png"
+    row = SUITE["Glimpse/FashionMNIST-v0"]
+    with pytest.raises(ReportError, match=r"FashionMNIST-v0 cannot be drawn: .*GLIMPSE_DATA"):
+        draw_picture(row, picture)
+    picture.write_bytes(b"drawn before")
+    draw_picture(row, picture)
+    assert picture.read_bytes() == b"drawn before"

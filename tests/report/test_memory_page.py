@@ -1,4 +1,4 @@
-"""The page and the README's block of memory say what the records do, and nothing without them."""
+"""The page of memory says what the records do, and nothing without them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from report.figures import memory as figures_of_memory
 from report.figures.models import style_of_model
 from report.grouping import group_runs, tasks_of
 from report.page import Places
-from report.pages.memory import memory_block, memory_page
+from report.pages.memory import memory_page
 from report.references.memory import NO_CLAIM
-from tests.support.figures import catch_figure, overlapping_texts, points_of
+from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import REINFORCE, as_runs, bits_record, memory_record
 
 SOFT = Model("Soft key-value LSTM", "everything", attention="soft")
@@ -45,7 +45,6 @@ def row_of(text: str, *words: str) -> dict[str, str]:
 
 
 def test_without_records_it_says_how_to_make_some() -> None:
-    assert memory_block([], Places()).startswith("Not measured yet: `python -m agents.train")
     page = page_of()
     for command in ("agents.train", "baselines.memories.ntm_copy", "benchmarks.cost.read_cost"):
         assert f"Not measured yet: `python -m {command}" in page
@@ -53,7 +52,7 @@ def test_without_records_it_says_how_to_make_some() -> None:
 
 
 def test_a_row_tells_what_its_seeds_did() -> None:
-    for text in (memory_block(tasks_of(as_runs(RECORDS)), Places()), page_of(*RECORDS)):
+    for text in [page_of(*RECORDS)]:
         hard = row_of(text, "Reinforce LSTM")
         assert hard.items() >= {
             "sees": "one cell a step",
@@ -149,6 +148,9 @@ def test_success_is_drawn_by_length_in_a_panel_for_each_task(
     assert points_of(hard)[1][:2] == pytest.approx([87.5, 43.75])
     assert (hard.get_linestyle(), soft.get_linestyle()) == ("-", ":")
     assert points_of(mark)[0] == [10, 10]
+    assert list(named_lines(panels["Copy-v0"])) == [
+        *("Reinforce LSTM", SOFT.name, "longest in training"),
+    ]
     dots = panels["Copy-v0"].collections[0].get_offsets()
     assert np.asarray(dots)[:, 1] == pytest.approx([99.5] * 4 + [39.5])
     again = panels["Reverse-v0"].get_lines()[0]

@@ -17,7 +17,7 @@ from report.runs import Run, read_runs
 from tests.support.records import ENV_ID, REINFORCE, SOFT_DRAW, a_record, bits_record, memory_record
 
 DRAWN = ("results", "comparison", "memory", "records")
-BLOCKS = ("results", "comparison", "memory")
+BLOCKS = ("headline",)
 
 
 def marked(*names: str) -> str:
@@ -29,6 +29,8 @@ def root(tmp_path: Path) -> Path:
     """A checkout with a few records and a README with markers."""
     for seed in range(2):
         write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0", seed=seed), tmp_path / "results")
+    for folder in ("comparison", "memory", "benchmarks"):
+        (tmp_path / "results" / folder).mkdir()
     (tmp_path / "README.md").write_bytes(f"# Title\r\n{marked(*BLOCKS)}end\n".encode())
     return tmp_path
 
@@ -49,8 +51,9 @@ def test_the_report_is_written_and_then_fresh(root: Path) -> None:
     assert run(root) == 0
     written = (root / "README.md").read_bytes()
     assert written.startswith(b"# Title\r\n")
-    assert written.endswith(b"<!-- memory:end -->\nend\n")
-    assert b"2 runs, no claim" in written
+    assert written.endswith(b"<!-- headline:end -->\nend\n")
+    assert b"| ClutteredMNIST-v0 | 8 | Reinforce LSTM | 2 |" in written
+    assert "2 runs, no claim" in (root / "docs" / "results.md").read_text()
     assert run(root, "--check") == 0
     figure = root / "docs" / "error_by_glimpses.svg"
     before = figure.stat().st_mtime_ns
@@ -75,8 +78,9 @@ def test_a_new_record_makes_its_pages_stale(root: Path, capsys: pytest.CaptureFi
     write_record(bits_record(), root / "results" / "memory")
     assert run(root, "--check") == 1
     errors = capsys.readouterr().err
-    for name in ("README.md", "memory.md", "memory_success.svg", "memory_solved.svg", "records.md"):
+    for name in ("memory.md", "memory_success.svg", "memory_solved.svg", "records.md"):
         assert f"{name} is stale" in errors
+    assert "README.md is stale" not in errors
     assert "comparison.md is stale" not in errors
     assert run(root) == 0
     assert run(root, "--check") == 0
@@ -105,8 +109,8 @@ def test_damaged_records_do_not_stop_the_report(
     errors = capsys.readouterr().err
     assert "left out: torn.json" in errors
     assert "left out: scaling.json: lacks env_id" in errors
-    readme, page = (root / "README.md").read_text(), (root / "docs/comparison.md").read_text()
-    assert "(docs/comparison.svg)" in readme
+    page = (root / "docs/comparison.md").read_text()
+    assert "(comparison.svg)" in page
     assert "(comparison-CIFAR10-v0.svg)" in page
     assert (root / "docs" / "comparison-CIFAR10-v0.svg").exists()
     (root / "docs" / "comparison.svg").unlink()
@@ -114,17 +118,39 @@ def test_damaged_records_do_not_stop_the_report(
     assert "comparison.svg is stale" in capsys.readouterr().err
 
 
-def test_errors_are_told_and_change_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def everything_in(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("missing", ["comparison", "memory", "benchmarks", "."])
+def test_a_folder_that_is_not_there_changes_nothing(
+    root: Path, missing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_record(memory_record(), root / "results" / "memory")
+    (root / "docs").mkdir()
+    (root / "docs" / "memory.md").write_text("what was published")
+    before = everything_in(root)
+    (root / "results" / missing).rename(root / "moved")
+    kept = everything_in(root)
+    assert run(root) == 2
+    assert f"no folder {root / 'results' / missing}" in capsys.readouterr().err
+    assert everything_in(root) == kept
+    (root / "moved").rename(root / "results" / missing)
+    assert everything_in(root) == before
+
+
+def test_an_error_of_one_page_keeps_all_others_from_being_written(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     readme = root / "README.md"
-    readme.write_text(marked("results", "comparison"))
-    assert main(["memory"], root) == 2
-    assert "memory:begin" in capsys.readouterr().err
-    assert readme.read_text() == marked("results", "comparison")
+    readme.write_text("no markers")
+    assert main(["records", "results"], root) == 2
+    assert "headline:begin" in capsys.readouterr().err
+    assert readme.read_text() == "no markers"
     readme.unlink()
     assert run(root) == 2
     assert "README.md" in capsys.readouterr().err
-    assert main(["--results", str(root / "nowhere")], root) == 2
-    assert "no folder" in capsys.readouterr().err
+    assert not (root / "docs").exists()
 
 
 @pytest.mark.learning

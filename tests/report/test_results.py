@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from glimpse_envs.evaluation.record import Model, Record
 from report.figures import results as figure_of_results
 from report.grouping import group_runs
 from report.markdown import bullets
 from report.page import Places
-from report.pages.results import results_block
+from report.pages.results import MOST_ROWS, headline, results_page
 from report.references.pictures import REFERENCES
-from tests.support.figures import catch_figure, overlapping_texts, points_of
+from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import (
     FULL_CONV,
     FULL_DENSE,
@@ -36,7 +37,7 @@ def on_mnist(model: Model = REINFORCE, error: float = 3.0, **changes: Any) -> Re
 
 
 def block(*records: Record) -> str:
-    return results_block(group_runs(as_runs(records)), Places())
+    return results_page(group_runs(as_runs(records)), Places())
 
 
 def row_of(text: str, *words: str) -> list[str]:
@@ -52,7 +53,7 @@ def test_a_row_tells_score_cost_and_standing_and_links_to_its_records() -> None:
     assert cells[3:5] == ["2", "3.00"]
     assert cells[6:8] == ["4.0 M", "30"]
     assert cells[8:11] == ["4.04 (under)", "2.63 (above)", "2 runs, no claim"]
-    assert cells[11] == "[0](results/a.json) [1](results/a.json)"
+    assert cells[11] == "[0](../results/a.json) [1](../results/a.json)"
 
 
 def test_references_without_a_run_say_so() -> None:
@@ -141,38 +142,71 @@ def test_the_repeated_training_is_told_where_it_was_published() -> None:
     assert footnote not in block(on_mnist())
 
 
+# The README's rows
+
+
+def test_the_readme_has_the_best_of_each_kind_in_few_rows() -> None:
+    records = [
+        on_mnist(error=5.0),
+        on_mnist(error=3.0, config={"episodes": 2}),
+        on_mnist(error=1.0, env_kwargs={"clutter": 2}),
+        *(on_mnist(model) for model in (RANDOM, SOFT_DRAW, SOFT_TILES, FULL_CONV, FULL_STRONG)),
+        *(on_mnist(env_id=env_id) for env_id in dict.fromkeys(r.env_id for r in REFERENCES)),
+        on_mnist(SOFT_DRAW, env_id=LARGE),
+    ]
+    text = headline(group_runs(as_runs(records)))
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line][1:]
+    assert len(rows) <= MOST_ROWS
+    assert row_of(text, CLUTTERED[8:] + " ", "| Reinforce LSTM |")[4] == "3.00"
+    assert [row.split(" | ")[2] for row in rows[:4]].count("Reinforce LSTM") == 1
+    assert "random glimpses" in rows[1]
+    assert "Soft" in rows[2]
+    assert "Full view" in rows[3]
+    assert all("Reinforce LSTM |" in row for row in rows[4:])
+
+
 # The figure
 
 
-def test_full_views_are_level_lines_beside_their_references(
+def draw(monkeypatch: pytest.MonkeyPatch, *records: Record) -> Figure:
+    caught = catch_figure(monkeypatch, figure_of_results)
+    figure_of_results.draw_results(group_runs(as_runs(records)), "unused.svg")
+    return caught[0]
+
+
+def test_published_errors_have_the_colour_of_what_they_are_held_against(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    caught = catch_figure(monkeypatch, figure_of_results)
-    groups = group_runs(as_runs([on_mnist(), on_mnist(FULL_CONV)]))
-    figure_of_results.draw_results(groups, "unused.svg")
-    (figure,) = caught
+    figure = draw(monkeypatch, on_mnist(), on_mnist(FULL_CONV))
     (panel,) = figure.axes
-    named = {text.get_text(): text for text in panel.texts}
-    assert {"Reinforce LSTM, 8 glimpses", "Full view conv"} <= named.keys()
-    assert {"paper 4.04", "best public 2.63", "paper, full view conv 8.09"} <= named.keys()
-    assert not any("dense" in name for name in named), "nothing here is held against it"
-    hard, full = panel.get_lines()[:2]
+    named = named_lines(panel)
+    hard, full = (named[name] for name in ("Reinforce LSTM, 8 glimpses", "Full view conv"))
     assert points_of(hard)[1][-1] == pytest.approx(3.0)
-    assert points_of(full)[1] == pytest.approx([3.0, 3.0])
-    assert full.get_color() == named["Full view conv"].get_color()
+    assert points_of(full)[1] == pytest.approx([3.0, 3.0]), "a full view is a level line"
+    assert {name.partition(",")[0] for name in list(named)[2:]} == {"paper", "best public"}
+    marks = [line for line in panel.get_lines() if len(points_of(line)[0]) == 1]
+    assert {(*points_of(mark)[1], mark.get_marker(), mark.get_color()) for mark in marks} == {
+        (4.04, "x", hard.get_color()),
+        (2.63, "*", hard.get_color()),
+        (8.09, "x", full.get_color()),
+    }, "and none of models that are not here"
     assert overlapping_texts(figure) == []
 
 
 def test_more_than_five_lines_make_another_panel(monkeypatch: pytest.MonkeyPatch) -> None:
-    caught = catch_figure(monkeypatch, figure_of_results)
     models = [REINFORCE, RANDOM, SOFT_DRAW, SOFT_TILES, FULL_CONV, FULL_STRONG]
-    groups = group_runs(as_runs(on_mnist(model) for model in models))
-    figure_of_results.draw_results(groups, "unused.svg")
-    hard, others = caught[0].axes
-    ours = [
-        [text.get_text() for text in panel.texts if "LSTM" in text.get_text()]
-        for panel in (hard, others)
-    ]
+    figure = draw(monkeypatch, *(on_mnist(model) for model in models))
+    hard, others = figure.axes
+    ours = [[name for name in named_lines(panel) if "LSTM" in name] for panel in (hard, others)]
     assert [len(names) for names in ours] == [2, 2]
     assert all(name.startswith("Reinforce") for name in ours[0])
     assert hard.get_title(loc="left") == others.get_title(loc="left") == "ClutteredMNIST-v0"
+    assert overlapping_texts(figure) == []
+
+
+def test_of_a_model_in_several_settings_the_longest_training_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short = on_mnist(error=2.0, episodes=1_000, config={"learning_rate": 0.1})
+    (panel,) = draw(monkeypatch, short, on_mnist(error=3.0)).axes
+    assert points_of(named_lines(panel)["Reinforce LSTM, 8 glimpses"])[1][-1] == pytest.approx(3.0)

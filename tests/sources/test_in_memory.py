@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from glimpse_envs.sources import SourceError, describe, from_arrays, from_dataset, in_memory, load
+from glimpse_envs.testing import assert_same
 from tests.sources.test_folders import write_image
-from tests.support.episodes import CENTRED, assert_same, make_vector
+from tests.support.episodes import CENTRED, make_vector
 
 ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(0)

@@ -31,6 +31,13 @@ def points_of(line: Line2D) -> tuple[list[float], list[float]]:
     )
 
 
+def named_lines(panel: Axes) -> dict[str, Line2D]:
+    """The lines and marks that the panel's legend names, in its order."""
+    handles, names = panel.get_legend_handles_labels()
+    lines = (handle for handle in handles if isinstance(handle, Line2D))
+    return dict(zip(names, lines, strict=True))
+
+
 def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
     """The pairs of visible texts whose boxes overlap by more than a pixel."""
     figure.draw_without_rendering()

@@ -8,12 +8,12 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import VectorEnv
 
 import glimpse_envs  # noqa: F401  # registers the suite
+from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE
-from tests.support.episodes import random_actions
+from glimpse_envs.testing import random_actions
 
 # Few sides of a glimpse: each is compiled anew.
 PICTURE: dict[str, list[Any]] = {
@@ -54,13 +54,13 @@ ALL: dict[str, list[Any]] = {
 }
 
 
-def make(env_id: str, rng: np.random.Generator) -> VectorEnv | None:
+def make(env_id: str, rng: np.random.Generator) -> GlimpseVectorEnv | None:
     """An environment with random arguments; None where they do not fit each other."""
     kwargs = SUITE[env_id].kwargs
     choices = PICTURE if "source" in kwargs else TAPE if "program" in kwargs else TABLE
     chosen = {name: some[rng.integers(len(some))] for name, some in (choices | ALL).items()}
     try:
-        return gym.make_vec(env_id, num_envs=6, **chosen)
+        return batch_of(gym.make_vec(env_id, num_envs=6, **chosen))
     except (ValueError, SourceError):
         return None
 
@@ -79,8 +79,8 @@ def main() -> None:
             except SourceError:  # its files are not here
                 break
             for _ in range(30):
-                envs.step(random_actions(envs, rng))  # type: ignore[arg-type]
-            envs.unwrapped.task.oracle()  # type: ignore[attr-defined]
+                envs.step(random_actions(envs, rng))
+            envs.task.oracle()
             played += 1
         print(env_id, played, flush=True)
 
