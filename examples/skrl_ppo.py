@@ -20,8 +20,7 @@ class Actor(CategoricalMixin, Model):
     def __init__(self, **spaces: Any) -> None:
         Model.__init__(self, **spaces)
         CategoricalMixin.__init__(self)
-        sizes = self.num_observations, self.num_actions
-        self.net = nn.Sequential(nn.Linear(sizes[0], 256), nn.Tanh(), nn.Linear(256, sizes[1]))
+        self.net = nn.Sequential(nn.LazyLinear(256), nn.Tanh(), nn.LazyLinear(self.num_actions))
 
     def compute(self, inputs: dict[str, Any], role: str) -> tuple[Any, dict[str, Any]]:
         return self.net(inputs["observations"]), {}
@@ -44,12 +43,11 @@ def main(steps: int) -> None:
     spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
     agent = PPO(
         models={"policy": Actor(**spaces), "value": Critic(**spaces)},
-        memory=RandomMemory(ROLLOUT, num_envs=ROWS, device=env.device),
+        memory=RandomMemory(memory_size=ROLLOUT, num_envs=ROWS, device=env.device),
         cfg=PPO_CFG(rollouts=ROLLOUT, mini_batches=8, discount_factor=1.0),
         device=env.device,
         **spaces,
     )
-    agent.cfg.experiment.checkpoint_interval = 0
     trainer = SequentialTrainer(
         env=env, agents=agent, cfg={"timesteps": max(ROLLOUT, steps // ROWS)}
     )

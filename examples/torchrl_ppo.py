@@ -10,6 +10,7 @@ import torch
 from tensordict.nn import ProbabilisticTensorDictModule, ProbabilisticTensorDictSequential
 from tensordict.nn import TensorDictModule as Module
 from torch import nn
+from torch.distributions import OneHotCategorical
 from torchrl.collectors import Collector
 from torchrl.envs import GymEnv, RewardSum, TransformedEnv
 from torchrl.objectives import ClipPPOLoss
@@ -29,7 +30,7 @@ def main(steps: int, rows: int) -> None:
     actor = ProbabilisticTensorDictSequential(
         Module(network(choices), ["observation"], ["logits"]),
         ProbabilisticTensorDictModule(
-            ["logits"], ["action"], torch.distributions.OneHotCategorical, return_log_prob=True
+            ["logits"], ["action"], distribution_class=OneHotCategorical, return_log_prob=True
         ),
     )
     critic = Module(network(1), ["observation"], ["state_value"])

@@ -31,8 +31,10 @@ def enter_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) 
     if unknown:
         nearest = difflib.get_close_matches(unknown[0], parameters, 1)
         hint = f": did you mean {nearest[0]!r}?" if nearest else "."
+        # In Python's words, by which TorchRL knows that an environment has no `frameskip`.
         raise TypeError(
-            f"there is no argument {unknown[0]!r}{hint} The arguments are {', '.join(parameters)}"
+            f"unexpected keyword argument {unknown[0]!r}{hint} The arguments are "
+            f"{', '.join(parameters)}"
         )
     return {name: _as_plain(value) for name, value in arguments.items()}
 

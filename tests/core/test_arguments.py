@@ -99,9 +99,9 @@ def test_a_single_environment_refuses_what_only_batches_have() -> None:
 
 
 def test_an_unknown_kwarg_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match=r"no argument 'glimpses'.*The arguments are source, split"):
+    with pytest.raises(TypeError, match=r"'glimpses'.*The arguments are source, split"):
         make_vector(CENTRED, 2, glimpses=4)
-    with pytest.raises(TypeError, match=r"no argument 'buget': did you mean 'budget'\?"):
+    with pytest.raises(TypeError, match=r"argument 'buget': did you mean 'budget'\?"):
         make_single(CENTRED, buget=3)
 
 

@@ -1,0 +1,53 @@
+"""The example of each client runs, where the client is installed, and is short."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+CLIENTS = {
+    "gymnasium_loop": "gymnasium",
+    "minari_dataset": "minari",
+    "recurrent_ppo": "sb3_contrib",
+    "rllib_ppo": "ray.rllib",
+    "skrl_ppo": "skrl",
+    "stable_baselines3_adapter": "stable_baselines3",
+    "stable_baselines3_make_vec_env": "sb3_contrib",
+    "tianshou_dqn": "tianshou",
+    "torchrl_ppo": "torchrl",
+}
+
+
+def test_every_example_has_a_client_and_a_place_in_the_docs() -> None:
+    assert {path.stem for path in EXAMPLES} == CLIENTS.keys()
+    text = (ROOT / "docs" / "clients.md").read_text()
+    for path in EXAMPLES:
+        assert f"../examples/{path.name}" in text
+        assert len(path.read_text().splitlines()) <= 60
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path: Path, tmp_path: Path) -> None:
+    package = CLIENTS[path.stem]
+    try:
+        found = find_spec(package)
+    except ModuleNotFoundError:
+        found = None
+    if found is None:
+        pytest.skip(f"{package} is not installed")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MINARI_DATASETS_PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, path, "--steps", "64"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
