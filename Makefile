@@ -11,7 +11,9 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed; {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[agents,sb3,baselines,dev]'
+	@# Dependency groups need pip 25.1.
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e . --group dev
 	@# opencv-python needs the system's libGL, which servers lack; its headless twin needs nothing.
 	@$(BIN)/python -c 'import cv2' 2>/dev/null || { \
 	  $(BIN)/pip uninstall --quiet --yes opencv-python; \

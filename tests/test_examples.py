@@ -51,3 +51,28 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.learning
+def test_a_task_of_another_package_is_checked_trained_and_scored(tmp_path: Path) -> None:
+    """By the commands of anybody, from its own folder."""
+    folder, run = ROOT / "examples" / "own_task", tmp_path / "run"
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+
+    def command(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    command("pytest", "-q", "-p", "no:cacheprovider", str(folder))
+    own = ("--env-id", "my_tasks:Mine/FindCoin-v0")
+    command("agents.train", "reinforce", *own, "--episodes", "256", "--run", str(run))
+    score = command("agents.evaluate", str(run), "--episodes", "50", "--trust", "my_tasks")
+    assert "my_tasks:Mine/FindCoin-v0: 50 test episodes" in score

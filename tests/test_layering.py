@@ -146,16 +146,18 @@ def test_a_package_never_imports_those_above_it(package: str, never: set[str]) -
 
 
 def test_extras_install_what_their_rooms_import() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, groups = settings["project"], settings["dependency-groups"]
     extra = project["optional-dependencies"]["evaluation"]
-    assert "glimpse-envs[evaluation]" in project["optional-dependencies"]["agents"]
+    assert "glimpse-envs[evaluation]" in groups["report"]
     wanted = {
         imported.partition(".")[0]
         for name, path in modules().items()
         if name.startswith(("glimpse_envs.evaluation", "report"))
         for imported, _ in imports_of(path)
     }
-    listed = {re.split(r"[^\w-]", line)[0] for line in [*project["dependencies"], *extra]}
+    lines = [*project["dependencies"], *extra, *groups["report"]]
+    listed = {re.split(r"[^\w-]", line)[0] for line in lines}
     assert "scipy" in wanted
     assert wanted - set(sys.stdlib_module_names) - set(PACKAGES) <= listed
 

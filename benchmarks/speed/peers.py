@@ -1,4 +1,4 @@
-"""Our nearest peer, ap_gym 0.7.0 (pip install "glimpse-envs[peers]"), on its own setting.
+"""Our nearest peer, ap_gym 0.7.0 (pip install --group peers), on its own setting.
 
 Its setting is a 28x28 image, one 5x5 glimpse, 16 steps, moves of at most 0.2: its CircleSquare, and
 its classification of MNIST. Its own MNIST comes over the network, so its environment is given our

@@ -1,6 +1,7 @@
 """Random keys of the hidden things."""
 
 from dataclasses import dataclass
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,3 +31,11 @@ class Keys:
     def arrays(self) -> KeyArrays:
         """Seeds, streams, episodes and indices, (n,) each, for kernels."""
         return self.seeds, self.streams, self.episodes, self.indices
+
+    def generator(self, n: int, name: str) -> np.random.Generator:
+        """Return the random stream of scene n that is called `name`, such as a task's and its
+        split's: NumPy's way of drawing, where kernels are not worth their trouble."""
+        index = int(self.indices[n])
+        place = (int(self.streams[n]), int(self.episodes[n])) if index < 0 else (index, 0)
+        words = (crc32(name.encode()), index >= 0, int(self.seeds[n]), *place)
+        return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))

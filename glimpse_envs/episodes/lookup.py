@@ -5,8 +5,23 @@ from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec
 
 from glimpse_envs.task import Task
+
+
+def spec_of(env_id: str) -> EnvSpec:
+    """Return Gymnasium's specification of an id, whose module, as in "package:Namespace/Name-v0",
+    is imported first.
+
+    Raises:
+        gymnasium.error.Error: there is no such id.
+        ModuleNotFoundError: there is no such module.
+    """
+    module, colon, name = env_id.rpartition(":")
+    if colon:
+        import_module(module)
+    return gym.spec(name)
 
 
 def task_class_of(env_id: str) -> type[Task] | None:
@@ -15,7 +30,7 @@ def task_class_of(env_id: str) -> type[Task] | None:
     Raises:
         gymnasium.error.Error: there is no such id.
     """
-    name = gym.spec(env_id).kwargs.get("task")
+    name = spec_of(env_id).kwargs.get("task")
     return None if name is None else load_task(name)
 
 

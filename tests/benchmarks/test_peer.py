@@ -1,4 +1,4 @@
-"""CircleSquare against ap_gym's own (pip install 'glimpse-envs[peers]')."""
+"""CircleSquare against ap_gym's own (pip install --group peers)."""
 
 from typing import Any
 
