@@ -42,8 +42,8 @@ def test_a_new_task_passes_through_every_command(tiny_id: str, tmp_path: Path) -
     assert score.mean_return is not None
     assert score.mean_return > 1.5 * CHANCE[tiny_id]
 
-    readme = tmp_path / "README.md"
-    readme.write_text("<!-- results:begin -->\n<!-- results:end -->\n")
+    (tmp_path / "README.md").write_text("<!-- headline:begin -->\n<!-- headline:end -->\n")
     assert report(["results", "--results", str(results)], root=tmp_path) == 0
-    (row,) = (line for line in readme.read_text().splitlines() if line.startswith(f"| {tiny_id}"))
+    page = (tmp_path / "docs" / "results.md").read_text()
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {tiny_id}"))
     assert "A2C LSTM" in row
