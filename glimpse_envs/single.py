@@ -116,10 +116,6 @@ class GlimpseEnv(gym.Env):
         Raises:
             ValueError: the state is of a batch or of other arguments; nothing has changed.
         """
-        if len(state["taken"]) != 1:
-            raise ValueError(
-                f"the state is of {len(state['taken'])} rows, not of a single environment"
-            )
         self.batch.load_state_dict(state)
 
     def render(self) -> Bytes | None:

@@ -31,6 +31,20 @@ def test_every_example_has_a_client_and_a_place_in_the_docs() -> None:
         assert len(path.read_text().splitlines()) <= 60
 
 
+def run_python(*arguments: str, folder: Path, environment: dict[str, str]) -> str:
+    """Run Python in a folder and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path: Path, tmp_path: Path) -> None:
@@ -42,15 +56,7 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     if found is None:
         pytest.skip(f"{package} is not installed")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MINARI_DATASETS_PATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, path, "--steps", "64"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_python(str(path), "--steps", "64", folder=tmp_path, environment=environment)
 
 
 @pytest.mark.learning
@@ -60,16 +66,7 @@ def test_a_task_of_another_package_is_checked_trained_and_scored(tmp_path: Path)
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
 
     def command(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout
+        return run_python("-m", *arguments, folder=tmp_path, environment=environment)
 
     command("pytest", "-q", "-p", "no:cacheprovider", str(folder))
     own = ("--env-id", "my_tasks:Mine/FindCoin-v0")
