@@ -41,6 +41,7 @@ MONTE_CARLO: dict[str, dict[str, Any]] = {
 # --- the objective --------------------------------------------------------------------------------
 
 
+@pytest.mark.learning
 def test_the_clipped_objective_by_hand() -> None:
     ratio = torch.tensor([1.0, 1.5, 0.5, 1.5, 0.5, 1.1], requires_grad=True)
     advantages = torch.tensor([2.0, 2.0, 2.0, -2.0, -2.0, -2.0])
@@ -176,6 +177,7 @@ def test_the_first_gradient_of_a_replay_is_that_of_the_play(kind: str) -> None:
     torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.learning
 def test_a_step_of_ppo_with_one_epoch_of_the_whole_batch_is_one_of_a2c(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -68,6 +68,7 @@ def test_published_agents_of_tapes_and_tables_have_their_preset(env_id: str) -> 
         assert settings | {"env_id": preset.env_id} == expected
 
 
+@pytest.mark.learning
 def test_every_published_record_is_a_config_of_its_algorithm() -> None:
     algorithms = ALGORITHMS | BASELINES
     for path, record in RECORDS.items():
@@ -79,6 +80,7 @@ def test_every_published_record_is_a_config_of_its_algorithm() -> None:
             assert (config.seed, config.env_id) == (record.seed, record.env_id), path.name
 
 
+@pytest.mark.learning
 def test_a_published_run_that_is_repeated_today_is_the_same_run() -> None:
     algorithms = ALGORITHMS | BASELINES
     for path, record in RECORDS.items():

@@ -35,6 +35,7 @@ def signals_as_before() -> Any:
         signal.signal(number, handler)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_ended_run_saves_what_it_has_learned(
     number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -231,6 +231,7 @@ def test_the_page_says_what_the_records_say_and_which_is_missing(tmp_path: Path)
     assert "| SameStep | random | 1.2 | 4,000 | 200 | 20.0 |" in page
 
 
+@pytest.mark.learning
 def test_the_figure_has_a_line_for_each_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     record = read_cost_record()
     columns = {

@@ -206,7 +206,9 @@ def test_a_state_without_its_arguments_is_refused() -> None:
 
 
 def test_a_single_environment_refuses_the_state_of_a_batch() -> None:
-    with pytest.raises(ValueError, match="the state is of 2 rows in 2 groups; this environment has 1 in 1"):
+    with pytest.raises(
+        ValueError, match="the state is of 2 rows in 2 groups; this environment has 1 in 1"
+    ):
         make_single(CENTRED).load_state_dict(make_vector(CENTRED, 2).state_dict())
 
 

@@ -29,6 +29,7 @@ def test_promises_of_the_suite_are_kept(check: Callable[..., None], env_id: str)
     check(env_id, {})
 
 
+@pytest.mark.learning
 def test_promises_of_other_families_are_kept(tiny_id: str) -> None:
     check_task(tiny_id)
 
