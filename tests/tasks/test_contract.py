@@ -24,6 +24,7 @@ def task(env: gym.Env | VectorEnv) -> Task:
     return found
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("check", CHECKS)
 def test_promises_of_the_suite_are_kept(check: Callable[..., None], env_id: str) -> None:
     check(env_id, {})
