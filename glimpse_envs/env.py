@@ -407,5 +407,5 @@ def _batched(space: spaces.Space, num_envs: int) -> spaces.Space:
     """Return `num_envs` rows of `space`, keys in the same order, which `batch_space` would sort."""
     if not isinstance(space, spaces.Dict):
         return batch_space(space, num_envs)
-    leaves = {name: batch_space(leaf, num_envs) for name, leaf in space.spaces.items()}
-    return spaces.Dict(**leaves)  # type: ignore[arg-type]  # keywords are leaves, one is named seed
+    leaves = [(name, batch_space(leaf, num_envs)) for name, leaf in space.spaces.items()]
+    return spaces.Dict(leaves)

@@ -10,6 +10,7 @@ clients have no memory. Actions are one `Box` or `MultiDiscrete` under "GlimpseB
 `Discrete` under "GlimpseDiscrete", where looks at pictures are tiles.
 """
 
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.suite import SUITE, Row, register
 
 
@@ -17,7 +18,7 @@ def _flat_rows(row: Row) -> list[Row]:
     name = row.id.removeprefix("Glimpse/")
     plain = {**row.kwargs, "flat_observation": True}
     tiles = {}
-    if "glimpse_size" in row.kwargs:
+    if "history" in load_task(row.task).glimpse_arguments:
         plain["history"], tiles = True, {"look": "tiles"}
     return [
         Row(f"GlimpseBox/{name}", row.task, {**plain, "flat": True}),

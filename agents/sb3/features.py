@@ -41,7 +41,7 @@ class GlimpseFeatures(BaseFeaturesExtractor):
             for key, space in observation_space.spaces.items()
             if key in keys or not steps
         }
-        self.glimpse_network = GlimpseNetwork(spaces.Dict(**seen), network)  # type: ignore[arg-type]
+        self.glimpse_network = GlimpseNetwork(spaces.Dict(list(seen.items())), network)
         joined = steps * network.glimpse_units + 1
         self.join = nn.Linear(joined, network.core_units) if steps else None
 
@@ -64,8 +64,8 @@ def _keys_of_history(space: spaces.Dict) -> tuple[list[str], int]:
     if location is None or location.shape is None or len(location.shape) < 2:
         return [], 0
     steps = location.shape[0]
-    keys = [k for k, s in space.spaces.items() if len(s.shape or ()) > 1 and s.shape[0] == steps]  # type: ignore[index]
-    return keys, steps
+    shapes = {key: part.shape or () for key, part in space.spaces.items()}
+    return [key for key, shape in shapes.items() if len(shape) > 1 and shape[0] == steps], steps
 
 
 def _one_step(space: spaces.Space) -> spaces.Box:

@@ -192,7 +192,7 @@ def save_model(run: Run, model: SB3Model, episodes: int, seconds: float) -> None
         "episodes": episodes,
         "seconds": seconds,
         "timesteps": model.num_timesteps,
-        "updates": getattr(model, "_n_updates"),  # noqa: B009  (the library's own)
+        "updates": model._n_updates,
     }
     with replacing(model_path(run)) as path:
         # A loaded model starts fresh episodes: the last observation need not be kept.
@@ -225,7 +225,7 @@ def load_model(run: Run, config: SB3Config, model: SB3Model) -> tuple[int, float
             f"{path} is damaged ({damaged}). Put back a copy, or delete the run and train again."
         )
     model.num_timesteps = progress["timesteps"]
-    setattr(model, "_n_updates", progress["updates"])  # noqa: B010  (the library's own)
+    model._n_updates = progress["updates"]
     # It was seeded as at the start, which would deal the same scenes again.
     fresh = np.random.SeedSequence((config.seed, model.num_timesteps)).generate_state(1)
     model.set_random_seed(int(fresh[0]))

@@ -154,7 +154,7 @@ class Table(Task):
         else:
             shared = dict(location=box(self.address_bits), remaining=box(1))
             parts = self._parts() | shared
-        return spaces.Dict(**parts)  # type: ignore[arg-type]  # keywords are leaves, none is seed
+        return spaces.Dict(list(parts.items()))  # pairs: a dict would be sorted
 
     @property
     def chance(self) -> float:
