@@ -18,6 +18,7 @@ def _golden(name: str) -> dict[str, Any]:
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("case", episodes.cases())
 def test_equal_seeds_and_actions_give_the_same_episodes_as_ever(case: str) -> None:
     env_id, kwargs = episodes.cases()[case]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -30,10 +31,15 @@ def from_json(kind: type[T], data: object) -> T:
         FieldError: a field is missing, unknown or of another type.
     """
     try:
-        return TypeAdapter(kind).validate_json(json.dumps(data), strict=True)
+        return _adapter(kind).validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         details = error.errors(include_url=False)
         raise FieldError("; ".join(map(_message, details[:3]))) from error
+
+
+@cache
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)
 
 
 def _message(detail: Mapping[str, Any]) -> str:

@@ -40,6 +40,7 @@ def tiny_ppo(venv: Any, **changes: Any) -> PPO:
     return PPO("MultiInputPolicy", venv, **{**arguments, **changes})
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("as_dict", [False, True], ids=["flat", "dict"])
 @pytest.mark.parametrize(("env_id", "kwargs"), VARIANTS.values(), ids=VARIANTS)
 def test_it_plays_what_the_batch_plays(env_id: str, kwargs: dict[str, Any], as_dict: bool) -> None:

@@ -35,6 +35,7 @@ RUNS: dict[str, ActorCriticConfig] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path

@@ -34,12 +34,14 @@ CONFIG = ReinforceConfig(
 SCENES = 300
 
 
+pytestmark = pytest.mark.learning  # each test scores a run that it trains
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return trained(Reinforce, CONFIG, tmp_path_factory.mktemp("runs") / "learned")
 
 
-@pytest.mark.learning
 def test_the_score_does_not_depend_on_the_batch(run: Run) -> None:
     scores = [evaluate_run(run, episodes=SCENES, batch_size=size) for size in (SCENES, 70, 7)]
     for score in scores[1:]:
@@ -136,7 +138,6 @@ def test_a_record_holds_what_was_measured(run: Run, tmp_path: Path) -> None:
     np.testing.assert_array_equal(unpack(found.successes, SCENES), score.successes)
 
 
-@pytest.mark.learning
 def test_an_episodes_seconds_are_of_model_and_environment_alone(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,7 +210,6 @@ def test_a_record_is_only_of_the_looks_trained_with(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.learning
 def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
     kinds = {
         "stop": tiny_config(env_kwargs={"budget": 3, "stop": True}),

@@ -45,6 +45,7 @@ RUNS: dict[str, ExactConfig] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
@@ -52,6 +53,7 @@ def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     assert_repeats_and_resumes(Exact, RUNS[name], tmp_path)
 
 
+@pytest.mark.learning
 def test_a_run_is_scored_one_glimpse_at_a_time(tmp_path: Path) -> None:
     run = train_agent("exact", tiny_config(), tmp_path / "run", progress_bar=False)
     evaluation = evaluate_run(run, episodes=50)

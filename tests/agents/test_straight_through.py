@@ -213,6 +213,7 @@ RUNS: dict[str, StraightThroughConfig] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", first_is_quick(RUNS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path
@@ -220,6 +221,7 @@ def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     assert_repeats_and_resumes(StraightThrough, RUNS[name], tmp_path)
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize(
     ("hard", "name"),
     [

@@ -42,6 +42,7 @@ CONFIGS: dict[str, ReinforceConfig] = {
 }
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("name", first_is_quick(CONFIGS))
 def test_equal_seeds_give_equal_runs_and_a_run_resumed_is_the_unbroken_run(
     name: str, tmp_path: Path

@@ -140,6 +140,7 @@ def test_a_list_of_seeds_makes_rows_the_single_environments(variant: str) -> Non
         np.testing.assert_array_equal(info["target_box"][row], expected_info["target_box"])
 
 
+@pytest.mark.learning
 @pytest.mark.parametrize("variant", ["stop", "history", "circle_square", "full"])
 def test_threads_change_nothing(variant: str, one_thread_after: None) -> None:
     env_id, kwargs = VARIANTS[variant]
