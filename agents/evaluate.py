@@ -106,6 +106,8 @@ def _evaluate(config: EvaluateConfig) -> None:
     trained_looks = run.config["config"].get("gaze", "learned")
     if config.record is not None and config.gaze not in (None, trained_looks):
         raise ValueError("a record is of the looks that the run was trained with")
+    if config.record is not None and run.config.get("weights_only"):
+        raise ValueError("a record is of a whole run; this folder holds the weights of one alone")
     if config.record is not None and config.env_kwargs:
         raise ValueError(
             "a record is of the arguments that the run was trained with: leave out "

@@ -46,12 +46,17 @@ def run_to_resume(folder: Path, config: Any) -> Run | None:
     """The run in `folder`; None where there is none. What `config` names is trusted.
 
     Raises:
-        RunError: see `check_same`.
+        RunError: see `check_same`; or the run was exported without what training needs.
     """
     if not (folder / "config.json").exists():
         return None
     trust_named(asdict(config))
     run = open_run(folder)
+    if run.config.get("weights_only"):
+        raise RunError(
+            f"{folder} holds the weights of a run alone, which cannot be trained further: "
+            "evaluate it, or train again from its record (--from-record)"
+        )
     check_same(run, config)
     return run
 

@@ -1,0 +1,78 @@
+"""Write a run's weights without the rest: `python -m agents.export RUN --out results/weights/NAME`.
+
+The new folder is a run that can be evaluated and filmed, and not trained further: its config and,
+in half precision, the weights of its policy.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+
+from agents.scoring.run_scores import score_run
+from agents.training.command_line import FOLDER, run_command
+from glimpse_envs.evaluation.result import compare_table
+from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
+from glimpse_envs.evaluation.trust import trust
+
+_POLICY = "policy/"
+
+
+@dataclass(frozen=True)
+class ExportConfig:
+    """Write a run's weights in half precision, and compare its score with them to its own."""
+
+    run: Annotated[Path, tyro.conf.Positional, FOLDER]
+    """Folder of the run."""
+    out: Annotated[Path, FOLDER]
+    """Folder of the weights, results/weights/... for published ones."""
+    episodes: int = 1000
+    """Number of validation episodes of the comparison, at each level where there are levels."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the run may name, such as my_tasks."""
+
+
+def export(run: Run, folder: Path) -> Run:
+    """Make `folder` a run of the weights of `run` alone, as float16.
+
+    Raises:
+        RunError: `folder` holds a run already, or `run` keeps no weights in its checkpoint.
+    """
+    tensors, metadata = run.load_checkpoint()
+    weights: dict[str, Any] = {}
+    for name, tensor in tensors.items():
+        if name.startswith(_POLICY):
+            halved = tensor.dtype == np.float32 and np.abs(tensor).max(initial=0) < 6e4
+            weights[name] = tensor.astype(np.float16) if halved else tensor
+    if not weights:
+        raise RunError(f"{run.checkpoint_path} holds no weights of a policy ({_POLICY}...)")
+    exported = create_run(folder, {**run.config, "weights_only": True})
+    kept = {name: metadata[name] for name in ("episodes", "seconds")}
+    exported.save_checkpoint(weights, kept)
+    return exported
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(ExportConfig, args=arguments, prog="python -m agents.export")
+    run_command(lambda: _export(config))
+
+
+def _export(config: ExportConfig) -> None:
+    trust(*config.trust)
+    run = open_run(config.run)
+    exported = export(run, config.out)
+    found = {}
+    for name, each in (("run", run), ("half precision", exported)):
+        for score in score_run(each, split="validation", episodes=config.episodes):
+            level = score.env_kwargs.get("length", "")
+            found[f"{name} {level}".strip()] = score
+    print(compare_table(found))
+    size = exported.checkpoint_path.stat().st_size / 1e6
+    print(f"{size:.2f} MB in {exported.folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Exported weights score what their run scores, and are not trained further."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.algorithms.reinforce import Reinforce
+from agents.evaluate import main as evaluate
+from agents.export import main
+from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.evaluation.runs import RunError, open_run
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
+
+
+@pytest.mark.learning
+def test_weights_alone_are_scored_and_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tiny_config(episodes=2000)
+    run = trained(Reinforce, config, tmp_path / "run")
+    out = tmp_path / "weights"
+    main([str(run.folder), "--out", str(out), "--episodes", "50"])
+    assert "half precision" in capsys.readouterr().out
+    exported = open_run(out)
+    assert exported.checkpoint_path.stat().st_size < run.checkpoint_path.stat().st_size / 4
+    tensors, _ = exported.load_checkpoint()
+    assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float16)}
+    found, expected = (evaluate_run(each, episodes=500) for each in (exported, run))
+    assert found.successes is not None
+    assert expected.successes is not None
+    assert np.mean(found.successes == expected.successes) > 0.98
+
+    with pytest.raises(RunError, match="the weights of a run alone"):
+        trained(Reinforce, config, out, resume=True)
+    with pytest.raises(SystemExit):
+        evaluate([str(out), "--record", str(tmp_path)])
+    assert "the weights of one alone" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([str(run.folder), "--out", str(out)])
+    assert "is a run already" in capsys.readouterr().err
