@@ -1,9 +1,9 @@
 """Dataclasses read from JSON and checked against their own annotations, by pydantic."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -30,16 +30,17 @@ def from_json(kind: type[T], data: object) -> T:
     Raises:
         FieldError: a field is missing, unknown or of another type.
     """
+    adapter: TypeAdapter[T] = _adapter(cast(Hashable, kind))
     try:
-        return _adapter(kind).validate_json(json.dumps(data), strict=True)
+        return adapter.validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         details = error.errors(include_url=False)
         raise FieldError("; ".join(map(_message, details[:3]))) from error
 
 
 @cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    return TypeAdapter(kind)
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+    return TypeAdapter(cast(Any, kind))
 
 
 def _message(detail: Mapping[str, Any]) -> str:

@@ -99,6 +99,8 @@ def evaluate(
         normalised_score=normalised_score(mean_return, seen.chance, seen.ceiling),
         mean_glimpses=float(played.glimpses.mean()),
         scanpaths=played.diagnose(),
+        scale=(seen.chance, seen.ceiling),
+        returns=played.returns,
         successes=successes,
         glimpses=played.glimpses,
         locations=played.locations,

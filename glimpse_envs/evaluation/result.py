@@ -41,8 +41,12 @@ class Evaluation:
     mean_glimpses: float
     scanpaths: ScanpathDiagnostics | None
     """Where it looked; None where observations have no place (x, y), as in the full view."""
+    scale: tuple[float, float] = field(compare=False)
+    """The mean returns of the task's chance and ceiling; NaN where nobody knows them."""
+    returns: NDArray[np.float64] = field(repr=False, compare=False)
+    """(episodes,) in the split's order, as all below."""
     successes: NDArray[np.bool_] | None = field(repr=False, compare=False)
-    """(episodes,) whether each had success, in the split's order."""
+    """(episodes,) whether each had success."""
     glimpses: NDArray[np.int64] = field(repr=False, compare=False)
     """(episodes,) how many were taken."""
     locations: NDArray[np.float32] | None = field(repr=False, compare=False)

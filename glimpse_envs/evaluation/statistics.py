@@ -139,6 +139,47 @@ def bootstrap_interval_from_counts(
     return _percentiles(rates, chosen, confidence)
 
 
+def stratified_interval(
+    strata: Sequence[Floats],
+    means: bool = False,
+    confidence: float = 0.95,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Interval of an inter-quartile mean over strata, by a percentile bootstrap within each.
+
+    Args:
+        strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
+        means: the mean is over one mean a stratum, rather than over all values together.
+        confidence: in (0, 1).
+        resamples: bootstrap replicates.
+        seed: of the bootstrap's own stream.
+
+    Raises:
+        ValueError: no strata, one of fewer than two values, or a bad setting.
+    """
+    from scipy.stats import bootstrap
+
+    _check_confidence(confidence)
+    if not strata or min(map(len, strata)) < 2:
+        raise ValueError(f"strata have {[len(s) for s in strata]} values; each needs at least 2")
+
+    def statistic(*samples: Floats, axis: int) -> Floats:
+        parts = [s.mean(axis=axis, keepdims=True) for s in samples] if means else samples
+        return _middle_means(np.concatenate(parts, axis=axis), axis)
+
+    interval = bootstrap(
+        tuple(strata),
+        statistic,
+        n_resamples=resamples,
+        batch=100,
+        confidence_level=confidence,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
 def normalised_score(value: float, chance: float, ceiling: float) -> float:
     """Return `value` on the scale with `chance` at 0 and `ceiling` at 1; negative below chance.
 
@@ -165,11 +206,11 @@ def _percentiles(rates: Floats, chosen: Ints, confidence: float) -> tuple[float,
     return float(low), float(high)
 
 
-def _middle_means(rows: Floats) -> Floats:
-    """Inter-quartile mean of each row: (R, S) to (R,)."""
+def _middle_means(rows: Floats, axis: int = 1) -> Floats:
+    """Inter-quartile mean along an axis: (R, S) to (R,)."""
     from scipy.stats import trim_mean
 
-    return np.asarray(trim_mean(rows, 0.25, axis=1), dtype=np.float64)
+    return np.asarray(trim_mean(rows, 0.25, axis=axis), dtype=np.float64)
 
 
 def _check_confidence(confidence: float) -> None:

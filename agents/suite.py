@@ -1,0 +1,106 @@
+"""Score runs on a whole set of tasks: `python -m agents.suite RUN RUN ... --tasks memory`.
+
+Runs of one environment are training seeds of it; together they should be of one learner. Each is
+played on its environment at the standard budget, and the inter-quartile mean of all normalised
+scores is printed with its interval (`glimpse_envs.evaluation.suite`).
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from agents.scoring.run_scores import evaluate_run
+from agents.training.checks import check_device
+from agents.training.command_line import run_command
+from agents.training.resuming import setting_of
+from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.evaluation.suite import (
+    TASK_SETS,
+    SuiteScore,
+    check_standard,
+    combine,
+    task_set,
+)
+from glimpse_envs.evaluation.trust import trust
+
+
+@dataclass(frozen=True)
+class SuiteConfig:
+    """Score the runs of one learner on every task of a set."""
+
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Folders of runs, at least one for each task of the set."""
+    tasks: tuple[str, ...] = ("all",)
+    """Set of tasks (pictures, memory or all), or ids."""
+    split: str = "test"
+    """Split to play: test or validation."""
+    episodes: int = 1000
+    """Number of episodes of each task, from the split's first on."""
+    seed: int = 0
+    """Random seed of clutter, places and first glimpses."""
+    batch_size: int = 1000
+    """Number of episodes played at once; the result does not depend on it."""
+    device: str = "cpu"
+    """Device of the models: cpu, cuda, cuda:1, ..."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the runs may name, such as my_tasks."""
+
+
+def score_runs(config: SuiteConfig) -> SuiteScore:
+    """Score the runs.
+
+    Raises:
+        RunError: a run cannot be read.
+        ValueError: a task of the set has no run, a run is of no task of the set or of a changed
+            one, or an option does not fit.
+    """
+    one = len(config.tasks) == 1 and config.tasks[0] in TASK_SETS
+    ids = task_set(config.tasks[0] if one else config.tasks)
+    runs: dict[str, list[Run]] = defaultdict(list)
+    for folder in config.runs:
+        run = open_run(folder)
+        env_id = setting_of(run, "env_id", str)
+        if env_id not in ids:
+            raise ValueError(f"{folder} is a run on {env_id}, which is none of {', '.join(ids)}")
+        check_standard(env_id, setting_of(run, "env_kwargs", dict))
+        runs[env_id].append(run)
+    missing = [env_id for env_id in ids if env_id not in runs]
+    if missing:
+        raise ValueError(
+            f"no run on {', '.join(missing)}: train one on each, or name fewer --tasks"
+        )
+    return combine(
+        {
+            env_id: [
+                evaluate_run(
+                    run,
+                    split=config.split,
+                    episodes=config.episodes,
+                    seed=config.seed,
+                    batch_size=config.batch_size,
+                    device=config.device,
+                )
+                for run in runs[env_id]
+            ]
+            for env_id in ids
+        }
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(SuiteConfig, args=arguments, prog="python -m agents.suite")
+
+    def score() -> None:
+        trust(*config.trust)
+        check_device(config.device)
+        print(score_runs(config).summary())
+
+    run_command(score)
+
+
+if __name__ == "__main__":
+    main()

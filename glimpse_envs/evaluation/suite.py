@@ -1,0 +1,208 @@
+"""One number for the whole suite, or for a named part of it: the inter-quartile mean of normalised
+scores over tasks and training seeds, with a stratified bootstrap interval.
+
+Agarwal et al. (2021), "Deep reinforcement learning at the edge of the statistical precipice".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glimpse_envs.core.arrays import Floats
+from glimpse_envs.evaluation.policy import Policy, Predicts, as_policy
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.result import Evaluation, aligned
+from glimpse_envs.evaluation.statistics import interquartile_mean, stratified_interval
+
+_PICTURES = (
+    "Glimpse/CenteredMNIST-v0",
+    "Glimpse/TranslatedMNIST-v0",
+    "Glimpse/ClutteredMNIST-v0",
+    "Glimpse/ClutteredMNISTLarge-v0",
+    "Glimpse/FashionMNIST-v0",
+    "Glimpse/CIFAR10-v0",
+    "Glimpse/CircleSquare-v0",
+)
+_MEMORY = (
+    "Glimpse/Copy-v0",
+    "Glimpse/Reverse-v0",
+    "Glimpse/RepeatCopy-v0",
+    "Glimpse/DuplicatedInput-v0",
+    "Glimpse/ForwardReverse-v0",
+    "Glimpse/Addition-v0",
+    "Glimpse/PrioritySort-v0",
+    "Glimpse/AssociativeRecall-v0",
+    "Glimpse/DictionaryLookup-v0",
+    "Glimpse/PointerChase-v0",
+)
+TASK_SETS: dict[str, tuple[str, ...]] = {
+    "pictures": _PICTURES,
+    "memory": _MEMORY,
+    "all": _PICTURES + _MEMORY,
+}
+"""Name -> the ids of a set. The ids with glyphs, twins of those with MNIST, are in none."""
+
+SHOWN_OTHERWISE = frozenset({"view", "look", "max_move", "history", "stop"})
+"""Arguments that a policy may choose in a suite score: what is hidden and asked, the budget and the
+costs stay the same."""
+
+Maker = Callable[[str], Predicts | Callable[..., Any] | Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class SuiteScore:
+    """The scores of a learner on a set of tasks.
+
+    Args:
+        tasks: name -> evaluations, one a policy (training seed).
+        score: inter-quartile mean of all normalised scores; chance is 0 and the ceiling 1.
+        interval: of 95 %, by a bootstrap within each task: over its policies where every task has
+            at least two, else over its episodes.
+    """
+
+    tasks: dict[str, tuple[Evaluation, ...]]
+    score: float
+    interval: tuple[float, float]
+
+    def summary(self) -> str:
+        """A table of the tasks, and the score in the last line."""
+        rows = [("", "policies", "normalised", "return", "success %")]
+        for env_id, scores in self.tasks.items():
+            successes = [score.success for score in scores if score.success is not None]
+            rows.append(
+                (
+                    env_id,
+                    str(len(scores)),
+                    f"{np.mean([score.normalised_score for score in scores]):.3f}",
+                    f"{np.mean([score.mean_return for score in scores]):.3f}",
+                    f"{100 * np.mean(successes):.2f}" if successes else "",
+                )
+            )
+        low, high = self.interval
+        return (
+            f"{aligned(rows)}\n"
+            f"inter-quartile mean {self.score:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+        )
+
+
+def task_set(tasks: str | Sequence[str]) -> tuple[str, ...]:
+    """The ids of a set named in `TASK_SETS`, or those listed.
+
+    Raises:
+        ValueError: no set has this name, or the list is empty or names an id twice.
+    """
+    if isinstance(tasks, str):
+        if tasks not in TASK_SETS:
+            raise ValueError(f"tasks={tasks!r} must be one of {', '.join(TASK_SETS)}, or ids")
+        return TASK_SETS[tasks]
+    if not tasks or len(set(tasks)) < len(tasks):
+        raise ValueError(f"tasks must be ids, each once; got {list(tasks)}")
+    return tuple(tasks)
+
+
+def score_suite(
+    make_policies: Maker,
+    tasks: str | Sequence[str] = "all",
+    *,
+    env_kwargs: Mapping[str, Mapping[str, Any]] | None = None,
+    split: str = "test",
+    episodes: int = 1000,
+    seed: int = 0,
+    batch_size: int = 1000,
+) -> SuiteScore:
+    """Play a learner's policies on every task of a set, at its standard budget, and score them.
+
+    Args:
+        make_policies: from an id to its policy, or to a list of policies, one a training seed; of
+            what kind, see `glimpse_envs.evaluation.protocol.evaluate`.
+        tasks: a name in `TASK_SETS`, or ids.
+        env_kwargs: id -> arguments with which its policies see the task, of `SHOWN_OTHERWISE`. A
+            policy with `view == "full"` is shown everything without being asked for it here.
+        split: "test" or "validation".
+        episodes: the first so many of each task.
+        seed: of clutter, places and first glimpses.
+        batch_size: rows played at once.
+
+    Raises:
+        ValueError: `tasks` is not known, an argument would change a task, or a task of another
+            package has no chance and ceiling.
+    """
+    ids, seen = task_set(tasks), env_kwargs or {}
+    for env_id in ids:
+        check_standard(env_id, seen.get(env_id, {}))
+    found: dict[str, tuple[Evaluation, ...]] = {}
+    for env_id in ids:
+        made = make_policies(env_id)
+        policies = [as_policy(each) for each in (made if isinstance(made, Sequence) else [made])]
+        if not policies:
+            raise ValueError(f"{env_id} has no policy")
+        found[env_id] = tuple(
+            evaluate(
+                policy,
+                env_id,
+                split=split,
+                episodes=episodes,
+                seed=seed,
+                batch_size=batch_size,
+                **_shown(policy, seen.get(env_id, {})),
+            )
+            for policy in policies
+        )
+    return combine(found)
+
+
+def check_standard(env_id: str, env_kwargs: Mapping[str, Any]) -> None:
+    """Refuse arguments that change a task.
+
+    Raises:
+        ValueError: an argument is none of `SHOWN_OTHERWISE`.
+    """
+    changed = sorted(env_kwargs.keys() - SHOWN_OTHERWISE)
+    if changed:
+        raise ValueError(
+            f"{env_id} with {', '.join(f'{name}={env_kwargs[name]!r}' for name in changed)} is "
+            f"another task: a suite score allows {', '.join(sorted(SHOWN_OTHERWISE))} to differ"
+        )
+
+
+def combine(tasks: Mapping[str, Sequence[Evaluation]]) -> SuiteScore:
+    """The score of evaluations already made, id -> one a policy.
+
+    Raises:
+        ValueError: there is none, or a normalised score is not known.
+    """
+    scores = {env_id: tuple(evaluations) for env_id, evaluations in tasks.items()}
+    unknown = [
+        env_id
+        for env_id, evaluations in scores.items()
+        if not evaluations or any(np.isnan(each.normalised_score) for each in evaluations)
+    ]
+    if unknown or not scores:
+        raise ValueError(f"no normalised score is known of {', '.join(unknown) or 'no task'}")
+    by_task = [np.array([each.normalised_score for each in row]) for row in scores.values()]
+    strata = by_task
+    if min(map(len, by_task)) == 1:
+        strata = [_normalised_episodes(row) for row in scores.values()]
+    return SuiteScore(
+        tasks=scores,
+        score=interquartile_mean(np.concatenate(by_task)),
+        interval=stratified_interval(strata, means=strata is not by_task),
+    )
+
+
+def _normalised_episodes(evaluations: Sequence[Evaluation]) -> Floats:
+    """(episodes,) normalised returns of each episode, a mean over the policies."""
+    rows = []
+    for each in evaluations:
+        chance, ceiling = each.scale
+        rows.append((each.returns - chance) / (ceiling - chance))
+    return np.mean(rows, axis=0)
+
+
+def _shown(policy: Policy, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    full = {"view": "full"} if policy.view == "full" else {}
+    return {**env_kwargs, **full}
