@@ -57,7 +57,7 @@ class Environment:
     def classes(self) -> tuple[str, ...]:
         """The names of the answers; empty where they have none."""
         view = self.described.picture_view
-        return () if view is None else view.class_names
+        return () if view is None else view.answers
 
     @property
     def is_optional(self) -> bool:
