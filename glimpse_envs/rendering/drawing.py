@@ -16,7 +16,7 @@ from glimpse_envs.rendering.palette import (
     HALO,
     PATH,
     PRESENT,
-    RELEVANT,
+    TARGET,
     TEXT,
     Colour,
     verdict_colour,
@@ -125,7 +125,7 @@ def draw_boxes(canvas: Canvas, boxes: Floats, thickness: int) -> None:
     """The outlines of target boxes (n, 4), x0, y0, x1, y1, those of NaN left out."""
     for x0, y0, x1, y1 in boxes[~np.isnan(boxes).any(axis=1)]:
         corners = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
-        draw_outline(canvas, corners, RELEVANT, thickness)
+        draw_outline(canvas, corners, TARGET, thickness)
 
 
 def _inside(canvas: Canvas, outline: Floats, beyond: int = 0) -> Bytes:

@@ -23,7 +23,7 @@ from glimpse_envs.rendering import (
     write_png,
 )
 from glimpse_envs.rendering.frame import layout_of
-from glimpse_envs.rendering.palette import PRESENT, RELEVANT, RIGHT, SCALES, WRONG, Colour
+from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, TARGET, WRONG, Colour
 from glimpse_envs.vision.sensors.sensor import circle, square
 
 
@@ -168,9 +168,9 @@ def test_every_target_box_is_drawn_but_those_of_nan() -> None:
     panel, zoom = scene_panel(draw_frame(shown), shown)
     for left, top, right, bottom in boxes[:2]:
         for x, y in ((left, top), (right - 1 / zoom, bottom - 1 / zoom)):
-            assert tuple(panel[round(y * zoom), round(x * zoom)]) == RELEVANT
+            assert tuple(panel[round(y * zoom), round(x * zoom)]) == TARGET
     cells = [draw_scanpath(one) for one in (shown, picture())]
-    assert len(where(cells[0], RELEVANT)) > len(where(cells[1], RELEVANT))
+    assert len(where(cells[0], TARGET)) > len(where(cells[1], TARGET))
 
 
 def test_a_full_view_shows_the_scene_alone() -> None:

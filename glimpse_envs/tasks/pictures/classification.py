@@ -63,9 +63,8 @@ class ImageClassification(PictureTask):
     and `success`, whether it was right; always `target_box` (4,): x0, y0, x1, y1 of the target in
     look coordinates (it may stick out of [-1, 1]), or, of a scene with several targets, (targets,
     4), in the order in which to look at them, NaN behind the last; in a fixed split `scene`, the
-    scene's number;
-    with `copies` of more than 1 `waiting`, whether the row stood still because its episode has
-    ended and that of a copy has not.
+    scene's number; with `copies` of more than 1 `waiting`, whether the row stood still because its
+    episode has ended and that of a copy has not.
 
     ## References
 
@@ -93,8 +92,8 @@ class ImageClassification(PictureTask):
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
         sensor: "retina"; a name given to `glimpse_envs.register_sensor`; or a class,
-            "module:Class". A sensor is given those of `glimpse_size` and `scales` that it takes, and arguments of
-            its own.
+            "module:Class". A sensor is given those of `glimpse_size` and `scales` that it takes,
+            and arguments of its own.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
