@@ -7,17 +7,20 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import glimpse_envs
 from agents import evaluate, train
 from agents.sb3.models import CONFIGS, with_history
 from agents.scoring.costs import covered_on_average, measure_costs
 from agents.scoring.scanners import OracleScanner, RandomScanner, ScannedPolicy
 from glimpse_envs.adapters.sb3 import make_sb3_env
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation import protocol
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.rendering import Picture
 from glimpse_envs.testing import check_task
-from tests.support.episodes import make_vector, view_of
+from glimpse_envs.vision.scenes import SCENES
+from tests.support.episodes import CLUTTERED, make_vector, view_of
 
 SUM = "tests.support.parts:Tiny/DigitSum-v0"
 EPISODES = 3000
@@ -112,6 +115,17 @@ def test_a_log_polar_glimpse_is_the_mean_of_each_cell() -> None:
     radii = np.geomspace(2, 20, 5)
     widest = (np.hypot(x, y) > radii[3]) & (np.hypot(x, y) <= 20) & (x > 0) & (y >= 0)
     np.testing.assert_allclose(glimpse[:, 0, 4, 0], whole[:, 0, widest].mean(axis=1), atol=1e-5)
+
+
+def test_a_scene_by_a_registered_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glimpse_envs.vision.scenes.SCENES", dict(SCENES))
+    glimpse_envs.register_scene("digit_sum", "tests.support.parts.digit_sum:DigitSum")
+    envs = make_vector(CLUTTERED, 1, scene="digit_sum", clutter=0, largest=3)
+    assert describe(envs).question == "What is the sum of the two digits?"
+    with pytest.raises(ValueError, match="clutter=4 must be 0: scene='digit_sum' has none"):
+        make_vector(CLUTTERED, 1, scene="digit_sum")
+    with pytest.raises(ValueError, match="scene='digits' must be 'images', 'circle_square', 'dig"):
+        make_vector(CLUTTERED, 1, scene="digits")
 
 
 def test_their_arguments_are_those_of_the_environment() -> None:
