@@ -11,8 +11,10 @@ Importing this registers every environment of `glimpse_envs.suite.SUITE`:
 
 from glimpse_envs.core.threads import set_threads
 from glimpse_envs.suite import register, register_all
+from glimpse_envs.vision.scenes import register_scene
+from glimpse_envs.vision.sensors import register_sensor
 
-__all__ = ["register", "set_threads"]
+__all__ = ["register", "register_scene", "register_sensor", "set_threads"]
 __version__ = "0.1.0"
 
 register_all()

@@ -71,7 +71,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         check_integers(1, num_envs=num_envs, copies=copies)
         num_envs, copies = int(num_envs), int(copies)
         rules = load_task(task)
-        kwargs = enter_arguments(rules, kwargs)
+        parameters = rules.parameters(kwargs)
+        kwargs = enter_arguments(parameters, kwargs)
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         if flat not in (False, True, "discrete"):
@@ -90,7 +91,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         )
         self.task = rules(**kwargs)
         self._display = Display(self.task, render_mode)
-        self._identity = {"task": digest(task), **digests_of(rules, kwargs)}
+        self._identity = {"task": digest(task), **digests_of(parameters, kwargs)}
         self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
         self.render_mode = render_mode

@@ -49,7 +49,7 @@ def _tape(program: str, symbols: int = 30, **kwargs: Any) -> dict[str, Any]:
 
 _CIFAR = dict(source="cifar10", scene_size=32, budget=8, glimpse_size=8, scales=2)
 _CIRCLE_SQUARE = dict(
-    source="circle_square",
+    scene="circle_square",
     scene_size=28,
     budget=16,
     glimpse_size=5,

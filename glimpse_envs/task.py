@@ -1,5 +1,6 @@
 """The task contract: hidden things, looks, actions and outcomes, for an array of rows."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import keyword_parameters
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
@@ -94,9 +96,12 @@ class PictureView:
         space: the places that can be looked at.
         tile_locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles, row by row.
         max_move: the longest relative move, in look coordinates.
-        window_sides: (K,) in pixels, of the windows that a glimpse shows, finest first.
-        glimpse_size: g, the side of each window in cells.
-        class_names: of the answers; empty where no classes are asked for.
+        outlines: of what a glimpse shows, each the corners (n, 2) of a polygon, (x, y) in pixels
+            from the place looked at.
+        window_sides: (K,) in pixels, of the square windows that a glimpse shows, finest first;
+            empty where the sensor has no such windows.
+        glimpse_size: g, the side of each window in cells; 0 where there are none.
+        answers: their names; empty where they have none.
     """
 
     scene_shape: tuple[int, int, int]
@@ -104,9 +109,23 @@ class PictureView:
     space: LookSpace
     tile_locations: Floats
     max_move: float
+    outlines: tuple[Floats, ...]
     window_sides: tuple[float, ...]
     glimpse_size: int
-    class_names: tuple[str, ...]
+    answers: tuple[str, ...]
+
+    def windows(self) -> tuple[int, Floats]:
+        """Return g and the sides (K,) of the square windows of a glimpse, for readers that make
+        the same glimpses themselves.
+
+        Raises:
+            ValueError: the sensor has no such windows.
+        """
+        if not self.window_sides:
+            raise ValueError(
+                "this needs glimpses of square windows of g x g cells, as sensor='retina' has them"
+            )
+        return self.glimpse_size, np.array(self.window_sides)
 
 
 @dataclass(frozen=True)
@@ -141,6 +160,7 @@ class Task(ABC):
         glimpse_cost: paid for every glimpse after the first.
         answer_reward: earned by a right answer that is scored; where episodes differ, (num_envs,).
         levels: the least and the greatest length that is dealt; None where nothing has a length.
+        question: what is asked, in words; "" where the task's description says all.
         picture_view: geometry of the picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once.
         view_arguments: names of arguments that change how the hidden thing is seen, and what that
@@ -157,10 +177,31 @@ class Task(ABC):
     glimpse_cost: float = 0.0
     answer_reward: float | Floats = 1.0
     levels: tuple[int, int] | None = None
+    question: str = ""
     picture_view: PictureView | None = None
     reading: Reading | None = None
     view_arguments: ClassVar[frozenset[str]] = frozenset({"view", "look", "glimpse_cost"})
     glimpse_arguments: ClassVar[frozenset[str]] = frozenset({"glimpse_cost"})
+
+    @classmethod
+    def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:
+        """Return the classes that `arguments` name, such as a scene and a sensor, whose own
+        arguments are the task's too, and documented in their docstrings."""
+        return ()
+
+    @classmethod
+    def parameters(cls, arguments: Mapping[str, Any]) -> dict[str, inspect.Parameter]:
+        """Return the parameters, name -> parameter, of the task that `arguments` ask for: its own,
+        and those of its parts.
+
+        Raises:
+            ValueError: a part's name is none.
+        """
+        found = keyword_parameters(cls)
+        for part in cls.parts(arguments):
+            theirs = keyword_parameters(part).items()
+            found |= {name: one for name, one in theirs if name not in found}
+        return found
 
     @property
     def action_space(self) -> spaces.Dict:

@@ -10,7 +10,7 @@ from glimpse_envs import set_threads, sources
 from glimpse_envs.sources.files import VARIABLE, user_cache
 from glimpse_envs.suite import SUITE
 
-PICTURES = [name for name, row in SUITE.items() if "source" in row.kwargs]
+PICTURES = [name for name, row in SUITE.items() if "scene_size" in row.kwargs]
 MEMORY = [name for name in SUITE if name not in PICTURES]
 
 
@@ -56,8 +56,8 @@ def memory_id(request: pytest.FixtureRequest) -> str:
 def _skip_without_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not os.environ.get(VARIABLE):
         monkeypatch.setenv(VARIABLE, str(user_cache()))
-    source = SUITE[name].kwargs["source"]
-    if source != "circle_square":
+    source = SUITE[name].kwargs.get("source")
+    if source is not None:
         try:
             sources.load(source, "train")
         except sources.SourceError as error:

@@ -25,7 +25,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 CHANGED = [
     (env_id, change)
     for env_id, row in SUITE.items()
-    for change in (CHANGES if "source" in row.kwargs else ("as it is", "full"))
+    for change in (CHANGES if "scene_size" in row.kwargs else ("as it is", "full"))
 ]
 """Every id with what can be changed in it."""
 SPACES: dict[str, spaces.Dict] = {
@@ -180,7 +180,7 @@ def test_a_flat_environment_plays_what_the_dict_environment_plays(env_id: str) -
 WITHOUT_FILES = [
     (env_id, change)
     for env_id, change in CHANGED
-    if SUITE[env_id].kwargs.get("source", "none") in ("none", "glyphs", "circle_square")
+    if SUITE[env_id].kwargs.get("source", "none") in ("none", "glyphs")
 ]
 
 

@@ -188,9 +188,9 @@ def _checked_view(glimpsed: Description, algorithm: str) -> PictureView:
     if view is None or view.look != "tiles":
         look = None if view is None else view.look
         raise ValueError(f"{algorithm} needs look=tiles: add it to env_kwargs (look is {look!r})")
-    shape = glimpsed.observation_space["glimpse"].shape
+    shape = glimpsed.observation_space["location"].shape
     refused = {
-        "history=True": shape is None or len(shape) != 3,
+        "history=True": shape is None or len(shape) != 1,
         "stop=True": "stop" in parts,
         f"glimpse_cost={glimpsed.glimpse_cost}": glimpsed.glimpse_cost != 0.0,
     }

@@ -29,7 +29,7 @@ class TileReader(nn.Module):
     def __init__(self, view: PictureView) -> None:
         super().__init__()
         _, height, width = view.scene_shape
-        g, sides = view.glimpse_size, np.asarray(view.window_sides)
+        g, sides = view.windows()
         places = view.space.to_pixels(view.tile_locations)
         corners = places[:, None] - sides[:, None] / 2  # (n, K, 2), (x, y)
         self.register_buffer("locations", _float(view.tile_locations), persistent=False)

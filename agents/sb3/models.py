@@ -167,7 +167,8 @@ def with_history(config: Config) -> Config:
     Raises:
         ValueError, gymnasium.error.Error: `env_id` is no environment of glimpses.
     """
-    known, given = task_arguments(config.env_id), config.env_kwargs
+    given = config.env_kwargs
+    known = task_arguments(config.env_id, given)
     if config.has_memory or "history" not in known or given.get("view") == "full":
         return config
     return replace(config, env_kwargs={"history": True, **given})

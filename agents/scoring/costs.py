@@ -2,12 +2,12 @@
 
 - `values_delivered`: numbers that reading gives to the model: K C g g a glimpse; for a soft reader
   its read-out; for a network on the whole scene, the pixels C H W.
-- `pixels_covered`: distinct pixels of the scene under any window so far. For an agent they are
-  those of its own scanpaths; soft attention and full views touch all H W.
+- `pixels_covered`: distinct pixels of the scene under any window or outline so far. For an agent
+  they are those of its own scanpaths; soft attention and full views touch all H W.
 - `multiply_adds`: of the model (as defined in `agents.scoring.multiply_adds`) and of reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
-  cell: 4 K C g g a glimpse. Soft attention multiplies filters or weights with the scene, or with
-  all tiles; a network on the whole scene has no separate reading.
+  cell: 4 K C g g a glimpse; other sensors declare theirs. Soft attention multiplies filters or
+  weights with the scene, or with all tiles; a network on the whole scene has no separate reading.
 - `cells_read`: of a tape or a table, cells that reading touched, each time; in place of all these.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
@@ -30,6 +30,7 @@ from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, fixed_point
 from glimpse_envs.task import PictureView
 
 # Number of rows over which multiply-adds are averaged.
@@ -123,7 +124,8 @@ def make_evaluated(evaluation: Evaluation, rows: int) -> gym.vector.VectorEnv:
 def covered_on_average(
     view: PictureView, locations: NDArray[np.floating], taken: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """The mean number (T,) of distinct pixels under any window after 1, 2, ... glimpses.
+    """The mean number (T,) of distinct pixels under any window, or of a sensor without square
+    windows in any outline, after 1, 2, ... glimpses.
 
     The windows of one glimpse have one middle, so that the widest holds the others.
 
@@ -133,6 +135,8 @@ def covered_on_average(
         taken: (scenes, T), which of them were looked at.
     """
     _, height, width = view.scene_shape
+    if not view.window_sides:
+        return _within_outlines(view, locations, taken)
     side = max(view.window_sides)
     total = np.zeros(locations.shape[1])
     for start in range(0, len(locations), CHUNK):
@@ -142,6 +146,23 @@ def covered_on_average(
         windows = np.stack([np.floor(windows[:, :, 0]), np.ceil(windows[:, :, 1])], axis=2)
         windows = np.clip(windows, 0, [width, height])  # (n, T, 2 ends, 2 axes)
         total += area_of_union(windows * taken[part, :, None, None]).sum(axis=0)
+    return total / len(locations)
+
+
+def _within_outlines(
+    view: PictureView, locations: NDArray[np.floating], taken: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """`covered_on_average` of a sensor whose outlines are any polygons."""
+    import cv2
+
+    total = np.zeros(locations.shape[1])
+    for places, looked in zip(view.space.to_pixels(locations), taken, strict=True):
+        covered = np.zeros(view.scene_shape[1:], np.uint8)
+        for step, place in enumerate(places):
+            for outline in view.outlines if looked[step] else ():
+                corners = fixed_point(place + outline)
+                cv2.fillPoly(covered, [corners], 1, shift=SUBPIXEL_BITS)
+            total[step] += np.count_nonzero(covered)
     return total / len(locations)
 
 

@@ -49,7 +49,7 @@ def film_episodes(
     act = as_act(policy, env, deterministic=True)
     task = task_of(env)
     assert task is not None
-    names = _class_names(env_id, env_kwargs) if policy.view == "full" else ()
+    names = _answer_names(env_id, env_kwargs) if policy.view == "full" else ()
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
@@ -86,11 +86,11 @@ def side_by_side(left: Frames, right: Frames) -> Frames:
     return [np.hstack(pair) for pair in zip(*pairs, strict=True)]
 
 
-def _class_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
+def _answer_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
     """The names of the answers, of which a task of the full view does not speak."""
     with closing(gym.make(env_id, **{**env_kwargs, "view": "glimpse"})) as env:
         view = describe(env).picture_view
-    return () if view is None else view.class_names
+    return () if view is None else view.answers
 
 
 def _inner_glimpses(

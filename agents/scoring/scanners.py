@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.boxes import box_in_turn
 from glimpse_envs.core.geometry import project_to_disc
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Policy
@@ -135,7 +136,7 @@ class RasterScanner(Scanner):
 
 
 class OracleScanner(Scanner):
-    """The middle of `target_box`, from `info`."""
+    """The middles of the boxes in `target_box`, from `info`, in turn."""
 
     name = "oracle"
     privileged = True
@@ -143,7 +144,8 @@ class OracleScanner(Scanner):
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
     ) -> NDArray[np.float64]:
-        box = np.asarray(info["target_box"], np.float64)
+        boxes = np.asarray(info["target_box"], np.float64)
+        box = box_in_turn(boxes, step, self.budget - 1)
         return (box[:, :2] + box[:, 2:]) / 2
 
 

@@ -1,6 +1,5 @@
 """The options of all learners, and their checks."""
 
-import inspect
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -9,7 +8,7 @@ import torch
 from agents.training.checks import check_choices, check_counts, check_device, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.precision import Precision, fastest_precision
-from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.episodes.lookup import arguments_of
 
 
 @dataclass(frozen=True)
@@ -111,10 +110,10 @@ def check_config(config: TrainingConfig) -> None:
 
 def _check_arguments(config: TrainingConfig) -> None:
     """Raise for arguments that the environment lacks, or that the learner sets itself."""
-    task = task_class_of(config.env_id)
-    if task is None:
+    known = arguments_of(config.env_id, config.env_kwargs)
+    if known is None:
         return  # another package's environment checks its own arguments
-    known = inspect.signature(task).parameters.keys() - {"split"}
+    known -= {"split"}
     unknown = sorted(config.env_kwargs.keys() - known)
     if unknown:
         raise ValueError(

@@ -71,13 +71,13 @@ class GaussianWindow(RecurrentReader):
             raise ValueError(f"place_noise={config.place_noise} must be at least 0 and finite")
         view = setting.picture.view
         channels, self.height, self.width = view.scene_shape
-        g = view.glimpse_size
+        g, sides = view.windows()
         self._place_noise, self._noise_now = config.place_noise, 0.0
         self._whole = (max(self.height, self.width) - 1) / max(g - 1, 1)
         # Before softplus: shortens the widest stride to the one at the start.
         self._narrowing = math.log(max(self._whole / START_STRIDE - 1, 1e-3))
         self.draw = config.window == "draw"
-        scales = 1 if self.draw else len(view.window_sides)
+        scales = 1 if self.draw else len(sides)
         self.parameters_of_window = 5 if self.draw else 2
         space: dict[str, spaces.Space] = {
             "glimpse": spaces.Box(0.0, 1.0, (scales * channels, g, g), np.float32),
@@ -91,7 +91,7 @@ class GaussianWindow(RecurrentReader):
             nn.ReLU(),
             nn.Linear(units, self.parameters_of_window),
         )
-        strides = torch.tensor([side / g for side in view.window_sides])
+        strides = torch.tensor([side / g for side in sides.tolist()])
         self.register_buffer("strides", strides, persistent=False)
         grid = torch.arange(g) - (g - 1) / 2
         self.register_buffer("grid", grid, persistent=False)

@@ -135,7 +135,7 @@ def _rows_of_agent(run: Run, seen: list[Episode], config: SaliencyConfig) -> lis
     played = []
     if not isinstance(policy, Baseline) and trained.get("gaze", "learned") == "learned":
         played = _play(run, policy, config, **trained["env_kwargs"])
-    if not played or not played[0].end.sides:
+    if not played or not played[0].end.outlines:
         raise ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw")
     for mine, theirs in zip(seen, played, strict=True):
         if not np.array_equal(mine.end.scene, theirs.end.scene):

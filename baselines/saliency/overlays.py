@@ -89,5 +89,5 @@ def _blank(size: int) -> Cell:
 
 def _plain(scene: NDArray[np.float32], size: int) -> Cell:
     """The cell of a scene (C, H, W) without scanpath and answer."""
-    path, glimpse = np.zeros((1, 2), np.float32), np.zeros((0, 1, 1), np.float32)
-    return draw_scanpath(Picture(scene, path, (), glimpse, answer=None, target=None), size)
+    path = np.zeros((1, 2), np.float32)
+    return draw_scanpath(Picture(scene, path, answer=None, target=None), size)

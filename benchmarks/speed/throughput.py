@@ -119,7 +119,7 @@ def measure_glimpse(repeats: int) -> dict[int, float]:
 def glimpse_burst(side: int, rows: int = 16, batches: int = 64) -> Callable[[], int]:
     """Glimpses at random places of `rows` scenes of noise."""
     rng = np.random.default_rng(0)
-    retina = Retina(side, side, 1, 12, 3)
+    retina = Retina((1, side, side), glimpse_size=12, scales=3)
     canvas, sums = retina.allocate(rows, np.uint8)
     canvas[..., 1:-1, 1:-1] = rng.integers(0, 256, (rows, 1, side, side))
     every = np.arange(rows)

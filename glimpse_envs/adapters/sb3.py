@@ -6,7 +6,6 @@ from glimpse_envs.adapters.sb3 import make_sb3_env
 PPO("MultiInputPolicy", make_sb3_env("Glimpse/ClutteredGlyphs-v0", 64, history=True)).learn(10**6)
 """
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NoReturn
@@ -20,7 +19,7 @@ from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Ints
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.infos import read_outcome
-from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.flat import FlatActions
 
 try:
@@ -62,7 +61,7 @@ def make_sb3_env(
     ours = {"num_envs", "autoreset_mode", "copies", "task", "flat"} & kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: make_sb3_env sets this itself; leave it out")
-    known = task_arguments(env_id)
+    known = task_arguments(env_id, kwargs)
     unknown = sorted(kwargs.keys() - known - {"render_mode"})
     if unknown:
         raise ValueError(
@@ -82,17 +81,17 @@ def make_sb3_env(
     return venv
 
 
-def task_arguments(env_id: str) -> frozenset[str]:
-    """The names of the arguments that an environment takes.
+def task_arguments(env_id: str, kwargs: Mapping[str, Any]) -> frozenset[str]:
+    """The names of the arguments that an environment takes, where some are given.
 
     Raises:
         ValueError: it is no environment of glimpses.
         gymnasium.error.Error: there is no such id.
     """
-    task = task_class_of(env_id)
-    if task is None:
+    known = arguments_of(env_id, kwargs)
+    if known is None:
         raise ValueError(f"{env_id!r} is no environment of glimpses")
-    return frozenset(inspect.signature(task).parameters)
+    return known
 
 
 class GlimpseVecEnv(VecEnv):

@@ -3,7 +3,7 @@
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,21 @@ MOST_STEPS = 2**31
 _MOST = 1e100  # squares and sums of such numbers are still finite
 
 
-def enter_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `arguments` with which `function` is to be called, NumPy's numbers as Python's:
-    sums of small NumPy integers wrap around.
+def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of `function` that are given by keyword alone, name -> parameter."""
+    parameters = inspect.signature(function).parameters
+    return {name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
+
+
+def enter_arguments(known: Iterable[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `arguments`, all of them `known`, with NumPy's numbers as Python's: sums of small
+    NumPy integers wrap around.
 
     Raises:
-        TypeError: `function` has no such argument; the message names the nearest one.
+        TypeError: one is not known; the message names the nearest one, and all.
     """
-    parameters = inspect.signature(function).parameters
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    unknown = [] if takes_any else [name for name in arguments if name not in parameters]
+    parameters = list(known)
+    unknown = [name for name in arguments if name not in parameters]
     if unknown:
         nearest = difflib.get_close_matches(unknown[0], parameters, 1)
         hint = f": did you mean {nearest[0]!r}?" if nearest else "."

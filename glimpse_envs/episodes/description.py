@@ -29,6 +29,7 @@ class Description:
         answer_reward: earned by a right, scored answer; None where episodes differ, or nothing is
             asked.
         levels: the least and the greatest length; None where nothing has a length.
+        question: what is asked, in words; "" where unknown.
         picture_view: geometry of a picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.
         chance, ceiling: mean returns of the best blind policy and of the best one; NaN where
@@ -42,6 +43,7 @@ class Description:
     glimpse_cost: float = 0.0
     answer_reward: float | None = None
     levels: tuple[int, int] | None = None
+    question: str = ""
     picture_view: PictureView | None = None
     reading: Reading | None = None
     chance: float = float("nan")

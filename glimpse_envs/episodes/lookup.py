@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
+from glimpse_envs.core.classes import find_class
 from glimpse_envs.task import Task
 
 
@@ -34,6 +35,20 @@ def task_class_of(env_id: str) -> type[Task] | None:
     return None if name is None else load_task(name)
 
 
+def arguments_of(env_id: str, env_kwargs: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the names of the arguments that an environment takes, those of the scene and the
+    sensor that `env_kwargs` name included; None where it is none of ours.
+
+    Raises:
+        ValueError: `env_kwargs` name a part that there is not.
+        gymnasium.error.Error: there is no such id.
+    """
+    task = task_class_of(env_id)
+    if task is None:
+        return None
+    return frozenset(task.parameters({**spec_of(env_id).kwargs, **env_kwargs}))
+
+
 def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the same environment with everything shown at once: those that only
     glimpses have are left out.
@@ -49,6 +64,11 @@ def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_task(name: str) -> type[Task]:
-    """Return the task class named "module:Class"."""
-    module, _, class_name = name.partition(":")
-    return getattr(import_module(module), class_name)
+    """Return the task class named "module:Class".
+
+    Raises:
+        ValueError: it names no task.
+        ModuleNotFoundError: there is no such module.
+    """
+    task: type[Task] = find_class("task", name, Task, {})
+    return task

@@ -1,7 +1,7 @@
 """Checks that a saved state fits an environment: arguments, shapes, dtypes and ranges."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from hashlib import blake2b
 from typing import Any
@@ -16,18 +16,15 @@ _COUNTABLE = 2**62  # a counter below this can be added to
 _DIGEST_BYTES = 6  # below 2**53, which every reader of JSON holds exactly
 
 
-def digests_of(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, int]:
-    """Return a number below 2**48 for each argument that `function(**arguments)` has, defaults
-    included: name -> the same number wherever the values are equal.
+def digests_of(
+    parameters: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]
+) -> dict[str, int]:
+    """Return a number below 2**48 for each of `parameters` as `arguments` have it, or its default:
+    name -> the same number wherever the values are equal.
 
     Checkpoints hold arrays and numbers: these stand for values of any kind.
-
-    Raises:
-        TypeError: `function` does not take `arguments`.
     """
-    bound = inspect.signature(function).bind(**arguments)
-    bound.apply_defaults()
-    return {name: digest(value) for name, value in bound.arguments.items()}
+    return {name: digest(arguments.get(name, one.default)) for name, one in parameters.items()}
 
 
 def digest(value: Any) -> int:

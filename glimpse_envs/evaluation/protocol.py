@@ -18,6 +18,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
@@ -165,7 +166,7 @@ def _play(
         if place is not None:
             locations.append(place.copy())  # the environment may reuse its arrays
             if "target_box" in info:
-                on_target.append(_inside(place, info["target_box"]))
+                on_target.append(in_any_box(place, info["target_box"]))
         action, state = act(observation, state, episode_start, info)
         observation, reward, terminated, truncated, info = env.step(action)
         ended = terminated | truncated
@@ -208,11 +209,6 @@ def deal(
     streams = (np.random.SeedSequence((seed, int(k))) for k in indices)
     # As Python integers below 2**63, one a row: then a scene does not depend on its batch.
     return env.reset(seed=[int(stream.generate_state(1, np.uint64)[0] >> 1) for stream in streams])
-
-
-def _inside(place: NDArray[np.float32], box: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """(n,) whether each place (n, 2) lies in its box (n, 4): x0, y0, x1, y1."""
-    return np.all((box[:, :2] <= place) & (place <= box[:, 2:]), axis=1)
 
 
 def _check_arguments(

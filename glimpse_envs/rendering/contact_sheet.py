@@ -6,7 +6,15 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.rendering.cells import Area
-from glimpse_envs.rendering.drawing import Canvas, blank, draw_mark, draw_path, draw_text, enlarge
+from glimpse_envs.rendering.drawing import (
+    Canvas,
+    blank,
+    draw_boxes,
+    draw_mark,
+    draw_path,
+    draw_text,
+    enlarge,
+)
 from glimpse_envs.rendering.palette import BACKGROUND, TEXT, verdict_colour
 from glimpse_envs.rendering.picture import Picture
 from glimpse_envs.rendering.table_panel import draw_cells
@@ -22,7 +30,7 @@ def draw_scanpath(picture: AnyPicture, size: int = 160) -> Bytes:
     Of tapes their last state is shown, of a table its cells and path.
 
     Args:
-        picture: to draw; its windows, glimpse and caption are left out.
+        picture: to draw; its glimpse and caption are left out.
         size: the cell's width in pixels, at least 48.
 
     Returns:
@@ -100,7 +108,8 @@ def _draw_scene(square: Canvas, picture: Picture, unit: float) -> None:
     zoom = inner / max(rows, columns)
     height, width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
     panel = enlarge(picture.scene, height, width)
-    if picture.sides:
+    draw_boxes(panel, zoom * picture.boxes, max(1, round(unit)))
+    if picture.outlines:
         draw_path(panel, picture.path * np.float32(zoom), unit)
     top, left = (inner - height) // 2, (inner - width) // 2
     square[top : top + height, left : left + width] = panel

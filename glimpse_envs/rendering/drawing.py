@@ -4,17 +4,19 @@ Every canvas is a (height, width, 3) uint8 array and is drawn on in place. Point
 edge coordinates: canvas pixel (r, c) covers x in [c, c + 1), y in [r, r + 1).
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arrays import Bytes
+from glimpse_envs.core.arrays import Bytes, Floats
 from glimpse_envs.rendering.palette import (
     BACKGROUND,
     HALO,
     PATH,
     PRESENT,
+    TARGET,
     TEXT,
     Colour,
     verdict_colour,
@@ -104,32 +106,39 @@ def draw_disc(canvas: Canvas, centre: tuple[float, float], radius: float, colour
     cv2.circle(canvas, (x, y), extent, colour, -1, cv2.LINE_AA, SUBPIXEL_BITS)
 
 
-def draw_outline(
-    canvas: Canvas, centre: tuple[float, float], side: float, colour: Colour, thickness: int
-) -> None:
-    """The outline of a square window, inside the window's edges; cut off at the canvas's edge."""
-    left, top, right, bottom = window_edges(centre, side)
-    rows, columns = np.ogrid[: canvas.shape[0], : canvas.shape[1]]
-    # How far inside the window each pixel lies: 1 along its edge, below 1 outside.
-    depth_down = np.minimum(rows - top + 1, bottom - rows)  # (height, 1)
-    depth_across = np.minimum(columns - left + 1, right - columns)  # (1, width)
-    depth = np.minimum(depth_down, depth_across)
-    canvas[(depth >= 1) & (depth <= thickness)] = colour
+def draw_outline(canvas: Canvas, outline: Floats, colour: Colour, thickness: int) -> None:
+    """The outline of a polygon with corners (n, 2), inside its edges; cut off at the canvas's."""
+    import cv2
+
+    inside = _inside(canvas, outline, thickness)
+    core = cv2.erode(inside, np.ones((2 * thickness + 1, 2 * thickness + 1), np.uint8))
+    canvas[(inside > core)[thickness:-thickness, thickness:-thickness]] = colour
 
 
-def window_edges(centre: tuple[float, float], side: float) -> tuple[int, int, int, int]:
-    """(left, top, right, bottom) of a square window, to whole pixels, right and bottom excluded."""
-    x, y = centre
-    half = side / 2
-    return round(x - half), round(y - half), round(x + half), round(y + half)
+def dim_outside(canvas: Canvas, outlines: Sequence[Floats], light: float) -> None:
+    """Leave `light` (0 to 1) of everything outside all polygons, each with corners (n, 2)."""
+    dark = ~np.any([_inside(canvas, outline) > 0 for outline in outlines], axis=0)
+    canvas[dark] = np.rint(light * canvas[dark].astype(np.float32)).astype(np.uint8)
 
 
-def dim_outside(canvas: Canvas, centre: tuple[float, float], side: float, light: float) -> None:
-    """Leave `light` (0 to 1) of everything outside a square window."""
-    left, top, right, bottom = (max(edge, 0) for edge in window_edges(centre, side))
-    seen = canvas[top:bottom, left:right].copy()
-    canvas[:] = np.rint(light * canvas.astype(np.float32)).astype(np.uint8)
-    canvas[top:bottom, left:right] = seen
+def draw_boxes(canvas: Canvas, boxes: Floats, thickness: int) -> None:
+    """The outlines of target boxes (n, 4), x0, y0, x1, y1, those of NaN left out."""
+    for x0, y0, x1, y1 in boxes[~np.isnan(boxes).any(axis=1)]:
+        corners = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
+        draw_outline(canvas, corners, TARGET, thickness)
+
+
+def _inside(canvas: Canvas, outline: Floats, beyond: int = 0) -> Bytes:
+    """Which of the canvas's pixels, and of those up to `beyond` outside it, lie in a polygon, its
+    corners (n, 2) put on whole pixels: (h + 2 beyond, w + 2 beyond) uint8, 0 or 1."""
+    import cv2
+
+    edges = np.rint(outline)
+    # OpenCV fills the pixels of the corners too: those right and below end one before the edge.
+    corners = (edges - (outline > outline.mean(axis=0))).astype(np.int32)
+    found = np.zeros([side + 2 * beyond for side in canvas.shape[:2]], np.uint8)
+    cv2.fillPoly(found, [corners + beyond], 1)
+    return found
 
 
 def draw_path(canvas: Canvas, path: NDArray[np.floating], unit: float) -> None:

@@ -11,6 +11,7 @@ from glimpse_envs.rendering.drawing import (
     Canvas,
     blank,
     dim_outside,
+    draw_boxes,
     draw_mark,
     draw_outline,
     draw_path,
@@ -44,7 +45,7 @@ WIDE = 16 / 9
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a frame in its pixels, fixed by the scene's size and K."""
+    """Layout of a frame in its pixels, fixed by the scene's size and the number of panels."""
 
     height: int
     """The frame's height; even, as H.264 asks."""
@@ -57,23 +58,23 @@ class Layout:
     scene_top: int
     scene_height: int
     scene_width: int
-    retina_left: int
+    glimpse_left: int
     patch_side: int
-    """Side of one scale's enlarged glimpse; 0 for a full view."""
+    """Side of the square that an enlarged panel fits into; 0 for a full view."""
     patch_pitch: int
-    """From the top of one scale's glimpse to the next one's."""
+    """From the top of one panel to the next one's."""
     text_size: int
     text_width: int
     """The text stands under the scene, from the left margin on."""
     text_top: int
 
 
-def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> Layout:
+def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> Layout:
     """The layout of every frame of an episode.
 
     Args:
         scene_size: (H, W) in pixels.
-        scales: K; 0 for a full view, which has no retina to show.
+        panels: of a glimpse; 0 for a full view, which has none to show.
         height: of the frame in pixels, at least 160; an odd one is made even.
 
     Raises:
@@ -88,10 +89,10 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
     zoom = min(panel / rows, 2 * panel / columns)
     scene_height, scene_width = max(1, round(zoom * rows)), max(1, round(zoom * columns))
 
-    # The retina's column runs down the whole frame, right of the text.
-    patch_pitch = (height - margin) // max(scales, 2)
-    patch_side = max(1, patch_pitch - text_size - 3 * margin // 2) if scales else 0
-    column = patch_side + 2 * margin if scales else 0
+    # The glimpse's column runs down the whole frame, right of the text.
+    patch_pitch = (height - margin) // max(panels, 2)
+    patch_side = max(1, patch_pitch - text_size - 3 * margin // 2) if panels else 0
+    column = patch_side + 2 * margin if panels else 0
     # The width holds the text too, however narrow the scene.
     scene_area = max(scene_width, 4 * panel // 5)
     return Layout(
@@ -103,7 +104,7 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
         scene_top=margin + (panel - scene_height) // 2,
         scene_height=scene_height,
         scene_width=scene_width,
-        retina_left=margin + scene_area + 2 * margin,
+        glimpse_left=margin + scene_area + 2 * margin,
         patch_side=patch_side,
         patch_pitch=patch_pitch,
         text_size=text_size,
@@ -115,8 +116,8 @@ def layout_of(scene_size: tuple[int, int], scales: int, height: int = 360) -> La
 def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
     """Draw one frame; below stand the answer, the target and the caption.
 
-    Of a scene: windows and path at the left, the retina's view at the right. Each scale's window
-    and glimpse share a colour; the scene is dimmed where no window reaches.
+    Of a scene: outlines of the glimpse, path and target boxes at the left, the glimpse itself at
+    the right, each panel in its outline's colour; the scene is dimmed outside all outlines.
 
     Of tapes: each with its head; cells that the agent wrote are blue, symbols that it put out green
     or red. Of a table: its cells, blue where the agent wrote, with the path through them and a star
@@ -128,7 +129,7 @@ def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
 
     Returns:
         (height', width', 3) uint8 RGB. Both sides are even and depend only on `height`, on a
-        scene's size and on the number of scales, so that all frames of an episode fit one film.
+        scene's size and on the number of panels, so that all frames of an episode fit one film.
 
     Raises:
         ValueError: a height too small to read.
@@ -140,10 +141,10 @@ def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
 
 def _draw_scene_frame(picture: Picture, height: int) -> Canvas:
     _, rows, columns = picture.scene.shape
-    layout = layout_of((rows, columns), len(picture.sides), height)
+    layout = layout_of((rows, columns), len(picture.panels), height)
     frame = blank(layout.height, layout.width, BACKGROUND)
     _place(frame, _draw_scene(picture, layout), layout.scene_left, layout.scene_top, EDGE)
-    _draw_retina(frame, picture, layout)
+    _draw_glimpse(frame, picture, layout)
     text = Area(layout.margin, layout.text_top, layout.text_width, 3 * layout.text_size)
     _draw_text_strip(frame, picture, text)
     return frame
@@ -162,29 +163,30 @@ def _draw_cells_frame(picture: TapePicture | TablePicture, height: int) -> Canva
 
 def _draw_scene(picture: Picture, layout: Layout) -> Canvas:
     panel = enlarge(picture.scene, layout.scene_height, layout.scene_width)
-    if not picture.sides:
-        return panel
-    path = picture.path * np.float32(layout.zoom)  # (t, 2) in panel pixels
-    centre = (float(path[-1, 0]), float(path[-1, 1]))
-    sides = [side * layout.zoom for side in picture.sides]
-    dim_outside(panel, centre, max(sides), LIGHT_OUTSIDE)
     unit = layout.height / 180
-    # Finest last: where outlines meet, the fovea's stays whole.
-    for scale in reversed(range(len(sides))):
-        draw_outline(panel, centre, sides[scale], scale_colour(scale), max(1, round(unit)))
-    draw_path(panel, path, unit * 0.9)
+    thickness = max(1, round(unit))
+    if picture.outlines:
+        path = picture.path * np.float32(layout.zoom)  # (t, 2) in panel pixels
+        outlines = [path[-1].astype(float) + layout.zoom * one for one in picture.outlines]
+        dim_outside(panel, outlines, LIGHT_OUTSIDE)
+        # Finest last: where outlines meet, the fovea's stays whole.
+        for scale in reversed(range(len(outlines))):
+            draw_outline(panel, outlines[scale], scale_colour(scale), thickness)
+        draw_path(panel, path, unit * 0.9)
+    draw_boxes(panel, layout.zoom * picture.boxes, thickness)
     return panel
 
 
-def _draw_retina(frame: Canvas, picture: Picture, layout: Layout) -> None:
-    left, side = layout.retina_left, layout.patch_side
-    for scale, glimpse in enumerate(picture.scale_glimpses):  # (C, g, g)
+def _draw_glimpse(frame: Canvas, picture: Picture, layout: Layout) -> None:
+    left, side = layout.glimpse_left, layout.patch_side
+    for scale, (label, glimpse) in enumerate(picture.panels):  # (C, h, w)
         colour = scale_colour(scale)
         top = layout.margin + scale * layout.patch_pitch
-        label = f"{picture.sides[scale]:g} px"
         draw_text(frame, label, (left, top), layout.text_size * 4 // 5, colour, side)
         top += layout.text_size + layout.margin // 2
-        _place(frame, enlarge(glimpse, side, side), left, top, colour)
+        share = side / max(glimpse.shape[1:])
+        height, width = (max(1, round(share * length)) for length in glimpse.shape[1:])
+        _place(frame, enlarge(glimpse, height, width), left, top, colour)
 
 
 def _draw_text_strip(frame: Canvas, picture: AnyPicture, area: Area) -> None:

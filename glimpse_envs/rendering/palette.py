@@ -25,6 +25,7 @@ CELL: Colour = (40, 43, 53)
 SLOT: Colour = (28, 30, 38)
 WRITTEN: Colour = (60, 190, 255)
 RELEVANT: Colour = (255, 190, 50)
+TARGET: Colour = (240, 240, 80)
 
 RIGHT: Colour = (72, 199, 116)
 WRONG: Colour = (240, 82, 82)

@@ -74,15 +74,6 @@ def is_known(source: object) -> bool:
     return in_memory.is_registered(source) or _key(source) in SOURCES
 
 
-def unknown(source: object, others: str = "") -> ValueError:
-    """The error for a source that is not known; `others` are names known elsewhere."""
-    return ValueError(
-        f"source={shown(source)} must be one of {', '.join(SOURCES)}{others}, or registered "
-        "in this process: sources of glimpse_envs.sources.from_arrays and from_dataset have to be "
-        "registered in each process that uses them, spawned workers and unpickling ones included"
-    )
-
-
 def _key(source: str) -> str:
     """Return the key of a source in `SOURCES`."""
     name, colon, argument = source.partition(":")
@@ -92,7 +83,12 @@ def _key(source: str) -> str:
 def _module(source: str) -> SourceModule:
     """The module of a source, imported now, because some of them import much."""
     if not is_known(source):
-        raise unknown(source)
+        raise ValueError(
+            f"source={shown(source)} must be one of {', '.join(SOURCES)}, or registered in this "
+            "process: sources of glimpse_envs.sources.from_arrays and from_dataset have to be "
+            "registered in each process that uses them, spawned workers and unpickling ones "
+            "included"
+        )
     if in_memory.is_registered(source):
         return in_memory
     return cast(SourceModule, import_module(SOURCES[_key(source)]))

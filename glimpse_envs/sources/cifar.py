@@ -74,7 +74,7 @@ CLASS_NAMES = (
 
 def describe(source: str) -> SourceInfo:
     """Shape and classes of CIFAR-10; no file is touched."""
-    return SourceInfo(source, IMAGE_SHAPE, CLASS_NAMES)
+    return SourceInfo(source, IMAGE_SHAPE, CLASS_NAMES, kind="object")
 
 
 def load(source: str, split: str) -> Examples:

@@ -28,6 +28,8 @@ class SourceInfo:
     """Indexed by label."""
     fingerprint: str = ""
     """Of the images themselves, where they are a user's own; published ones have checksums."""
+    kind: str = "class"
+    """What a label names, for the question "Which ... is it?"."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ CHUNK = 1024  # glyphs drawn at a time, which bounds the memory
 
 def describe(source: str) -> SourceInfo:
     """Shape and classes of the glyphs."""
-    return SourceInfo(source, (1, SIDE, SIDE), tuple("0123456789"))
+    return SourceInfo(source, (1, SIDE, SIDE), tuple("0123456789"), kind="digit")
 
 
 def load(source: str, split: str) -> Examples:

@@ -30,6 +30,7 @@ class Dataset:
 
     folder: str
     address: str
+    kind: str
     class_names: tuple[str, ...]
     sha256: dict[str, str]
     """Checksum of each file, by the beginning of its name."""
@@ -44,6 +45,7 @@ DATASETS = {
     "mnist": Dataset(
         folder="mnist",
         address=MNIST,
+        kind="digit",
         class_names=tuple("0123456789"),
         sha256={
             "train-images-idx3": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
@@ -55,6 +57,7 @@ DATASETS = {
     "fashion_mnist": Dataset(
         folder="fashion-mnist",
         address=FASHION,
+        kind="garment",
         class_names=(
             "T-shirt/top",
             "Trouser",
@@ -79,7 +82,8 @@ DATASETS = {
 
 def describe(source: str) -> SourceInfo:
     """Shape and classes of "mnist" or "fashion_mnist"; no file is touched."""
-    return SourceInfo(source, (1, 28, 28), DATASETS[source].class_names)
+    dataset = DATASETS[source]
+    return SourceInfo(source, (1, 28, 28), dataset.class_names, kind=dataset.kind)
 
 
 def load(source: str, split: str) -> Examples:

@@ -22,8 +22,8 @@ class _Registered:
     splits: Mapping[str, Examples]
 
 
-TAKEN = ("glyphs", "mnist", "fashion_mnist", "cifar10", "circle_square", "folder")
-"""Names of other sources, and of what is drawn without one."""
+TAKEN = ("glyphs", "mnist", "fashion_mnist", "cifar10", "folder")
+"""Names of other sources."""
 
 _REGISTERED: dict[str, _Registered] = {}
 

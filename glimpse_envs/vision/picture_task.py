@@ -1,5 +1,6 @@
 """The base of all picture tasks: scenes, looks, glimpses and their history."""
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from glimpse_envs.core.arguments import (
     is_number,
 )
 from glimpse_envs.core.arrays import Float32s, Ints
+from glimpse_envs.core.boxes import box_in_turn
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
@@ -21,7 +23,7 @@ from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Tas
 from glimpse_envs.vision.gaze import Gaze
 from glimpse_envs.vision.scenes.scene import Scene
 from glimpse_envs.vision.scenes.stage import Stage
-from glimpse_envs.vision.sensors import make_sensor
+from glimpse_envs.vision.sensors.sensor import Sensor
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
@@ -34,8 +36,7 @@ class PictureTask(Task):
 
     Args:
         scene: the distribution of pictures.
-        sensor: its name.
-        glimpse_size, scales: of the sensor.
+        sensor: reads the glimpses.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
@@ -44,6 +45,7 @@ class PictureTask(Task):
         history: observe all glimpses so far.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
+        answers: their names; empty where they have none.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
@@ -56,25 +58,21 @@ class PictureTask(Task):
         self,
         scene: Scene,
         *,
-        sensor: str,
-        glimpse_size: int,
-        scales: int,
-        inside: bool,
-        look: str,
-        max_move: float,
+        sensor: Sensor,
         budget: int,
-        view: str,
-        history: bool,
-        stop: bool,
-        glimpse_cost: float,
-        class_names: tuple[str, ...] = (),
+        inside: bool = False,
+        look: str = "continuous",
+        max_move: float = 0.2,
+        view: str = "glimpse",
+        history: bool = False,
+        stop: bool = False,
+        glimpse_cost: float = 0.0,
+        answers: tuple[str, ...] = (),
     ) -> None:
         check_choice("look", look, ("continuous", "tiles", "relative"))
         check_choice("view", view, ("glimpse", "full"))
-        check_integers(1, budget=budget, glimpse_size=glimpse_size, scales=scales)
+        check_integers(1, budget=budget)
         check_flags(inside=inside, history=history, stop=stop)
-        if scales > 12:
-            raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
         if not is_number(max_move) or not 0.0 < max_move <= 2.0:
             raise ValueError(
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
@@ -83,38 +81,33 @@ class PictureTask(Task):
         if view == "full" and (history or stop or glimpse_cost):
             raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
 
-        channels, *sides = scene.shape
-        check_memory(8 * scales * int(np.prod(scene.shape, dtype=object)), scene_size=max(sides))
-        glimpse = 12 * scales * channels * glimpse_size**2
-        check_memory(
-            (glimpse + 24) * (budget if history else 1) + 8 * budget,
-            budget=budget,
-            glimpse_size=glimpse_size,
-            scales=scales,
-        )
+        # A glimpse and the arrays that it goes through, for each step that is kept.
+        glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
+        check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
         self._scene = scene
         self._full, self._with_history, self._stop = view == "full", history, stop
         self.budget = 1 if self._full else int(budget)
         self.fixed_steps = not stop
         self.glimpse_cost = float(glimpse_cost)
-        seeing = make_sensor(sensor, scene.shape, glimpse_size, scales)
-        # The full view reads no glimpses: the coarser scales need not be summed for it.
-        self._sensor = make_sensor(sensor, scene.shape, glimpse_size, 1) if self._full else seeing
-        space = LookSpace(*scene.shape[1:], max(seeing.sides) / 2 if inside else 0.0)
+        self._sensor = sensor
+        outlines, sides = sensor.outlines, sensor.window_sides
+        reach = max(float(np.abs(outline).max()) for outline in outlines)
+        space = LookSpace(*scene.shape[1:], reach if inside else 0.0)
         self._view = PictureView(
             scene_shape=scene.shape,
             look=look,
             space=space,
-            tile_locations=space.tile_centres(glimpse_size),
+            tile_locations=space.tile_centres(sensor.tile),
             max_move=max_move,
-            window_sides=seeing.sides,
-            glimpse_size=int(glimpse_size),
-            class_names=class_names,
+            outlines=outlines,
+            window_sides=sides,
+            glimpse_size=sensor.glimpse_shape[-1] if sides else 0,
+            answers=answers,
         )
         if not self._full:
             self.picture_view = self._view
-            values = int(np.prod(seeing.glimpse_shape))
-            self.reading = Reading(values, multiply_adds=seeing.multiply_adds)
+            values = math.prod(sensor.glimpse_shape)
+            self.reading = Reading(values, multiply_adds=sensor.multiply_adds)
         self.observation_space = self._make_observation_space()
 
     @property
@@ -151,10 +144,10 @@ class PictureTask(Task):
 
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         self._copies, self._taken = copies, taken
-        self._stage = Stage(self._scene, self._sensor, num_envs, copies)
+        self._stage = Stage(self._scene, None if self._full else self._sensor, num_envs, copies)
         self.budgets = np.full(num_envs, self.budget)
         groups = num_envs // copies
-        self._target_boxes = np.zeros((groups, 4), np.float32)  # in look coordinates
+        self._target_boxes = np.zeros_like(self._stage.boxes, np.float32)  # in look coordinates
         self._starts = np.zeros((groups, 2))
         self._indices = np.full(groups, -1, np.int64)
         max_move = self._view.max_move if self._view.look == "relative" else 0.0
@@ -169,8 +162,9 @@ class PictureTask(Task):
         self._stage.draw(groups, keys)
         draw_starts(groups, keys.arrays, self._starts)
         self._indices[groups] = keys.indices[groups]
-        corners = self._view.space.to_locations(self._stage.boxes[groups].reshape(-1, 2, 2))
-        self._target_boxes[groups] = corners.reshape(-1, 4)
+        boxes = self._stage.boxes[groups]
+        corners = self._view.space.to_locations(boxes.reshape(-1, 2, 2))
+        self._target_boxes[groups] = corners.reshape(boxes.shape)
         rows = rows_of(groups, self._copies)
         starts = self._starts
         if self._view.look == "tiles":
@@ -218,11 +212,13 @@ class PictureTask(Task):
         return entries
 
     def _looks_at_target(self) -> Arrays:
-        """The parts of an oracle's action that `look_components` has: it looks at the middle of the
-        target's box, and stops only when its budget is spent."""
+        """The parts of an oracle's action that `look_components` has: it looks at the middles of
+        the target's boxes in turn, and stops only when its budget is spent."""
         if self._full:
             return {}
         boxes = self._target_boxes[self._stage.group_of].astype(np.float64)
+        # Before the first look, nothing was taken yet.
+        boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
         middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
         view, looks = self._view, middles
         if view.look == "tiles":
@@ -266,15 +262,17 @@ class PictureTask(Task):
         """Return the picture of `row`; `answers` are `answer` and `target` of `Picture`."""
         from glimpse_envs.rendering import Picture
 
-        glimpse = np.zeros((0, 1, 1), np.float32)
+        group = int(self._stage.group_of[row])
+        seen: dict[str, Any] = {}
         if not self._full:
             (glimpse,) = self._stage.read(np.array([row]), self._gaze.centres)
-        group = int(self._stage.group_of[row])
+            seen = {"outlines": self._sensor.outlines, "panels": self._sensor.panels(glimpse)}
+        if self._scene.targets > 1:
+            seen["boxes"] = self._stage.boxes[group]
         return Picture(
             scene=self._stage.whole(np.array([group]))[0],
             path=self._gaze.path[row, : self._taken[row]],
-            sides=() if self._full else self._sensor.sides,
-            glimpse=glimpse,
+            **seen,
             caption=caption,
             **answers,
         )

@@ -9,11 +9,14 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.boxes import box_in_turn
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.rendering import draw_frame, write_png
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.sources import SOURCES, SourceError
 from glimpse_envs.sources.files import VARIABLE, own_data
 from glimpse_envs.suite import Row
+from glimpse_envs.vision.picture_task import PictureTask
 from report.markdown import ReportError
 
 MAX_BYTES = 60_000
@@ -35,13 +38,14 @@ def draw_picture(row: Row, path: Path) -> None:
         ReportError: data that a new picture needs are not there, or it would be larger than
             `MAX_BYTES`; nothing is written.
     """
-    scene = "source" in row.kwargs
-    files = scene and row.kwargs["source"] in SOURCES and row.kwargs["source"] != "glyphs"
+    source = row.kwargs.get("source")
+    files = source in SOURCES and source != "glyphs"
     if files and own_data() is None:
         _keep(row, path, f"the environment variable {VARIABLE} names no folder of data")
         return
     try:
-        frame = _scene_frame(row) if scene else _memory_frame(row)
+        is_picture = issubclass(load_task(row.task), PictureTask)
+        frame = _scene_frame(row) if is_picture else _memory_frame(row)
     except SourceError as error:
         _keep(row, path, str(error))
         return
@@ -93,7 +97,9 @@ def _frame(env: GlimpseEnv, taken: int) -> NDArray[np.uint8]:
 def _oracle_look(
     row: Row, location: NDArray[np.float32], box: NDArray[np.float32], step: int
 ) -> NDArray[np.float32]:
-    """Return the look (2,) at one of four places round the middle of the box x0, y0, x1, y1."""
+    """Return the look (2,) at one of four places round the middle of the box x0, y0, x1, y1, or of
+    the next of several."""
+    (box,) = box_in_turn(box[None], step, LOOKS)
     quarter = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])[step % 4] / 4
     place = (box[:2] + box[2:]) / 2 + quarter * (box[2:] - box[:2])
     if row.kwargs.get("look") == "relative":

@@ -2,7 +2,11 @@
 
 import inspect
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from glimpse_envs.task import Task
 
 SECTIONS = (
     "Description",
@@ -52,8 +56,8 @@ def read_docstring(documented: type) -> Docstring:
     )
 
 
-def read_task_docstring(task: type) -> Docstring:
-    """Take a task's docstring apart.
+def read_task_docstring(task: type[Task], kwargs: Mapping[str, Any]) -> Docstring:
+    """Take a task's docstring apart, the arguments of its parts, which `kwargs` name, included.
 
     Raises:
         ValueError: its sections are not `SECTIONS`, or its Args are not those of `__init__`.
@@ -64,13 +68,18 @@ def read_task_docstring(task: type) -> Docstring:
             f"the docstring of {task.__name__} has the sections {list(docstring.sections)}; "
             f"it must have {list(SECTIONS)}, each as a line '## Description'"
         )
-    documented, accepted = set(docstring.arguments), set(inspect.signature(task).parameters)
+    known = task.parameters(kwargs)
+    meanings = dict(docstring.arguments)
+    for part in task.parts(kwargs):
+        meanings = read_docstring(part).arguments | meanings
+    documented = docstring.arguments.keys() | (meanings.keys() & known)
+    accepted = set(known)
     if documented != accepted:
         raise ValueError(
             f"the Args of {task.__name__}'s docstring must be those of its __init__: "
             f"missing {sorted(accepted - documented)}, too many {sorted(documented - accepted)}"
         )
-    return docstring
+    return replace(docstring, arguments={name: meanings[name] for name in known})
 
 
 def _entries(field: str) -> dict[str, str]:

@@ -54,10 +54,10 @@ class Environment:
         return page_name(self.row)
 
     @property
-    def classes(self) -> tuple[str, ...]:
+    def answers(self) -> tuple[str, ...]:
         """The names of the answers; empty where they have none."""
         view = self.described.picture_view
-        return () if view is None else view.class_names
+        return () if view is None else view.answers
 
     @property
     def is_optional(self) -> bool:
@@ -123,15 +123,13 @@ def make_pages() -> dict[str, str]:
 
 def _inspect(row: Row) -> Environment:
     task = load_task(row.task)
-    defaults = {
-        name: parameter.default for name, parameter in inspect.signature(task).parameters.items()
-    }
+    defaults = {name: one.default for name, one in task.parameters(row.kwargs).items()}
     with closing(gymnasium.make_vec(row.id, num_envs=1)) as made:
         env = made.unwrapped
         assert isinstance(env, GlimpseVectorEnv)
         return Environment(
             row=row,
-            docstring=read_task_docstring(task),
+            docstring=read_task_docstring(task, row.kwargs),
             arguments=defaults | row.kwargs,
             action_space=env.task.action_space,
             observation_space=env.task.observation_space,
@@ -151,6 +149,8 @@ def _page(environment: Environment) -> str:
         "ceiling": f"{seen.ceiling:.4g}, the best mean return",
         "task": f"`{row.task}`",
     }
+    if seen.question:
+        facts = {"question": seen.question, **facts}
     if _is_memory(environment):
         facts["budget"] += ", of the longest episode"
     blocks = [
@@ -173,7 +173,8 @@ def _page(environment: Environment) -> str:
                 space_table(
                     live[heading],
                     environment.arguments,
-                    environment.classes,
+                    environment.answers,
+                    environment.described.question,
                     optional=environment.is_optional,
                 )
             ]
@@ -260,7 +261,7 @@ def _setting(environment: Environment) -> dict[str, str]:
         "glimpse": _glimpse(environment),
         "look": _look(arguments, space),
         "budget": str(arguments.get("budget", "")),
-        "answer": f"{answers.n} classes{when}",
+        "answer": f"1 of {answers.n}{when}",
     }
 
 
@@ -281,21 +282,25 @@ def _addressing(arguments: dict[str, Any]) -> str:
 
 def _scene(environment: Environment) -> str:
     arguments = environment.arguments
-    size, clutter, piece = (arguments.get(n) for n in ("scene_size", "clutter", "clutter_size"))
-    if size is None:
-        return str(arguments["source"])
-    text = f"{size}x{size} {arguments['source']}"
+    clutter, piece = arguments.get("clutter"), arguments.get("clutter_size")
+    view, scene = environment.described.picture_view, str(arguments["scene"])
+    assert view is not None
+    _, height, width = view.scene_shape
+    hidden = arguments["source"] if scene == "images" else scene.rpartition(":")[2]
+    text = f"{height}x{width} {hidden}"
     return f"{text}, {clutter} pieces of {piece}x{piece}" if clutter else text
 
 
 def _glimpse(environment: Environment) -> str:
     arguments, leaf = environment.arguments, environment.observation_space["glimpse"]
-    if "scales" not in arguments:
-        return f"`{leaf.shape}`"
-    size, scales = arguments["glimpse_size"], arguments["scales"]
+    view = environment.described.picture_view
+    assert view is not None
+    inside = ", always inside the scene" if arguments["inside"] else ""
+    if not view.window_sides:
+        return f"{arguments['sensor'].rpartition(':')[2]}, `{leaf.shape}`{inside}"
+    size, scales = view.glimpse_size, len(view.window_sides)
     assert leaf.shape is not None
     colour = " in colour" if leaf.shape[-3] == 3 * scales else ""
-    inside = ", always inside the scene" if arguments["inside"] else ""
     return f"{size}x{size}{colour}, {scales} scale{'s' if scales > 1 else ''}{inside}"
 
 

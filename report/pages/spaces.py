@@ -36,7 +36,8 @@ MEANINGS: dict[str, str] = {
 def space_table(
     space: spaces.Dict,
     arguments: Mapping[str, Any],
-    classes: Sequence[str],
+    answers: Sequence[str],
+    question: str,
     *,
     optional: bool = False,
 ) -> str:
@@ -45,7 +46,8 @@ def space_table(
     Args:
         space: of a single row.
         arguments: the task's arguments, by name; its `look` says what kind of look it is.
-        classes: the names of the answers 0, 1, ...; empty where they have none.
+        answers: the names of the answers 0, 1, ...; empty where they have none.
+        question: what is asked, in words; "" where there is no one question.
         optional: whether the answer 0 says nothing.
 
     Raises:
@@ -56,8 +58,8 @@ def space_table(
         meaning = _meaning(key, arguments)
         if key == "answer" and optional:
             meaning = MEANINGS["answer: may pass"]
-        if key == "answer" and classes:
-            meaning = f"the class: {', '.join(_numbered(classes))}"
+        if key == "answer" and answers:
+            meaning = f"{question} {', '.join(_numbered(answers))}".strip()
         kind = f"`{type(leaf).__name__}`, {np.dtype(leaf.dtype).name}"
         rows.append((f"`{key}`", kind, f"`{leaf.shape}`", _range(leaf), meaning))
     return table(("key", "space", "shape", "range", "meaning"), rows)
@@ -65,7 +67,7 @@ def space_table(
 
 def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
     name = f"look: {arguments['look']}" if key == "look" and "look" in arguments else key
-    if key == "location" and "source" not in arguments:
+    if key == "location" and "scene" not in arguments:
         name = "location: address"
     if name not in MEANINGS:
         raise LookupError(

@@ -189,7 +189,8 @@ def windows(height: int, width: int, *sides: float, margin: float = 0.0) -> Pict
         max_move=0.0,
         window_sides=sides,
         glimpse_size=1,
-        class_names=(),
+        outlines=(),
+        answers=(),
     )
 
 

@@ -54,7 +54,7 @@ def test_every_environment_has_a_policy(case: str) -> None:
     env_id, env_kwargs = CASES[case]
     seen = observations(env_id, env_kwargs)
     env = make_vector(env_id, ROWS, **env_kwargs)
-    pictures = "source" in SUITE[env_id].kwargs  # what convolutions are for
+    pictures = "scene_size" in SUITE[env_id].kwargs  # what convolutions are for
     for core, glimpse_network in product(CORES, GLIMPSE_NETWORKS if pictures else ("dense",)):
         policy = make_policy(env_id, env_kwargs, core=core, glimpse_network=glimpse_network)
         state = None
@@ -97,7 +97,7 @@ def test_every_part_learns(case: str, glimpse_network: str, core: str, normalise
 
 
 @pytest.mark.parametrize("detach", [True, False])
-@pytest.mark.parametrize("env_id", [i for i in SUITE if "source" not in SUITE[i].kwargs])
+@pytest.mark.parametrize("env_id", [i for i in SUITE if "scene_size" not in SUITE[i].kwargs])
 def test_every_part_learns_that_repeats_or_skips(env_id: str, detach: bool) -> None:
     """Heads of moves, bits, writes and optional answers, and what they repeat."""
     torch.manual_seed(0)

@@ -14,7 +14,7 @@ RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"
 HUGE = np.longdouble(2) ** 2000  # more than a float64 holds, on most machines
 
 BAD: list[tuple[str, Any, str]] = [
-    ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, circle_square"),
+    ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, folder:PATH, or registered"),
     ("source", 3, "source=3 must be one of glyphs"),
     ("source", None, "source=None must be one of glyphs"),
     ("source", "folder:", "must be one of.*folder:PATH"),
@@ -75,7 +75,7 @@ def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, 
 
 
 def test_kwargs_which_do_not_go_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"clutter=3 must be 0 for source='circle_square'"):
+    with pytest.raises(ValueError, match=r"clutter=3 must be 0: scene='circle_square' has none"):
         make_vector(CIRCLE_SQUARE, 2, clutter=3)
     with pytest.raises(ValueError, match=r"48 pixels does not fit .* inside=False"):
         make_vector(CENTRED, 2, glimpse_size=12, scales=3, inside=True)
@@ -99,7 +99,7 @@ def test_a_single_environment_refuses_what_only_batches_have() -> None:
 
 
 def test_an_unknown_kwarg_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match=r"'glimpses'.*The arguments are source, split"):
+    with pytest.raises(TypeError, match=r"'glimpses'.*The arguments are scene, source, split"):
         make_vector(CENTRED, 2, glimpses=4)
     with pytest.raises(TypeError, match=r"argument 'buget': did you mean 'budget'\?"):
         make_single(CENTRED, buget=3)

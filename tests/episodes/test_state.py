@@ -137,7 +137,8 @@ def test_a_state_of_another_number_of_rows_is_refused() -> None:
 
 
 OTHERS: dict[str, Any] = {
-    "source": "circle_square",
+    "scene": "circle_square",
+    "source": "mnist",
     "split": "validation",
     "clutter": 3,
     "look": "tiles",

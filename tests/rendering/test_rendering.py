@@ -23,7 +23,8 @@ from glimpse_envs.rendering import (
     write_png,
 )
 from glimpse_envs.rendering.frame import layout_of
-from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, WRONG, Colour
+from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, TARGET, WRONG, Colour
+from glimpse_envs.vision.sensors.sensor import circle, square
 
 
 def picture(
@@ -32,13 +33,13 @@ def picture(
     sides: tuple[float, ...] = (12.0, 24.0, 48.0),
     **changes: Any,
 ) -> Picture:
-    """A black scene seen through black glimpses, so that only what is drawn has colour."""
-    side = 12 if sides else 1
+    """A black scene seen through black square windows, so that only what is drawn has colour."""
+    black = np.zeros((scene_shape[0], 12, 12), np.float32)
     fields: dict[str, Any] = {
         "scene": np.zeros(scene_shape, np.float32),
         "path": np.array(path, np.float32),
-        "sides": sides,
-        "glimpse": np.zeros((len(sides) * scene_shape[0], side, side), np.float32),
+        "outlines": [square(side) for side in sides],
+        "panels": [(f"{side:g} px", black) for side in sides],
         "answer": "3",
         "target": "3",
         "caption": "glimpse 1 / 8",
@@ -54,7 +55,7 @@ def where(image: NDArray[np.uint8], colour: Colour) -> NDArray[np.intp]:
 def scene_panel(frame: NDArray[np.uint8], shown: Picture) -> tuple[NDArray[np.uint8], float]:
     """The frame's view of the scene, (height, width, 3), and its pixels a scene pixel."""
     _, rows, columns = shown.scene.shape
-    layout = layout_of((rows, columns), len(shown.sides), frame.shape[0])
+    layout = layout_of((rows, columns), len(shown.panels), frame.shape[0])
     top, left = layout.scene_top, layout.scene_left
     panel = frame[top : top + layout.scene_height, left : left + layout.scene_width]
     return panel, layout.zoom
@@ -92,7 +93,7 @@ def test_the_present_fixation_is_drawn_at_x_across_and_y_down(point: tuple[float
 def test_scene_pixels_are_drawn_under_the_windows_that_read_them() -> None:
     scene = np.zeros((1, 60, 60), np.float32)
     scene[0, 10, 40] = 1.0  # row 10, column 40: centred on x = 40.5, y = 10.5
-    shown = picture([(37.0, 13.0)], scene=scene, sides=(12.0,), glimpse=np.zeros((1, 12, 12)))
+    shown = picture([(37.0, 13.0)], scene=scene, sides=(12.0,))
     panel, zoom = scene_panel(draw_frame(shown), shown)
     lit = np.argwhere(panel.min(axis=-1) > 100)
     assert lit.min(axis=0) / zoom == pytest.approx((10, 40), abs=1 / zoom)
@@ -113,7 +114,7 @@ def test_every_scale_is_outlined_in_its_own_colour_where_its_window_is() -> None
 
 
 def test_a_window_over_the_border_is_cut_off_and_not_moved() -> None:
-    shown = picture([(2.0, 58.0)], sides=(12.0,), glimpse=np.zeros((1, 12, 12)))
+    shown = picture([(2.0, 58.0)], sides=(12.0,))
     panel, zoom = scene_panel(draw_frame(shown), shown)
     outline = where(panel, SCALES[0])
     assert outline[:, 0].min() / zoom == pytest.approx(52, abs=1 / zoom)
@@ -128,7 +129,6 @@ def test_the_scene_is_dimmed_only_where_no_window_reaches() -> None:
         [(15.0, 40.0)],
         scene=np.full((1, 60, 60), 0.8),
         sides=(12.0, 24.0),
-        glimpse=np.zeros((2, 12, 12)),
     )
     panel, zoom = scene_panel(draw_frame(shown), shown)
     inside = panel[round(31 * zoom), round(6 * zoom)]
@@ -138,15 +138,39 @@ def test_the_scene_is_dimmed_only_where_no_window_reaches() -> None:
 
 
 def test_the_retina_shows_colour_glimpses_scale_by_scale() -> None:
-    glimpse = np.zeros((6, 4, 4), np.float32)
-    glimpse[0] = 1.0  # scale 0: red
-    glimpse[5] = 1.0  # scale 1: blue
-    shown = picture(scene_shape=(3, 32, 32), sides=(8.0, 16.0), glimpse=glimpse, target=None)
+    glimpse = np.zeros((2, 3, 4, 4), np.float32)
+    glimpse[0, 0] = 1.0  # scale 0: red
+    glimpse[1, 2] = 1.0  # scale 1: blue
+    panels = [("8 px", glimpse[0]), ("16 px", glimpse[1])]
+    shown = picture(scene_shape=(3, 32, 32), sides=(8.0, 16.0), panels=panels, target=None)
     frame = draw_frame(shown)
     red, blue = where(frame, (255, 0, 0)), where(frame, (0, 0, 255))
     assert len(red) == len(blue) > 1000
     assert red[:, 0].max() < blue[:, 0].min()  # the coarser scale stands below
     assert red[:, 1].min() == blue[:, 1].min()
+
+
+def test_a_round_sensor_is_outlined_by_rings_and_lit_within_them() -> None:
+    scene = np.full((1, 60, 60), 0.8)
+    shown = picture([(30.0, 30.0)], scene=scene, outlines=[circle(5.0), circle(20.0)])
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    for scale, radius in enumerate((5.0, 20.0)):
+        places = (where(panel, SCALES[scale]) + 0.5) / zoom - 30
+        np.testing.assert_allclose(np.hypot(*places.T), radius, atol=4 / zoom)
+    lit = (panel == 204).all(axis=-1)
+    assert lit[round(30 * zoom), round(45 * zoom)]
+    assert not lit[round(14 * zoom), round(14 * zoom)], "the corner of a square, not of a ring"
+
+
+def test_every_target_box_is_drawn_but_those_of_nan() -> None:
+    boxes = np.array([(5, 10, 15, 30), (40, 45, 50, 55), (np.nan,) * 4])
+    shown = picture(boxes=boxes)
+    panel, zoom = scene_panel(draw_frame(shown), shown)
+    for left, top, right, bottom in boxes[:2]:
+        for x, y in ((left, top), (right - 1 / zoom, bottom - 1 / zoom)):
+            assert tuple(panel[round(y * zoom), round(x * zoom)]) == TARGET
+    cells = [draw_scanpath(one) for one in (shown, picture())]
+    assert len(where(cells[0], TARGET)) > len(where(cells[1], TARGET))
 
 
 def test_a_full_view_shows_the_scene_alone() -> None:
@@ -168,8 +192,10 @@ def test_the_answer_is_marked_right_wrong_or_not_at_all() -> None:
         ({"scene": np.zeros((60, 60))}, r"\(60, 60\); it must be \(1, H, W\)"),
         ({"path": np.zeros((0, 2), np.float32)}, r"\(0, 2\); it must be \(t, 2\)"),
         ({"path": np.full((1, 2), np.nan, np.float32)}, "path must be finite"),
-        ({"glimpse": np.zeros((2, 12, 12))}, r"it must be \(3, g, g\)"),
-        ({"sides": (12.0, 24.0, -1.0)}, "must be positive"),
+        ({"panels": [("a", np.zeros((2, 12, 12)))]}, r"'a' has shape \(2, 12, 12\); it must be"),
+        ({"outlines": [np.zeros((4, 3))]}, r"outline has shape \(4, 3\); it must be \(n, 2\)"),
+        ({"outlines": [np.full((4, 2), np.inf)]}, "must be .*finite"),
+        ({"boxes": np.zeros(4)}, r"boxes has shape \(4,\); it must be \(n, 4\)"),
     ],
 )
 def test_a_picture_refuses_what_does_not_fit(changes: dict[str, Any], message: str) -> None:

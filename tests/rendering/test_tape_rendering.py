@@ -35,7 +35,7 @@ from glimpse_envs.suite import SUITE
 from report.figures.environments import draw_picture
 
 COPY = "Glimpse/Copy-v0"
-MEMORY_IDS = [row.id for row in SUITE.values() if "source" not in row.kwargs]
+MEMORY_IDS = [row.id for row in SUITE.values() if "scene_size" not in row.kwargs]
 
 
 def tapes(

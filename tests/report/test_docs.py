@@ -14,6 +14,7 @@ from gymnasium import spaces
 from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs import sources
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import MAX_BYTES, draw_picture
 from report.markdown import ReportError, table
@@ -21,6 +22,7 @@ from report.page import ROOT
 from report.pages.docstring import read_task_docstring
 from report.pages.environments import FOLDER, make_pages, page_name
 from report.pages.spaces import space_table
+from tests.support.tasks.falling_ball import FallingBall
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
@@ -29,7 +31,7 @@ GUIDES = (
     *(
         DOCS / f"{name}.md"
         for name in (
-            *("index", "extending", "training", "attention", "data"),
+            *("index", "extending", "own_scene", "training", "attention", "data"),
             *("speed", "results", "memory", "comparison", "records"),
         )
     ),
@@ -45,7 +47,7 @@ def test_a_page_tells_the_row_and_the_live_spaces() -> None:
     page = make_pages()["CircleSquare.md"]
     assert page.startswith("# Glimpse/CircleSquare-v0\n")
     assert "| `glimpse` | `Box`, float32 | `(1, 5, 5)` | 0 to 1 |" in page
-    assert "| 0 to 1 | the class: 0 square, 1 circle |" in page
+    assert "| 0 to 1 | Is it a square or a circle? 0 square, 1 circle |" in page
     assert "| `max_move` | `0.2` |" in page  # of the row
     assert "| `clutter` | `0` |" in page  # a default
     assert "| `copies` | `1` |" in page  # of the batch
@@ -71,30 +73,53 @@ def test_the_list_has_every_id_once_and_links_to_its_page() -> None:
         assert pages["README.md"].count(f"[`{row.id}`]({name})") == 1
 
 
-class _Undocumented:
+def test_a_page_asks_what_its_scene_asks_and_lists_the_arguments_of_its_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kwargs = spec_of("tests.support.parts:Tiny/DigitSum-v0").kwargs
+    row = Row("Tiny/DigitSum-v0", kwargs["task"], {n: v for n, v in kwargs.items() if n != "task"})
+    monkeypatch.setattr("report.pages.environments.SUITE", {row.id: row})
+    page, listed = make_pages()["DigitSum.md"], make_pages()["README.md"]
+    assert "| question | What is the sum of the two digits? |" in page
+    assert "| What is the sum of the two digits? 0, 1, 2, 3, 4, 5, 6, 7, 8 |" in page
+    assert "class:" not in page
+    assert "| `largest` | `4` | the greatest digit, 1 to 9. |" in page
+    assert "| `wedges` | `12` | cells of a ring. |" in page
+    assert "| 60x60 DigitSum | LogPolar, `(1, 5, 12)` | continuous | 6 | 1 of 9" in listed
+
+
+class _Undocumented(FallingBall):
     """A task.
 
     Args:
         budget: glimpses.
     """
 
-    def __init__(self, budget: int, source: str) -> None: ...
+    def __init__(self, *, budget: int, source: str) -> None: ...
+
+
+def test_the_page_of_an_own_scene_holds_its_code() -> None:
+    page = (DOCS / "own_scene.md").read_text(encoding="utf-8")
+    for name in ("__init__", "digit_sum", "log_polar"):
+        code = (ROOT / "tests" / "support" / "parts" / f"{name}.py").read_text(encoding="utf-8")
+        code = code.replace("tests.support.parts", "my_parts")
+        assert f"```python\n{code}```" in page, name
 
 
 def test_a_docstring_without_its_sections_is_refused() -> None:
     with pytest.raises(ValueError, match=r"it must have .*Description"):
-        read_task_docstring(_Undocumented)
+        read_task_docstring(_Undocumented, {})
 
 
 def test_an_undocumented_argument_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("report.pages.docstring.SECTIONS", ())
     with pytest.raises(ValueError, match=r"missing \['source'\], too many \[\]"):
-        read_task_docstring(_Undocumented)
+        read_task_docstring(_Undocumented, {})
 
 
 def test_a_key_without_a_meaning_is_refused() -> None:
     with pytest.raises(LookupError, match="'smell'"):
-        space_table(spaces.Dict(smell=spaces.Discrete(3)), {}, ())
+        space_table(spaces.Dict(smell=spaces.Discrete(3)), {}, (), "")
 
 
 def test_ranges_are_those_of_the_leaves() -> None:
@@ -102,6 +127,7 @@ def test_ranges_are_those_of_the_leaves() -> None:
         spaces.Dict(look=spaces.MultiDiscrete([3, 4]), answer=spaces.Discrete(5, start=2)),
         {"look": "tiles"},
         (),
+        "",
     )
     assert "| `(2,)` | 0 to 3 | the tile" in text
     assert "| `()` | 2 to 6 | the answer |" in text

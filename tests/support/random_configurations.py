@@ -57,7 +57,7 @@ ALL: dict[str, list[Any]] = {
 def make(env_id: str, rng: np.random.Generator) -> GlimpseVectorEnv | None:
     """An environment with random arguments; None where they do not fit each other."""
     kwargs = SUITE[env_id].kwargs
-    choices = PICTURE if "source" in kwargs else TAPE if "program" in kwargs else TABLE
+    choices = PICTURE if "scene_size" in kwargs else TAPE if "program" in kwargs else TABLE
     chosen = {name: some[rng.integers(len(some))] for name, some in (choices | ALL).items()}
     try:
         return batch_of(gym.make_vec(env_id, num_envs=6, **chosen))

@@ -71,7 +71,9 @@ def test_every_cell_is_the_mean_of_its_square(
     scenes = pictures(dtype, 3, channels, height, width)
     places = places_around(height, width, 40)
     which = np.arange(40) % 3
-    glimpses = see(Retina(height, width, channels, cells, scales), scenes, which, places)
+    glimpses = see(
+        Retina((channels, height, width), glimpse_size=cells, scales=scales), scenes, which, places
+    )
     light = scenes.astype(np.float64) / (255 if dtype is np.uint8 else 1)
     expected = [
         retina(light[n], x, y, cells, scales) for n, (x, y) in zip(which, places, strict=True)
@@ -99,7 +101,9 @@ def test_the_definition_is_what_averaging_many_points_gives() -> None:
 def test_scale_one_is_bilinear_reading() -> None:
     scenes = pictures(np.float32, 2, 1, 13, 21)
     places = places_around(13, 21, 60)
-    glimpses = see(Retina(13, 21, 1, 8, 1), scenes, np.ones(60, np.int64), places)
+    glimpses = see(
+        Retina((1, 13, 21), glimpse_size=8, scales=1), scenes, np.ones(60, np.int64), places
+    )
     # A pixel's value stands at its middle, half a pixel from its corner.
     cells = np.arange(8) - 3.5
     for glimpse, (x, y) in zip(glimpses, places, strict=True):
@@ -113,8 +117,8 @@ def test_a_scale_covers_twice_the_side_of_the_last() -> None:
     """The middle of a coarser scale is the finer one, averaged over 2 x 2 cells."""
     scenes = pictures(np.uint8, 1, 1, 64, 64)
     scenes[0] = pictures(np.uint8, 2, 1, 64, 64)[1]
-    sensor = Retina(64, 64, 1, 8, 4)
-    assert sensor.sides == (8.0, 16.0, 32.0, 64.0)
+    sensor = Retina((1, 64, 64), glimpse_size=8, scales=4)
+    assert sensor.window_sides == (8.0, 16.0, 32.0, 64.0)
     (glimpse,) = see(sensor, scenes, np.zeros(1, np.int64), np.array([[31.3, 33.8]]))
     for fine, coarse in pairwise(glimpse):
         averaged = fine.reshape(4, 2, 4, 2).mean(axis=(1, 3))
@@ -125,15 +129,15 @@ def test_channels_are_seen_apart_scale_by_scale() -> None:
     colours = pictures(np.uint8, 2, 3, 20, 20)
     places = np.array([[9.4, 11.1]])
     which = np.ones(1, np.int64)
-    (together,) = see(Retina(20, 20, 3, 5, 3), colours, which, places)
+    (together,) = see(Retina((3, 20, 20), glimpse_size=5, scales=3), colours, which, places)
     for channel in range(3):
         grey = np.ascontiguousarray(colours[:, channel : channel + 1])
-        (alone,) = see(Retina(20, 20, 1, 5, 3), grey, which, places)
+        (alone,) = see(Retina((1, 20, 20), glimpse_size=5, scales=3), grey, which, places)
         np.testing.assert_array_equal(together[channel::3], alone)
 
 
 def test_only_the_rows_asked_for_are_read_and_one_scene_can_be_drawn_anew() -> None:
-    sensor = Retina(12, 12, 1, 5, 5)
+    sensor = Retina((1, 12, 12), glimpse_size=5, scales=5)
     canvas, sums = sensor.allocate(3, np.uint8)
     canvas[:, :, 1:-1, 1:-1] = pictures(np.uint8, 3, 1, 12, 12)
     sensor.sum_scenes(canvas, sums, np.arange(3))
@@ -150,7 +154,7 @@ def test_only_the_rows_asked_for_are_read_and_one_scene_can_be_drawn_anew() -> N
 
 
 def test_a_scene_drawn_anew_leaves_nothing_of_the_last() -> None:
-    sensor = Retina(12, 12, 1, 5, 3)
+    sensor = Retina((1, 12, 12), glimpse_size=5, scales=3)
     canvas, sums = sensor.allocate(1, np.uint8)
     canvas[:, :, 1:-1, 1:-1] = 255
     one = np.zeros(1, np.int64)

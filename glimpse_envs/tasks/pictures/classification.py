@@ -1,30 +1,33 @@
-"""Classification of a picture that is seen through glimpses."""
+"""A question about a picture that is seen through glimpses."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
-from glimpse_envs.core.arguments import check_choice, check_integers
+from glimpse_envs.core.arguments import check_choice, enter_arguments, keyword_parameters
 from glimpse_envs.core.arrays import Bools
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows
 from glimpse_envs.vision.picture_task import PictureTask
-from glimpse_envs.vision.scenes import make_scene
+from glimpse_envs.vision.scenes import find_scene, make_scene
+from glimpse_envs.vision.sensors import find_sensor, make_sensor
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
 
 class ImageClassification(PictureTask):
-    """Answer with the class of a picture that is seen through glimpses of the agent's choice.
+    """Answer a question about a picture that is seen through glimpses of the agent's choice.
 
     ## Description
 
     A picture is hidden: an image of a source, centred, at a uniform place, or among pieces of other
-    images. The agent looks at one place a step, sees a retina's view of it (fine in the middle,
-    coarser around) and answers at every step with a class. The tasks are those of Recurrent Models
-    of Visual Attention (Mnih et al., NIPS 2014), and CircleSquare of ap_gym (APPLE, ICLR 2026).
+    images; or another `scene`, which says what is asked about it. The agent looks at one place a
+    step, sees a retina's view of it (fine in the middle, coarser around) or another `sensor`'s, and
+    answers at every step. The tasks are those of Recurrent Models of Visual Attention (Mnih et al.,
+    NIPS 2014), and CircleSquare of ap_gym (APPLE, ICLR 2026).
 
     ## Action Space
 
@@ -32,15 +35,15 @@ class ImageClassification(PictureTask):
     [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
     nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
     by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
-    `answer`: the class. With `stop=True` also `stop`: 1 ends the episode with this answer.
+    `answer`: its number. With `stop=True` also `stop`: 1 ends the episode with this answer.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` in [0, 1], (K C, g, g): scale by scale, finest first, each with its
-    C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels. `location`
-    (2,): where it was taken. `remaining` (1,): glimpses left / budget. With `history=True`,
-    `glimpse` (T, K C, g, g) and `location` (T, 2) hold all glimpses so far, zeros where none was
-    taken yet.
+    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
+    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
+    `location` (2,): where it was taken. `remaining` (1,): glimpses left / budget. With
+    `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where
+    none was taken yet.
     With `view="full"` `scene` (C, H, W) alone, and an episode is one answer.
 
     ## Rewards
@@ -58,9 +61,10 @@ class ImageClassification(PictureTask):
 
     After a step `target`, the right answer, `target_mask`, whether the answer was scored,
     and `success`, whether it was right; always `target_box` (4,): x0, y0, x1, y1 of the target in
-    look coordinates (it may stick out of [-1, 1]); in a fixed split `scene`, the scene's number;
-    with `copies` of more than 1 `waiting`, whether the row stood still because its episode has
-    ended and that of a copy has not.
+    look coordinates (it may stick out of [-1, 1]), or, of a scene with several targets, (targets,
+    4), in the order in which to look at them, NaN behind the last; in a fixed split `scene`, the
+    scene's number; with `copies` of more than 1 `waiting`, whether the row stood still because its
+    episode has ended and that of a copy has not.
 
     ## References
 
@@ -72,10 +76,13 @@ class ImageClassification(PictureTask):
     v0: first.
 
     Args:
-        source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", "circle_square", or
-            "folder:PATH", a folder of class-named folders of images ("folder:PATH?resize=28" where
-            their sizes differ), or a name given to `glimpse_envs.sources.from_arrays` or
-            `from_dataset` in this process.
+        scene: "images", those of `source`; "circle_square"; a name given to
+            `glimpse_envs.register_scene`; or a class, "module:Class". A scene is given those of
+            `source`, `split`, `scene_size`, `clutter` and `clutter_size` that it takes, and
+            arguments of its own.
+        source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", or "folder:PATH", a folder
+            of class-named folders of images ("folder:PATH?resize=28" where their sizes differ), or
+            a name given to `glimpse_envs.sources.from_arrays` or `from_dataset` in this process.
         split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.
@@ -84,7 +91,9 @@ class ImageClassification(PictureTask):
         budget: T, glimpses in an episode, the first included.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
-        sensor: "retina", the only one yet.
+        sensor: "retina"; a name given to `glimpse_envs.register_sensor`; or a class,
+            "module:Class". A sensor is given those of `glimpse_size` and `scales` that it takes,
+            and arguments of its own.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
@@ -96,20 +105,22 @@ class ImageClassification(PictureTask):
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
+        TypeError: task, scene and sensor have no such argument.
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
 
     def __init__(
         self,
         *,
-        source: str,
+        scene: str = "images",
+        source: str = "glyphs",
         split: str = "train",
-        scene_size: int,
+        scene_size: int = 60,
         clutter: int = 0,
         clutter_size: int = 8,
         budget: int,
-        glimpse_size: int,
-        scales: int,
+        glimpse_size: int = 12,
+        scales: int = 3,
         sensor: str = "retina",
         inside: bool = False,
         look: str = "continuous",
@@ -119,17 +130,29 @@ class ImageClassification(PictureTask):
         history: bool = False,
         stop: bool = False,
         glimpse_cost: float = 0.0,
+        **own: Any,
     ) -> None:
         check_choice("split", split, SPLITS)
         check_choice("reward", reward, ("final", "dense"))
-        check_integers(1, scene_size=scene_size, clutter_size=clutter_size)
-        check_integers(0, clutter=clutter)
-        scene = make_scene(source, split, scene_size, clutter, clutter_size)
-        super().__init__(
+        own = enter_arguments(self.parameters({"scene": scene, "sensor": sensor}), own)
+        if clutter and "clutter" not in keyword_parameters(find_scene(scene)):
+            raise ValueError(f"clutter={clutter} must be 0: scene={scene!r} has none")
+        pictures = make_scene(
             scene,
-            sensor=sensor,
-            glimpse_size=glimpse_size,
-            scales=scales,
+            dict(
+                source=source,
+                split=split,
+                scene_size=scene_size,
+                clutter=clutter,
+                clutter_size=clutter_size,
+                **own,
+            ),
+        )
+        super().__init__(
+            pictures,
+            sensor=make_sensor(
+                sensor, pictures.shape, dict(glimpse_size=glimpse_size, scales=scales, **own)
+            ),
             inside=inside,
             look=look,
             max_move=max_move,
@@ -138,21 +161,28 @@ class ImageClassification(PictureTask):
             history=history,
             stop=stop,
             glimpse_cost=glimpse_cost,
-            class_names=scene.class_names,
+            answers=pictures.answers,
         )
         self._dense = reward == "dense"
         self.answer_reward = self._paid = 1.0 / self.budget if self._dense else 1.0
-        self._class_names = scene.class_names
+        self.question, self._names = pictures.question, pictures.answers
         answer = Component(
-            spaces.Discrete(len(scene.class_names)), effect="scored", taught=True, entropy=False
+            spaces.Discrete(len(self._names)), effect="scored", taught=True, entropy=False
         )
         parts = self.look_components | {"answer": answer}
         self.components = {name: parts[name] for name in COMPONENTS if name in parts}
 
+    @classmethod
+    def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:
+        return (
+            find_scene(arguments.get("scene", "images")),
+            find_sensor(arguments.get("sensor", "retina")),
+        )
+
     @property
     def chance(self) -> float:
-        """Mean return of answering any one class in the fewest glimpses."""
-        return self._return_of(1.0 / len(self._class_names))
+        """Mean return of the most frequent answer, in the fewest glimpses."""
+        return self._return_of(self._scene.chance)
 
     @property
     def ceiling(self) -> float:
@@ -182,13 +212,13 @@ class ImageClassification(PictureTask):
         return actions
 
     def state_bounds(self) -> dict[str, tuple[float, float]]:
-        return super().state_bounds() | {"answers": (-1, len(self._class_names) - 1)}
+        return super().state_bounds() | {"answers": (-1, len(self._names) - 1)}
 
     def picture(self, row: int, caption: str) -> "Picture":
         answer = int(self._answers[row])
         return self.picture_of(
             row,
             caption,
-            answer=None if answer < 0 else self._class_names[answer],
-            target=self._class_names[self._stage.labels[self._stage.group_of[row]]],
+            answer=None if answer < 0 else self._names[answer],
+            target=self._names[self._stage.labels[self._stage.group_of[row]]],
         )

@@ -1,27 +1,43 @@
-"""Scenes, chosen by name. A new scene is one file and one branch of `make_scene`."""
+"""Scenes, chosen by name. A new scene is one file and one row of `SCENES`."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
-from glimpse_envs import sources
+from glimpse_envs.core.arguments import keyword_parameters
+from glimpse_envs.core.classes import add_name, find_class
+from glimpse_envs.vision.scenes.scene import Scene
 
-if TYPE_CHECKING:
-    from glimpse_envs.vision.scenes.scene import Scene
+SCENES: dict[str, str] = {
+    "images": "glimpse_envs.vision.scenes.images:ImageScene",
+    "circle_square": "glimpse_envs.vision.scenes.circle_square:CircleSquareScene",
+}
+"""The one list of scenes: name -> "module:Class"."""
 
 
-def make_scene(source: str, split: str, size: int, clutter: int, clutter_size: int) -> "Scene":
-    """Return the scene that the flat arguments of an environment name.
+def register_scene(name: str, path: str) -> None:
+    """Let `scene=name` stand for the class "module:Class", in this process.
 
     Raises:
-        ValueError: an argument does not fit the others; the message says what would.
+        ValueError: the name stands for another class.
     """
-    if isinstance(source, str) and source == "circle_square":
-        from glimpse_envs.vision.scenes.circle_square import CircleSquareScene
+    add_name(SCENES, name, path)
 
-        if clutter:
-            raise ValueError(f"clutter={clutter} must be 0 for source='circle_square'")
-        return CircleSquareScene(split, size)
-    if not sources.is_known(source):
-        raise sources.unknown(source, ", circle_square")
-    from glimpse_envs.vision.scenes.images import ImageScene
 
-    return ImageScene(source, split, size, clutter, clutter_size)
+def find_scene(scene: object) -> type[Scene]:
+    """Return the class of a scene, by its name in `SCENES` or as "module:Class".
+
+    Raises:
+        ValueError: there is no such scene.
+    """
+    found: type[Scene] = find_class("scene", scene, Scene, SCENES)
+    return found
+
+
+def make_scene(scene: object, arguments: Mapping[str, Any]) -> Scene:
+    """Return a scene with those of `arguments` that it takes.
+
+    Raises:
+        ValueError: there is no such scene, or an argument is wrong.
+    """
+    kind: Any = find_scene(scene)
+    return kind(**{name: arguments[name] for name in keyword_parameters(kind) if name in arguments})

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_memory
+from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
@@ -23,18 +23,21 @@ _FIXED_SCENES = 10_000
 
 
 class CircleSquareScene(Scene):
-    """A circle or a square in a scene of side `size`; the splits draw from one distribution.
+    """A circle or a square; the splits draw from one distribution.
 
     Args:
         split: "train", "validation" or "test" (the fixed splits are 10,000 scenes each, drawn from
             keys of their own).
-        size: the scene's side in pixels.
+        scene_size: the scene's side in pixels.
     """
 
-    class_names = ("square", "circle")
+    question = "Is it a square or a circle?"
+    answers = ("square", "circle")
     dtype = np.float32
 
-    def __init__(self, split: str, size: int) -> None:
+    def __init__(self, *, split: str, scene_size: int) -> None:
+        check_integers(1, scene_size=scene_size)
+        size = int(scene_size)
         check_memory(2 * 20 * (2 * size) ** 2, scene_size=size)  # what `_objects` draws
         self.shape = (1, size, size)
         self._split, self._size = split, size

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
-from glimpse_envs.core.arguments import check_memory
+from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
@@ -22,9 +22,9 @@ class ImageScene(Scene):
     """One image of a source, and pieces of others.
 
     Args:
-        source: the name of a source (see `glimpse_envs.sources`).
         split: "train", "validation" or "test".
-        size: the scene's side in pixels, at least the image's.
+        source: the name of a source (see `glimpse_envs.sources`).
+        scene_size: the scene's side in pixels, at least the image's.
         clutter: number of pieces.
         clutter_size: a piece's side in pixels, at most the image's.
 
@@ -34,7 +34,12 @@ class ImageScene(Scene):
 
     dtype = np.uint8
 
-    def __init__(self, source: str, split: str, size: int, clutter: int, clutter_size: int) -> None:
+    def __init__(
+        self, *, split: str, source: str, scene_size: int, clutter: int = 0, clutter_size: int = 8
+    ) -> None:
+        check_integers(1, scene_size=scene_size, clutter_size=clutter_size)
+        check_integers(0, clutter=clutter)
+        size = int(scene_size)
         info = sources.describe(source)
         channels, height, width = info.image_shape
         if size < max(height, width):
@@ -49,7 +54,8 @@ class ImageScene(Scene):
             )
         check_memory(20 * clutter, clutter=clutter)  # random words
         self.shape = (channels, size, size)
-        self.class_names, self.fingerprint = info.class_names, info.fingerprint
+        self.question = f"Which {info.kind} is it?"
+        self.answers, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
         self._clutter, self._clutter_size = clutter, clutter_size
 

@@ -1,4 +1,4 @@
-"""Interface of scenes: labelled pictures, each drawn from its own random stream."""
+"""Interface of scenes: pictures with an answer, each drawn from its own random stream."""
 
 from abc import ABC, abstractmethod
 
@@ -9,17 +9,24 @@ from glimpse_envs.core.keys import Keys
 
 
 class Scene(ABC):
-    """A distribution of labelled pictures.
+    """A distribution of pictures, and what is asked of them.
+
+    The constructor takes `split` ("train", "validation" or "test") and arguments of its own, all by
+    keyword; `gymnasium.make` passes on what it names.
 
     Attributes:
         shape: (C, H, W), C = 1 (grey) or 3 (colour).
-        class_names: indexed by label.
+        question: what is asked, in words, such as "Which digit is it?".
+        answers: the names of the answers, indexed by label.
+        targets: most targets in a picture, at least 1.
         dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
         fingerprint: of a user's own images; "" where there are none.
     """
 
     shape: tuple[int, int, int]
-    class_names: tuple[str, ...]
+    question: str
+    answers: tuple[str, ...]
+    targets: int = 1
     dtype: type
     fingerprint: str = ""
 
@@ -28,14 +35,22 @@ class Scene(ABC):
     def num_scenes(self) -> int | None:
         """Number of scenes in a fixed split; None where scenes are drawn for ever."""
 
+    @property
+    def chance(self) -> float:
+        """Share of scenes whose answer is the most frequent one."""
+        return 1.0 / len(self.answers)
+
     @abstractmethod
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
-        """Draw the scenes `which` (m,) anew.
+        """Draw the scenes `which` (m,) anew; called on several threads at once, each with scenes of
+        its own.
 
         Args:
             which: indices into the arrays below.
             keys: of all n scenes.
             canvas: (n, C, H + 2, W + 2), the picture within a border of zeros that stays zero.
-            labels: (n,) in [0, len(class_names)).
-            boxes: (n, 4), the target's x0, y0, x1, y1 in pixels.
+            labels: (n,) in [0, len(answers)).
+            boxes: (n, 4), the target's x0, y0, x1, y1 in pixels; of a scene with `targets` > 1
+                (n, targets, 4), in the order in which they are to be looked at, and NaN behind the
+                last where a picture has fewer.
         """

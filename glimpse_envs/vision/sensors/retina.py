@@ -8,17 +8,19 @@ read (`windows`); other scenes, and coarser scales, are summed once, a plane a s
 that a cell at any scale costs four reads.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.vision.sensors.planes import plane_size, read_plane, sum_scenes
-from glimpse_envs.vision.sensors.sensor import Sensor
+from glimpse_envs.vision.sensors.sensor import Sensor, square
 from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slack
 
 # Sums of bytes over squares of this side still fit into 16 bits; beyond, float32 is exact to 2**24.
@@ -32,32 +34,52 @@ class Retina(Sensor):
     """Multi-scale sensor: K windows of g x g cells around one place.
 
     Args:
-        height, width: the scene's sides in pixels.
-        channels: 1 (grey) or 3 (colour).
+        shape: (C, H, W) of the scenes, C = 1 (grey) or 3 (colour).
         glimpse_size: g, the side of a glimpse in cells.
         scales: K; scale k has cells of side 2**k pixels.
+
+    Raises:
+        ValueError: a size is not positive, or needs more memory than there is.
     """
 
-    height: int
-    width: int
-    channels: int
+    shape: tuple[int, int, int]
+    _: KW_ONLY
     glimpse_size: int
     scales: int
 
+    def __post_init__(self) -> None:
+        check_integers(1, glimpse_size=self.glimpse_size, scales=self.scales)
+        if self.scales > 12:
+            raise ValueError(
+                f"scales={self.scales} must be at most 12: scale k is 2**k pixels a cell"
+            )
+        check_memory(8 * self.scales * math.prod(self.shape), scene_size=max(self.shape[1:]))
+        # A glimpse and the arrays that it goes through.
+        numbers = math.prod(self.glimpse_shape)
+        check_memory(12 * numbers, glimpse_size=self.glimpse_size, scales=self.scales)
+
     @property
-    def sides(self) -> tuple[float, ...]:
+    def window_sides(self) -> tuple[float, ...]:  # type: ignore[override]  # computed
         """The side in pixels of each scale's window, finest first."""
         return tuple(float(self.glimpse_size << k) for k in range(self.scales))
 
     @property
+    def outlines(self) -> tuple[Floats, ...]:
+        return tuple(square(side) for side in self.window_sides)
+
+    @property
     def glimpse_shape(self) -> tuple[int, int, int]:
         """(K * C, g, g), scale by scale, each with its channels."""
-        return (self.scales * self.channels, self.glimpse_size, self.glimpse_size)
+        return (self.scales * self.shape[0], self.glimpse_size, self.glimpse_size)
 
     @property
     def multiply_adds(self) -> int:
         """Four sums of pixels are mixed for each cell."""
-        return 4 * int(np.prod(self.glimpse_shape))
+        return 4 * math.prod(self.glimpse_shape)
+
+    def panels(self, glimpse: Float32s) -> Sequence[tuple[str, Float32s]]:
+        scales = glimpse.reshape(self.scales, self.shape[0], *glimpse.shape[1:])
+        return [(f"{s:g} px", seen) for s, seen in zip(self.window_sides, scales, strict=True)]
 
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
         """Return zeroed room for `scenes` scenes: the scenes themselves, and their coarser sums.
@@ -67,15 +89,16 @@ class Retina(Sensor):
             the middle of a larger array, so that a strip which begins or ends outside can be read;
             and `sums` (scenes, C, M): the planes that `read` needs, one after the other.
         """
-        shape = (scenes, self.channels, self.height + 2, self.width + 2)
+        channels, height, width = self.shape
+        shape = (scenes, channels, height + 2, width + 2)
         beyond = slack(self.glimpse_size)
         pixels: NDArray = np.zeros(int(np.prod(shape)) + 2 * beyond, dtype)
         first = _first_plane(dtype)
-        size = sum(plane_size(self.height, self.width, 1 << k) for k in range(first, self.scales))
+        size = sum(plane_size(height, width, 1 << k) for k in range(first, self.scales))
         narrow = dtype == np.uint8 and 1 << (self.scales - 1) <= _WIDEST_UINT16
         sums_dtype = np.uint16 if narrow else np.float32
         canvas = pixels[beyond:-beyond].reshape(shape)
-        return canvas, np.zeros((scenes, self.channels, size), sums_dtype)
+        return canvas, np.zeros((scenes, channels, size), sums_dtype)
 
     def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
         """Sum the scenes `which` (n,) of `canvas` into `sums` (both as `allocate` gave them)."""
@@ -104,7 +127,7 @@ class Retina(Sensor):
         # A little above white, so that rounding carries no mean beyond 1.
         white = np.float32((255.0 if bytewise else 1.0) * (1 + 2**-21))
         first = _first_plane(canvas.dtype)
-        shape, g = (self.height, self.width), self.glimpse_size
+        shape, g = self.shape[1:], self.glimpse_size
         where = (scenes, centres, rows, glimpses)
         if bytewise:
             _byte_reader(g)(canvas, canvas.base, *where, min(first, self.scales), white)

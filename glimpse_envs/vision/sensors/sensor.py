@@ -1,31 +1,56 @@
 """Interface of sensors, which read glimpses of a batch of scenes."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
+import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Floats, Ints
 
 
 class Sensor(ABC):
-    """Reads glimpses of g x g cells around places in scenes (C, H, W)."""
+    """Reads glimpses around places in scenes.
+
+    The constructor takes the scenes' `shape` (C, H, W), and arguments of its own by keyword;
+    `gymnasium.make` passes on what it names.
+
+    Attributes:
+        shape: (C, H, W) of the scenes.
+        window_sides: (K,) where a glimpse is (K C, g, g), the means over the cells of K square
+            windows: their sides in pixels, finest first. Empty where it is anything else.
+    """
+
+    shape: tuple[int, int, int]
+    window_sides: tuple[float, ...] = ()
 
     @property
     @abstractmethod
-    def sides(self) -> tuple[float, ...]:
-        """The side in pixels of each window that a glimpse shows, finest first."""
+    def glimpse_shape(self) -> tuple[int, ...]:
+        """Of one glimpse, any."""
 
     @property
     @abstractmethod
-    def glimpse_shape(self) -> tuple[int, int, int]:
-        """(K * C, g, g): K windows, one after the other, each with its channels."""
+    def outlines(self) -> tuple[Floats, ...]:
+        """What a glimpse shows of a scene, for drawings and costs: polygons, finest first, each its
+        corners (n, 2), (x, y) in pixels from the place looked at."""
 
     @property
     @abstractmethod
     def multiply_adds(self) -> int:
-        """Spent on reading one glimpse, all its windows together."""
+        """Spent on reading one glimpse, all of it."""
 
-    @abstractmethod
+    @property
+    def tile(self) -> int:
+        """The side in pixels of the tiles that `look="tiles"` chooses from: the finest outline's
+        width."""
+        return max(1, round(float(np.ptp(self.outlines[0][:, 0]))))
+
+    def panels(self, glimpse: Float32s) -> Sequence[tuple[str, Float32s]]:
+        """Return what `glimpse` shows as it is to be drawn, (label, picture (C, h, w) in [0, 1]),
+        the k-th in the colour of the k-th outline."""
+        return [("", glimpse.reshape(1, -1, glimpse.shape[-1]))]
+
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
         """Return zeroed arrays for `scenes` scenes and for the sums precomputed of each.
 
@@ -33,10 +58,10 @@ class Sensor(ABC):
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`, uint8 (0 to 255) or float32 (0 to 1): the
             pixels within a border of zeros; and `sums` (scenes, ...), of any shape and dtype.
         """
+        return plain_canvas(self.shape, scenes, dtype), np.zeros((scenes, 0))
 
-    @abstractmethod
-    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
-        """Fill `sums` of the scenes `which` (n,), whose canvas was drawn anew.
+    def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:  # noqa: B027
+        """Fill `sums` of the scenes `which` (n,), whose canvas was drawn anew; nothing by default.
 
         Called on several threads at once, each with scenes of its own.
         """
@@ -61,3 +86,20 @@ class Sensor(ABC):
             glimpses: (m, *glimpse_shape), whose `rows` are overwritten with values in [0, 1];
                 outside the scene there are zeros.
         """
+
+
+def plain_canvas(shape: tuple[int, int, int], scenes: int, dtype: type) -> NDArray:
+    """Return zeroed pixels (scenes, C, H + 2, W + 2) of scenes of `shape`, with a border."""
+    channels, height, width = shape
+    return np.zeros((scenes, channels, height + 2, width + 2), dtype)
+
+
+def square(side: float) -> Floats:
+    """Return the corners (4, 2) of a square around the place looked at."""
+    return np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * side / 2
+
+
+def circle(radius: float, corners: int = 64) -> Floats:
+    """Return `corners` places (corners, 2) on a circle around the place looked at."""
+    angles = np.arange(corners) * (2 * np.pi / corners)
+    return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)

@@ -1,4 +1,4 @@
-"""A picture with two answers in sequence: which class, and then whether its number is even."""
+"""A picture with two answers in sequence: which digit, and then whether it is even."""
 
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
 from glimpse_envs.vision.picture_task import PictureTask
 from glimpse_envs.vision.scenes import make_scene
+from glimpse_envs.vision.sensors import make_sensor
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
@@ -28,23 +29,12 @@ class TwoAnswers(PictureTask):
     """
 
     answer_reward = 0.5
+    question = "Which digit is it? Is it even?"
 
     def __init__(self, *, split: str = "train", look: str = "continuous") -> None:
-        scene = make_scene("glyphs", split, 28, clutter=0, clutter_size=8)
-        super().__init__(
-            scene,
-            sensor="retina",
-            glimpse_size=8,
-            scales=2,
-            inside=False,
-            look=look,
-            max_move=0.5,
-            budget=BUDGET,
-            view="glimpse",
-            history=False,
-            stop=False,
-            glimpse_cost=0.0,
-        )
+        scene = make_scene("images", dict(source="glyphs", split=split, scene_size=28))
+        sensor = make_sensor("retina", scene.shape, dict(glimpse_size=8, scales=2))
+        super().__init__(scene, sensor=sensor, look=look, max_move=0.5, budget=BUDGET)
         answer = Component(spaces.Discrete(10), effect="scored", taught=True, entropy=False)
         parts = self.look_components | {"answer": answer}
         self.components = {name: parts[name] for name in COMPONENTS if name in parts}

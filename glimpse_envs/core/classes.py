@@ -1,0 +1,46 @@
+"""Classes by name: one of a list, or "module:Class" of any package."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from glimpse_envs.core.arguments import shown
+
+
+def find_class(argument: str, name: object, base: type, known: Mapping[str, str]) -> Any:
+    """Return the class that an argument names.
+
+    Args:
+        argument: its name, for the messages.
+        name: one of `known`, or "module:Class".
+        base: of which it must be a subclass.
+        known: name -> "module:Class".
+
+    Raises:
+        ValueError: it names no class, or none that extends `base`.
+        ModuleNotFoundError: there is no such module.
+    """
+    path = known.get(name, name) if isinstance(name, str) else ""
+    module, _, class_name = path.partition(":")
+    if not module or not class_name:
+        names = "".join(f"{one!r}, " for one in known)
+        raise ValueError(f"{argument}={shown(name)} must be {names}or a class, 'module:Class'")
+    found = getattr(import_module(module), class_name, None)
+    if not isinstance(found, type) or not issubclass(found, base):
+        raise ValueError(
+            f"{argument}={name!r}: {module} has no class {class_name} that extends "
+            f"{base.__module__}.{base.__name__}"
+        )
+    return found
+
+
+def add_name(known: dict[str, str], name: str, path: str) -> None:
+    """Add `name` to the list `known`, name -> "module:Class".
+
+    Raises:
+        ValueError: the name stands for another class, or the class is not so written.
+    """
+    if ":" in name or ":" not in path:
+        raise ValueError(f"{name!r} must be a name without ':', and {path!r} a 'module:Class'")
+    if known.setdefault(name, path) != path:
+        raise ValueError(f"the name {name!r} is taken: it stands for {known[name]}")
