@@ -100,10 +100,7 @@ def differences(settings: Sequence[dict[str, Any]], *, absent: bool = False) -> 
     """
     names = sorted(set().union(*settings))
     differing = [n for n in names if any(s.get(n) != settings[0].get(n) for s in settings)]
-    return [
-        [setting(n, s.get(n)) for n in differing if n in s or absent]
-        for s in settings
-    ]
+    return [[setting(n, s.get(n)) for n in differing if n in s or absent] for s in settings]
 
 
 def _row(record: Record) -> str:
