@@ -5,6 +5,7 @@ glimpses, its twin is given random ones. Then both are scored on 10,000 unseen s
 """
 
 import multiprocessing
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from agents.training.loop import train
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
+from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
 
 
@@ -31,18 +33,18 @@ class DemoConfig:
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
     """Id of the environment."""
     minutes: float = 3.0
-    """Length of the training of both models, at the same time, in minutes."""
-    scenes: int = 10_000
-    """Number of unseen scenes to score on."""
-    folder: Path = Path("demo")
-    """Folder of runs, film and pictures; those of an earlier demo are replaced."""
+    """Length of the training in minutes of CPU time; the two models train at the same time."""
+    episodes: int = 10_000
+    """Number of test episodes to score on."""
+    out: Path = Path("demo")
+    """Folder of the runs, the film and the pictures; those of an earlier demo are replaced."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
 
 
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     """Train the two models, print the table, write film and contact sheet; return the scores."""
-    demo.folder.mkdir(parents=True, exist_ok=True)
+    demo.out.mkdir(parents=True, exist_ok=True)
     learned = ReinforceConfig(
         env_id=demo.env_id,
         minutes=demo.minutes,
@@ -50,9 +52,12 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
         precision=fastest_precision(),
     )
     control = replace(learned, gaze="random")
-    folders = {"learned": demo.folder / "run-learned", "random": demo.folder / "run-random"}
-    for folder in folders.values():
-        _clear_run(folder)
+    folders = {"learned": demo.out / "run-learned", "random": demo.out / "run-random"}
+    with ExitStack() as locks:  # both, before either is cleared
+        for folder in folders.values():
+            locks.enter_context(writing(folder))
+        for folder in folders.values():
+            _clear_run(folder)
 
     print(f"Training on {demo.env_id} for {demo.minutes:g} minutes: one model learns where to")
     print("look; its twin, trained in a second process, is given random glimpses.")
@@ -68,23 +73,23 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     if twin.exitcode != 0:
         raise RunError("the twin's training failed; its error stands above")
 
-    print(f"\nScoring on {demo.scenes:,} unseen scenes ...")
+    print(f"\nScoring on {demo.episodes:,} unseen scenes ...")
     runs = {name: open_run(folder) for name, folder in folders.items()}
     scores = {
-        "learned glimpses": evaluate_run(runs["learned"], episodes=demo.scenes),
-        "random glimpses (trained so)": evaluate_run(runs["random"], episodes=demo.scenes),
+        "learned glimpses": evaluate_run(runs["learned"], episodes=demo.episodes),
+        "random glimpses (trained so)": evaluate_run(runs["random"], episodes=demo.episodes),
         "raster scan (same model)": evaluate_run(
-            runs["random"], episodes=demo.scenes, gaze="raster"
+            runs["random"], episodes=demo.episodes, gaze="raster"
         ),
-        "chance": evaluate(_Chance(demo.env_id), demo.env_id, episodes=demo.scenes),
+        "chance": evaluate(_Chance(demo.env_id), demo.env_id, episodes=demo.episodes),
     }
     print(f"\n{compare_table(scores)}\n")
 
-    film, sheet = demo.folder / "film.mp4", demo.folder / "scanpaths.png"
+    film, sheet = demo.out / "film.mp4", demo.out / "scanpaths.png"
     write_showcase(
         load_policy(folders["learned"]), demo.env_id, film, sheet, title="learned glimpses"
     )
-    print(f"film:          {film}\ncontact sheet: {sheet}\nruns:          {demo.folder}/run-*")
+    print(f"film:          {film}\ncontact sheet: {sheet}\nruns:          {demo.out}/run-*")
     return scores
 
 

@@ -30,34 +30,34 @@ class EvaluateConfig:
     run: Annotated[Path, tyro.conf.Positional, FOLDER]
     """Folder of the run."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Arguments of the environment that differ from the training's, such as budget=12; a record is
-    only of the trained ones."""
+    """Arguments of the environment that differ from the training's, all after one option, such as
+    budget=12; not with --record."""
     split: str = "test"
     """Split to play: test or validation."""
     episodes: int | None = None
-    """Number of episodes, from the split's first on; where it is not given, the whole split, or
-    1,000 at each level."""
+    """Number of episodes to play, from the split's first on; where it is not given, the whole
+    split, or 1,000 at each level of a task with levels."""
     gaze: str | None = None
-    """Gaze: learned, random, raster or oracle; where it is not given, that of the training."""
+    """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); where it is
+    not given, that of the training."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses."""
     batch_size: int = 1000
     """Number of episodes played at once; the result does not depend on it."""
     device: str = "cpu"
-    """Device of the model: cpu, cuda, cuda:1, ..."""
+    """Torch device of the model, such as cpu, cuda or cuda:1."""
     record: Path | None = None
-    """Folder of the record, results/... for a published one; none is written where it is not
-    given."""
+    """Folder to write the record to; no record is written where it is not given."""
     notes: str = ""
-    """Notes in the record, on differences from the references' setting."""
+    """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
-    """File (.mp4 or .gif) of a film of the first test episodes."""
+    """File, .mp4 or .gif, to write a film of the first test episodes to."""
     film_episodes: int = 4
     """Number of episodes in the film."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
     film_with: Path | None = None
-    """Folder of another run in the same environment, filmed at the right of this one."""
+    """Folder of another run in the same environment, to be filmed at the right of this one."""
 
 
 def film_run(run: Run, path: Path, episodes: int = 4, other: Run | None = None) -> None:

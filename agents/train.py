@@ -23,7 +23,7 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
 from agents.presets import PRESETS
 from agents.scoring.run_scores import validate_run
-from agents.training.command_line import FOLDER, run_command
+from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.config import TrainingConfig
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, read_config, resume_command
@@ -85,14 +85,22 @@ class RunOptions:
     run: Annotated[Path | None, FOLDER] = None
     """Folder of the run; runs/ENVIRONMENT-ALGORITHM-SEED where it is not given."""
     resume: bool = False
-    """Resume the run in the folder, if there is one, with its own config; only device, threads,
-    log-every and checkpoint-every may differ, and minutes, episodes or timesteps be greater."""
+    """Resume the run in the folder of --run, if there is one, with its own settings; only device,
+    threads, log-every and checkpoint-every may differ, and minutes, episodes or timesteps be
+    greater."""
     preset: str | None = None
-    """Name of the settings to start from, which further options change: pictures, tapes, tables."""
+    """Settings to start from, which further options change: pictures, tapes or tables."""
     from_record: Path | None = None
-    """Record (a .json file) with the settings to start from, which further options change."""
+    """Record of a published run, a .json file, with the settings to start from, which further
+    options change."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run or record may name, such as my_tasks."""
+
+
+@dataclass(frozen=True)
+@without_options("preset")
+class RunOptionsWithoutPreset(RunOptions):
+    """Folder of the run, and its first settings, where there are no presets."""
 
 
 def train_agent(
@@ -177,9 +185,11 @@ def _train_by(
     start = _config_to_start_from(module, name, algorithms, presets, rest)
     name = start.algorithm
     algorithm = algorithms[name]
-    default = _config_to_resume(algorithm.config, rest) or start
+    default = config_to_resume(algorithm.config, rest) or start
 
-    def command(config: Any = default, options: RunOptions = RunOptions()) -> None:
+    first = RunOptions() if presets else RunOptionsWithoutPreset()
+
+    def command(config: Any = default, options: RunOptions = first) -> None:
         environment = config.env_id.rpartition("/")[2]
         folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
         run = algorithm.train(
@@ -194,7 +204,7 @@ def _train_by(
     # An empty name makes the option --seed, not --config.seed.
     kind = algorithm.config
     command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
-    command.__annotations__["options"] = Annotated[RunOptions, tyro.conf.arg(name="")]
+    command.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
     prog = f"python -m {module} {name}"
     tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
 
@@ -258,7 +268,7 @@ def _trusted(arguments: list[str]) -> list[str]:
     return list(parser.parse_known_args(arguments)[0].trust)
 
 
-def _config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
+def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
     """The config of the run that `arguments` resume; None without one.
 
     Raises:

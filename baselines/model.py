@@ -27,7 +27,7 @@ class BaselineConfig(TrainingConfig):
 
     supervise: Literal["scored", "all"] = "scored"
     """Answers that learn from the label. scored: those that the environment pays, as for agents;
-    all: those after every inner glimpse. On tapes and tables the two are the same."""
+    all: those after every soft glimpse."""
 
 
 class Answers(NamedTuple):

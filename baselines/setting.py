@@ -98,7 +98,8 @@ class Setting:
                 f"{', '.join(whole.components)}"
             )
         shape, answer = whole.observation_space["scene"].shape, whole.components["answer"].space
-        choices = answer.nvec[0] if isinstance(answer, spaces.MultiDiscrete) else answer.n  # type: ignore[attr-defined]  # Discrete
+        assert isinstance(answer, spaces.Discrete | spaces.MultiDiscrete)
+        choices = answer.n if isinstance(answer, spaces.Discrete) else answer.nvec[0]
         if shape is not None and len(shape) == 3:
             # The full view, of one step, has neither the agents' budget nor a dense reward.
             seen = _describe(env_id, {**full_view(env_id, env_kwargs), "view": "glimpse"})

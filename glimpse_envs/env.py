@@ -10,7 +10,13 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from glimpse_envs.core.arguments import check_flags, check_integers, check_mode, enter_arguments
+from glimpse_envs.core.arguments import (
+    check_batch_memory,
+    check_flags,
+    check_integers,
+    check_mode,
+    enter_arguments,
+)
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats, Ints
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.attributes import SharedAttributes
@@ -90,6 +96,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             **kwargs,
         )
         self.task = rules(**kwargs)
+        check_batch_memory(num_envs, self.task.observation_space, self.task.action_space)
         self._display = Display(self.task, render_mode)
         self._identity = {"task": digest(task), **digests_of(parameters, kwargs)}
         self._identity |= {name: digest(value) for name, value in self.task.identity().items()}

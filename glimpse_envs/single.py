@@ -123,6 +123,25 @@ class GlimpseEnv(gym.Env):
         frames = self.batch.render()
         return frames[0] if frames else None
 
+    def get_keys_to_action(self) -> dict[tuple[int, ...], Any]:
+        """Return key codes -> action, for `gymnasium.utils.play.play(env, wait_on_player=True)`.
+
+        On tapes the arrows move heads (left and right the input's, down and up the memory's), a
+        symbol's key puts it out (digits, then letters) and with shift writes it. On tables letters
+        choose the address, in order or as bits, and digits give the answer. The space bar makes no
+        choice.
+
+        Raises:
+            ValueError: there are no keys for this environment's actions.
+        """
+        actions, flat = self.task.keys_to_action(), self.batch.flat_actions
+        if flat is None:
+            return actions
+        rows = {
+            name: np.stack([a[name] for a in actions.values()]) for name in self.task.components
+        }
+        return dict(zip(actions, flat.encode(rows), strict=True))
+
     def close(self) -> None:
         """Close the window of the "human" mode."""
         self.batch.close()

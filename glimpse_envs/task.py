@@ -275,6 +275,15 @@ class Task(ABC):
         """Return the next action of every row, name -> (num_envs, ...), by which rows that have
         taken the oracle's actions so far collect the ceiling."""
 
+    def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
+        """Return the action of a single row, by the codes of the keys that are held together; see
+        `glimpse_envs.episodes.keyboard`.
+
+        Raises:
+            ValueError: there are no keys for these actions.
+        """
+        raise ValueError("there are no keys for these actions: give play its keys_to_action")
+
     @abstractmethod
     def state_arrays(self) -> Arrays:
         """Return the arrays of unfinished episodes that `deal` does not restore; the task changes

@@ -13,6 +13,7 @@ from glimpse_envs.evaluation.records import digest, settings_of_all
 from glimpse_envs.suite import SUITE
 from report.groups import Group
 from report.kinds import KINDS
+from report.markdown import setting
 from report.runs import Run
 
 NEUTRAL_KWARGS = frozenset(
@@ -54,7 +55,7 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
     groups: list[Group] = []
     for key in sorted(alike):
         variants = list(alike[key].values())
-        differing = differences([told[variant] for variant in alike[key]], absent="off")
+        differing = differences([told[variant] for variant in alike[key]], absent=True)
         named = [
             Group(tuple(sorted(same, key=lambda run: run.record.seed)), _label(same[0], words))
             for same, words in zip(variants, differing, strict=True)
@@ -90,19 +91,16 @@ def tasks_of(runs: Iterable[Run]) -> list[Task]:
     return sorted(found, key=place)
 
 
-def differences(settings: Sequence[dict[str, Any]], absent: str | None = None) -> list[list[str]]:
-    """What each has that is not in all of the others, ["network.core=gru", "slack=2"].
+def differences(settings: Sequence[dict[str, Any]], *, absent: bool = False) -> list[list[str]]:
+    """What each has that is not in all of the others, in words: ["core gru", "slack 2"].
 
     Args:
         settings: name -> value of each.
-        absent: the value of what one does not have; None leaves it out.
+        absent: whether to name what one does not have: "no slack".
     """
     names = sorted(set().union(*settings))
     differing = [n for n in names if any(s.get(n) != settings[0].get(n) for s in settings)]
-    return [
-        [f"{n}={s.get(n, absent)}" for n in differing if n in s or absent is not None]
-        for s in settings
-    ]
+    return [[setting(n, s.get(n)) for n in differing if n in s or absent] for s in settings]
 
 
 def _row(record: Record) -> str:

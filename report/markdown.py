@@ -40,9 +40,22 @@ def short(env_id: str) -> str:
     return env_id.removeprefix("Glimpse/")
 
 
+def setting(name: str, value: object) -> str:
+    """A setting in words: "6 glimpses", "look tiles", "no place noise"."""
+    words = name.rpartition(".")[2].replace("_", " ")
+    words = "glimpses" if words == "budget" else words
+    if isinstance(value, bool) or value is None:
+        return words if value else f"no {words}"
+    if isinstance(value, float):
+        return f"{words} {value:g}"
+    if isinstance(value, int) and words.endswith("s"):
+        return f"{count(value) if value >= 10_000 else value} {words}"
+    return f"{words} {value}"
+
+
 def environment(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
-    """An environment with what differs from its defaults."""
-    arguments = ", ".join(f"{k}={v}" for k, v in sorted(env_kwargs.items()))
+    """An environment with what differs from its defaults, in words."""
+    arguments = ", ".join(setting(k, v) for k, v in sorted(env_kwargs.items()))
     return f"{short(env_id)} ({arguments})" if arguments else short(env_id)
 
 

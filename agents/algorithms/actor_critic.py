@@ -48,26 +48,28 @@ class ActorCriticConfig(PolicyGradientConfig):
     algorithm: ClassVar[str] = "actor_critic"
 
     advantage: Literal["gae", "n_step"] = "gae"
-    """Kind of advantages: generalised, with gae_lambda, or n-step, with n_steps."""
+    """Kind of advantages. gae: generalised, with --gae-lambda; n_step: with --n-steps."""
     gae_lambda: float = 0.95
-    """Lambda of generalised advantages: 0 relies on the critic, 1 on the returns alone."""
+    """Lambda of generalised advantages, in [0, 1]: 0 relies on the critic, 1 on the returns
+    alone."""
     n_steps: int = 5
-    """Number of rewards before the critic's value in n-step advantages; with as many as glimpses,
-    the returns alone."""
+    """Number of steps, and rewards, before the critic's value in n-step advantages; with as many
+    as glimpses, the returns alone."""
     discount: float = 1.0
     """Discount factor a step, in [0, 1]."""
     epochs: int = 1
-    """Number of passes over a batch: 1 is A2C (with one minibatch), more is PPO."""
+    """Number of passes over a batch: 1, with one minibatch, is A2C; more is PPO."""
     minibatches: int = 1
-    """Number of steps of Adam a pass, each on a share of the scenes with all their copies."""
+    """Number of minibatches in a pass, one step of Adam each; the copies of a scene stay
+    together."""
     clip: float = 0.2
-    """Greatest change of a decision's probability, as a share, that PPO's objective rewards."""
+    """Greatest distance from 1 of the probability ratio that PPO's objective rewards."""
     target_kl: float | None = None
-    """Divergence from the policy that played, in nats a step, at which a batch is left; None: no
-    limit."""
+    """KL divergence from the policy that played the batch, in nats a step, above which the batch
+    is used no more; None: no limit."""
     normalise_advantages: bool = False
-    """Scale the advantages of a batch to mean 0 and standard deviation 1, as PPO's implementations
-    do and A2C's do not; look_weight is then independent of the scale of rewards."""
+    """Scale the advantages of a batch to mean 0 and standard deviation 1, as implementations of PPO
+    do and those of A2C do not."""
     value_weight: float = 0.5
     """Weight of the critic's squared error."""
 

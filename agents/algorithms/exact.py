@@ -37,8 +37,13 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from agents.algorithms.learner import AgentConfig
-from agents.algorithms.tile_learner import TileEpisodes, TileLearner, TileLosses, look_of
+from agents.algorithms.tile_learner import (
+    TileConfig,
+    TileEpisodes,
+    TileLearner,
+    TileLosses,
+    look_of,
+)
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import State
@@ -47,18 +52,19 @@ from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-class ExactConfig(AgentConfig):
+class ExactConfig(TileConfig):
     """Train a recurrent attention model over tiles by exact sums over its looks."""
 
     algorithm: ClassVar[str] = "exact"
 
     objective: Literal["hybrid", "expected_reward", "marginal_likelihood"] = "hybrid"
-    """Objective: hybrid maximises the label's log-likelihood by the answers and the expected reward
-    by the looks; the others, one objective by both."""
+    """Objective. hybrid: answers maximise the label's log-likelihood, looks the expected reward;
+    expected_reward, marginal_likelihood: both maximise this one."""
     paths: Literal["next", "all"] = "next"
-    """Looks that are summed over: the next one, after a sampled history, or all (small tasks)."""
+    """Looks that are summed over. next: the next one, after sampled ones; all: all of the episode,
+    which only small tasks allow."""
     max_paths: int = 4096
-    """Greatest number of paths a scene that paths="all" accepts."""
+    """Greatest number of paths through a scene that --paths all accepts."""
     baseline_weight: float = 0.5
     """Weight of the baseline's squared error."""
 

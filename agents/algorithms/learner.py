@@ -27,8 +27,8 @@ class AgentConfig(TrainingConfig):
     """Options of all learners of a `GlimpsePolicy`."""
 
     entropy_weight: float = 0.0
-    """Weight of the entropy bonus, in nats, of looks, stops and the choice whether to answer; the
-    answer itself has none, which would flatten it before it has earned anything."""
+    """Weight of the bonus for the entropy, in nats, of looks, stops and the choice whether to
+    answer. What is answered has no bonus."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """Sizes and kinds of the networks."""
 

@@ -26,14 +26,15 @@ class PolicyGradientConfig(AgentConfig):
     answer_by: Literal["label", "reward"] = "label"
     """Teacher of the answer: the label, by cross-entropy (RAM's hybrid), or the reward alone."""
     look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
-    """Reward of looks: the environment's, as in RAM, or, in place of the 1 of a right answer, the
-    probability or log-likelihood of the right answer, which vary less. With answer_by="reward"
-    always the environment's."""
+    """Reward of looks for an answer. reward: the environment's, as in RAM; probability or
+    log_likelihood: that of the right answer, which varies less. With --answer-by reward always the
+    environment's."""
     look_weight: float = 0.1
-    """Weight of the policy loss; 1 for actor_critic with answer_by="reward"."""
+    """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
+    --answer-by reward ignores it."""
     final_look_std: float | None = None
-    """Standard deviation of a continuous look at the end, reached linearly; None keeps the
-    first."""
+    """Standard deviation of a continuous look at the end of the training, in the unit of
+    --network.look-std, to which it changes linearly; None: it stays the same."""
 
 
 def learning_signal(

@@ -41,11 +41,12 @@ class ReinforceConfig(PolicyGradientConfig):
     algorithm: ClassVar[str] = "reinforce"
 
     gaze: Gaze = "learned"
-    """Gaze while training: the model's own, or, as a control, a scanner's, with learned answers."""
+    """Choice of looks while training. learned: by the model; random, raster, oracle: by a rule, as
+    a control, and only answers are learned."""
     baseline: Literal["learned", "none", "moving_average", "leave_one_out"] = "learned"
-    """Baseline subtracted from returns: the policy's value, nothing, a moving average of the
-    batches' mean returns (Xu et al. 2015), or the mean return of the scene's other copies (Kool et
-    al. 2019; needs copies of at least 2)."""
+    """Baseline subtracted from returns. learned: the policy's value; moving_average: that of the
+    batches' mean returns (Xu et al. 2015); leave_one_out: the mean return of the scene's other
+    copies (Kool et al. 2019), which needs --copies of at least 2."""
     baseline_weight: float = 0.5
     """Weight of the learned baseline's squared error."""
 

@@ -23,8 +23,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from agents.algorithms.learner import AgentConfig
-from agents.algorithms.tile_learner import TileEpisodes, TileLearner, TileLosses, look_of
+from agents.algorithms.tile_learner import (
+    TileConfig,
+    TileEpisodes,
+    TileLearner,
+    TileLosses,
+    look_of,
+)
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.training.checks import check_positive
@@ -32,17 +37,17 @@ from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-class StraightThroughConfig(AgentConfig):
+class StraightThroughConfig(TileConfig):
     """Train a recurrent attention model over tiles by straight-through Gumbel-softmax."""
 
     algorithm: ClassVar[str] = "straight_through"
 
     hard: bool = True
-    """Observation while training: the sampled tile, or, with no-hard, the relaxed mixture."""
+    """Observe the sampled tile while training; with --no-hard, the relaxed mixture of all tiles."""
     temperature: float = 1.0
-    """Temperature, at the start, of the softmax that the gradient goes through."""
+    """Temperature, above 0, of the relaxed sample at the start of the training."""
     final_temperature: float = 0.5
-    """Temperature at the end; its logarithm changes linearly."""
+    """Temperature, above 0, of the relaxed sample at the end; its logarithm changes linearly."""
 
 
 def gumbel_noise(like: Tensor, generator: torch.Generator) -> Tensor:

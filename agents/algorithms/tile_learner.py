@@ -6,11 +6,12 @@ privilege gives gradients of little variance.
 """
 
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import gymnasium as gym
 import torch
+import tyro
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -20,11 +21,23 @@ from agents.episodes.environments import make_training_env
 from agents.episodes.trajectory import Observation
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
-from agents.policy.networks import core_name
+from agents.policy.networks import NetworkConfig, TileNetworkOptions, core_name
 from agents.training.checks import check_finite
+from agents.training.command_line import without_options
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import PictureView
+
+
+@dataclass(frozen=True)
+@without_options("curriculum")
+class TileConfig(AgentConfig):
+    """Options of all learners over tiles."""
+
+    network: Annotated[NetworkConfig, tyro.conf.arg(constructor=TileNetworkOptions)] = field(
+        default_factory=NetworkConfig
+    )
+    """Sizes and kinds of the networks."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +131,9 @@ class TileLearner(GradientLearner):
     """
 
     policy: GlimpsePolicy
-    config: AgentConfig
+    config: TileConfig
 
-    def __init__(self, config: AgentConfig) -> None:
+    def __init__(self, config: TileConfig) -> None:
         check_finite(config, "entropy_weight")
         with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
             glimpsed = describe(seen)

@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts, check_positive
+from agents.training.command_line import without_options
 
 State = tuple[Tensor, ...]  # each (B, units)
 
@@ -21,38 +22,54 @@ class NetworkConfig:
     glimpse_network: Literal["dense", "conv"] = "dense"
     """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions."""
     contrast: bool = False
-    """Further input channels: each glimpse less its mean, over its standard deviation, which makes
-    faint shapes visible."""
+    """Add input channels that show each glimpse less its mean, over its standard deviation, which
+    makes faint shapes visible."""
     core: Literal["rnn", "gru", "lstm"] = "lstm"
     """Kind of recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
     what_units: int = 256
-    """Number of units that encode the glimpse (4 times the channels of convolutions); RAM: 128."""
+    """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
+    128."""
     where_units: int = 128
     """Number of units that encode the location and the rest of the observation."""
     word_units: int | None = None
-    """Size of the vector that stands for a word, where words are observed; None: 32."""
+    """Number of entries of a word's embedding, where words are observed; None: 32."""
     glimpse_units: int = 512
-    """Number of units that join glimpse and location; RAM: 256."""
+    """Number of units that join the codes of glimpse and location. RAM: 256."""
     normalise: bool = True
-    """Layer normalisation (Ba et al. 2016) of the joined code; RAM has none."""
+    """Normalise the joined code of each glimpse (layer normalisation, Ba et al. 2016); RAM does
+    not."""
     core_units: int = 256
-    """Number of units of the core."""
+    """Number of units of the recurrent core."""
     head_units: int = 128
-    """Number of hidden units of the look's and the baseline's heads."""
+    """Number of hidden units of the heads of looks, stops and values."""
     look_std: float = 0.15
-    """Standard deviation of a continuous look at the start."""
+    """Standard deviation of a continuous look at the start of the training, in the look's own
+    coordinates from -1 to 1."""
     learn_look_std: bool = False
     """Learn the standard deviation of a continuous look, in place of fixing or scheduling it."""
     detach_heads: bool = False
     """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
     skip: bool = False
-    """Skip connection: heads also see the encoded glimpse, past the core."""
+    """Feed the heads the encoded glimpse too, past the core."""
     answer_in_view: bool = False
-    """Choose the symbol to answer from the encoded glimpse alone (needs skip), and from memory only
-    whether to answer."""
+    """Choose the symbol to answer from the encoded glimpse alone, and from memory only whether to
+    answer. Needs --network.skip."""
     direct_access: Literal["symbols", "all"] | None = None
-    """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015): they may repeat the
-    symbols that are read (symbols), or addresses too (all)."""
+    """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
+    repeat the symbols that are read; all: the addresses too."""
+
+
+class NetworkOptions(NetworkConfig):
+    """The options of a learner that cannot use all of `NetworkConfig`; called, it makes one."""
+
+    def __new__(cls, **values: Any) -> Any:
+        return NetworkConfig(**values)
+
+
+@dataclass(frozen=True)
+@without_options("word_units", "look_std", "learn_look_std", "answer_in_view", "direct_access")
+class TileNetworkOptions(NetworkOptions):
+    """Sizes and kinds of the networks."""
 
 
 def core_name(config: NetworkConfig) -> str:

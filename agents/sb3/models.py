@@ -7,8 +7,9 @@ choices, but with a continuous look the answer is Gaussian too, which is a handi
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
+import tyro
 from gymnasium import spaces
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import A2C, PPO
@@ -17,15 +18,22 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
-from agents.policy.networks import NetworkConfig, check_network
+from agents.policy.networks import NetworkConfig, NetworkOptions, check_network
 from agents.sb3.features import GlimpseFeatures
 from agents.training.checks import check_counts, check_device, check_finite, check_positive
+from agents.training.command_line import without_options
 from agents.training.config import RunConfig
 from glimpse_envs.adapters.sb3 import task_arguments
 from glimpse_envs.evaluation.record import Model
 
 SB3Model = OnPolicyAlgorithm
 Config = TypeVar("Config", bound="SB3Config")
+
+
+@dataclass(frozen=True)
+@without_options("core", "detach_heads", "skip", "answer_in_view", "direct_access")
+class SB3NetworkOptions(NetworkOptions):
+    """Sizes and kinds of the networks."""
 
 
 def _network() -> NetworkConfig:
@@ -45,11 +53,11 @@ class SB3Config(RunConfig):
     """Whether it is recurrent; if not, it is shown all glimpses so far."""
 
     timesteps: int = 10_000_000
-    """Number of environment steps of the training, of all rows together."""
+    """Number of environment steps to train on, of all episodes together."""
     n_envs: int = 64
-    """Number of rows, episodes in parallel."""
+    """Number of episodes played at once."""
     n_steps: int = 16
-    """Number of steps of each row in an update."""
+    """Number of steps of each episode played at once, from which one update learns."""
     learning_rate: float = 7e-4
     """Learning rate of the optimiser, constant."""
     gamma: float = 1.0
@@ -59,12 +67,14 @@ class SB3Config(RunConfig):
     normalise_advantage: bool = True
     """Scale the advantages of a batch to mean 0 and standard deviation 1."""
     entropy_weight: float = 0.01
-    """Weight of the entropy bonus, in nats."""
+    """Weight of the bonus for the policy's entropy, in nats."""
     baseline_weight: float = 0.5
     """Weight of the value's squared error."""
     max_gradient_norm: float = 0.5
-    """Greatest norm of the gradient; longer ones are scaled to it."""
-    network: NetworkConfig = field(default_factory=_network)
+    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
+    network: Annotated[NetworkConfig, tyro.conf.arg(constructor=SB3NetworkOptions)] = field(
+        default_factory=_network
+    )
     """Sizes and kinds of the networks. The core is an LSTM or, for ppo and a2c, a dense layer of
     core_units over all glimpses; head_units are the hidden units of policy and value."""
     log_every: int = 10
@@ -121,7 +131,7 @@ class PPOConfig(SB3Config):
     sb3_class: ClassVar[type[SB3Model]] = PPO
 
     n_steps: int = 32
-    """Number of steps of each row in an update."""
+    """Number of steps of each episode played at once, from which one update learns."""
     gae_lambda: float = 0.95
     """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     minibatch_size: int = 512

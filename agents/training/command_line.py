@@ -1,11 +1,11 @@
-"""What all commands share: KEY=VALUE pairs, and errors in one line."""
+"""What all commands share: KEY=VALUE pairs, options that are left out, errors in one line."""
 
 import json
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 import gymnasium as gym
 import tyro
@@ -63,6 +63,24 @@ FOLDER = tyro.constructors.PrimitiveConstructorSpec(
     str_from_instance=lambda instance: [str(instance)],
 )
 """How tyro reads the folder of a run."""
+
+
+Config = TypeVar("Config")
+_HIDDEN: Any = tyro.conf.Suppress  # which mypy takes for a type
+
+
+def without_options(*names: str) -> Callable[[type[Config]], type[Config]]:
+    """A class decorator, below `@dataclass`: the command line offers no option for the inherited
+    fields `names`, which the learner cannot use. They keep their values, of a record for example.
+    """
+
+    def leave_out(config: type[Config]) -> type[Config]:
+        hints = get_type_hints(config, include_extras=True)
+        for name in names:
+            config.__annotations__[name] = _HIDDEN[hints[name]]
+        return config
+
+    return leave_out
 
 
 USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, OSError, gym.error.Error)

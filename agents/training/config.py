@@ -21,13 +21,13 @@ class RunConfig:
     env_id: str = "Glimpse/ClutteredMNIST-v0"
     """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Arguments of the environment, such as budget=6 look=tiles."""
+    """Arguments of the environment, all after one option, such as budget=6 look=tiles."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
     device: str = "cpu"
-    """Device of the model: cpu, cuda, cuda:1, ..."""
+    """Torch device of the model, such as cpu, cuda or cuda:1."""
     threads: int = 1
-    """Number of threads of torch; one a process is fastest on small machines."""
+    """Number of CPU threads of torch; one is fastest for small models."""
 
 
 @dataclass(frozen=True)
@@ -35,32 +35,34 @@ class TrainingConfig(RunConfig):
     """Options of all learners."""
 
     episodes: int = 3_000_000
-    """Number of episodes of the training, all different."""
+    """Number of episodes to train on, all different."""
     minutes: float | None = None
-    """Length of the training in minutes, in place of episodes: CPU time on one thread, else wall
-    time. Schedules then follow this clock."""
+    """Length of the training in minutes, in place of --episodes: of CPU time with one thread on the
+    CPU, else of wall time. Schedules follow this clock."""
     stop_at: float | None = None
-    """Share of validation episodes with success, in (0, 1], at which the training stops early."""
+    """Share of validation episodes with success, in (0, 1], at which the training ends early; None:
+    it does not."""
     validate_every: int = 0
-    """Number of updates from one validation to the next; 0 validates after 1/128, 1/64, ... 1/2 and
-    all of the training."""
+    """Number of updates from one validation to the next; 0: validations after 1/128, 1/64, ... 1/2
+    and all of the training."""
     validation_episodes: int = 1_000
-    """Number of episodes of a validation, of the greatest level where the task has levels; 0: no
+    """Number of episodes of a validation, at the greatest level where the task has levels; 0: no
     validation."""
     batch_size: int = 128
-    """Number of episodes in an update."""
+    """Number of episodes played at once; each update learns from one such batch."""
     curriculum: Literal["threshold", "mixture"] | None = None
-    """Distribution of levels, where the task has them: threshold is uniform up to a level that
-    grows with success; mixture is that of Zaremba & Sutskever (2015) around such a level; None is
-    uniform over all."""
+    """Distribution of the training's levels (lengths or hops). threshold: uniform up to a level
+    that rises with success; mixture: that of Zaremba & Sutskever (2015) around such a level; None:
+    uniform over all levels."""
     copies: int = 1
-    """Number of episodes a scene (M in the RAM literature), a divisor of batch_size."""
+    """Number of episodes of each scene in a batch (M in the RAM literature), a divisor of the
+    batch size."""
     learning_rate: float = 1e-3
     """Greatest learning rate of Adam; it decays along a cosine to 0."""
     warmup: float = 0.01
-    """Share of the training, in [0, 1), over which the learning rate rises."""
+    """Share of the training, in [0, 1), over which the learning rate rises linearly from 0."""
     max_gradient_norm: float = 5.0
-    """Greatest norm of the gradient; longer ones are scaled to it."""
+    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
     precision: Precision = "auto"
     """Precision of matrix products; auto is bfloat16 where the processor multiplies it natively,
     which is faster, and float32 elsewhere."""

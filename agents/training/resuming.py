@@ -66,8 +66,9 @@ def settled(config: Config, run: Run | None = None) -> Config:
     machine."""
     if getattr(config, "precision", None) != "auto":
         return config
-    source: Any = config if run is None else read_config(run, type(config))
-    return replace(config, precision=source.settled.precision)  # type: ignore[type-var]
+    given: Any = config
+    source: Any = given if run is None else read_config(run, type(config))
+    return replace(given, precision=source.settled.precision)
 
 
 def extend_budget(run: Run, config: Any) -> Run:

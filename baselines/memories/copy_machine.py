@@ -39,9 +39,11 @@ class CopyConfig:
     seed: int = 0
     """Random seed of sequences and initial weights."""
     minutes: float = 20.0
-    """Length of the training in minutes of one core; the learning rate follows this clock."""
+    """Length of the training in minutes of CPU time on one core; the learning rate follows this
+    clock."""
     batch_size: int = 16
-    """Number of sequences in an update, all of one length; the paper: 1."""
+    """Number of sequences at once, all of one length; each update learns from one such batch. The
+    paper: 1."""
     bits: int = 8
     """Number of bits in each vector."""
     min_length: int = 1
@@ -51,7 +53,7 @@ class CopyConfig:
     cells: int = 128
     """Number of cells of the memory, N."""
     width: int = 20
-    """Size of each cell, W."""
+    """Number of entries of a cell, W."""
     units: int = 100
     """Number of units of the controller, an LSTM."""
     learning_rate: float = 3e-4

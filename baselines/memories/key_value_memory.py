@@ -31,21 +31,21 @@ class KeyValueConfig(MemoryConfig):
 
     addressing: Literal["soft", "hard", "soft_to_hard"] = "soft"
     """Read of one step. soft: the weighted sum of all values; hard: a sampled value, learned by
-    REINFORCE; soft_to_hard: hard in a share of the rows that grows to 1 over the first three
-    quarters of the training. When scored the last two read the likeliest cell."""
+    REINFORCE; soft_to_hard: hard in a share of the episodes that grows to 1 over the first three
+    quarters of the training. After the training, hard and soft_to_hard read the likeliest cell."""
     score: ScoreName = "scaled_dot"
     """Score of a cell's key for the query."""
     key_units: int = 64
-    """Size of keys and queries."""
+    """Number of entries of keys and queries."""
     value_units: int = 64
-    """Size of values."""
+    """Number of entries of values."""
     temperature: float = 1.0
-    """Divisor of the scores; a cosine needs about 0.1."""
+    """Divisor of the scores, above 0; --score cosine needs about 0.1."""
     address_bits: int = 10
-    """Bits of a cell's address, lowest first: there are at most 2**address_bits cells."""
+    """Number of bits of a cell's address; there can be at most 2 to this power of cells."""
     feed: bool = True
-    """Also feed the cells to the controller one by one before it answers. On tables that costs one
-    step for each cell, and the memory alone is enough."""
+    """Feed the cells to the controller one by one before it answers, one step each; on tables the
+    memory alone is enough."""
 
 
 class KeyValueState(NamedTuple):

@@ -6,24 +6,41 @@ memory that it reads at every step.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+import tyro
 from torch import Tensor, nn
 
-from agents.policy.networks import NetworkConfig, check_network, core_name, make_core
+from agents.policy.networks import (
+    NetworkConfig,
+    NetworkOptions,
+    check_network,
+    core_name,
+    make_core,
+)
+from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.setting import Setting
 
 
 @dataclass(frozen=True)
+@without_options(*NetworkConfig.__dataclass_fields__.keys() - {"core", "core_units"})
+class ControllerOptions(NetworkOptions):
+    """Kind and size of the controller."""
+
+
+@dataclass(frozen=True)
+@without_options("supervise")
 class MemoryConfig(BaselineConfig):
     """Options of every baseline of tapes and tables."""
 
     env_id: str = "Glimpse/Copy-v0"
-    """The environment, of a tape or a table."""
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    """The controller; only its `core` and `core_units` count."""
+    """Id of the environment, a tape or a table."""
+    network: Annotated[NetworkConfig, tyro.conf.arg(constructor=ControllerOptions)] = field(
+        default_factory=NetworkConfig
+    )
+    """Kind and size of the controller; no other network option has an effect."""
 
 
 class MemoryModel(Baseline):

@@ -164,7 +164,7 @@ class NTMConfig(MemoryConfig):
     cells: int = 128
     """Number of cells of the memory, N."""
     width: int = 20
-    """Numbers in each cell, W."""
+    """Number of entries of a cell, W."""
     reads: int = 1
     """Number of reading heads."""
     writes: int = 1

@@ -4,13 +4,15 @@
 
 The input is a sequence of random 8-bit vectors and a delimiter; the output, without further input,
 is the same sequence. Training is on lengths 1 to 20; the score is the number of wrong bits in
-longer sequences. After a kill or Ctrl-C the same command resumes from the last checkpoint.
+longer sequences. After a kill or Ctrl-C, `--run RUN --resume` goes on from the last checkpoint.
 
 As in the paper: memory 128 x 20, an LSTM of 100 units, one reading and one writing head, RMSProp
 with momentum 0.9, gradients clipped to [-10, 10] entry by entry. Departures are listed in
 `baselines.memories.copy_machine`.
 """
 
+import shlex
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +20,7 @@ from typing import Annotated
 import torch
 import tyro
 
+from agents.train import config_to_resume
 from agents.training.command_line import FOLDER, run_command
 from agents.training.loop import train
 from agents.training.resuming import read_config
@@ -99,6 +102,9 @@ class CopyOptions:
 
     run: Annotated[Path | None, FOLDER] = None
     """Folder of the run; runs/ntm-copy-SEED where it is not given."""
+    resume: bool = False
+    """Resume the run in the folder of --run, if there is one, with its own settings; only log-every
+    may differ, and minutes be greater."""
     record: Path = Path("results/memory")
     """Folder of the record."""
 
@@ -107,16 +113,23 @@ def main(arguments: list[str] | None = None) -> None:
     """The command line: train, score and write the record."""
     prog, about = "python -m baselines.memories.ntm_copy", "Train an NTM to copy, and score it."
     kinds = tyro.conf.arg(name="")
-    config, options = tyro.cli(
-        tuple[Annotated[CopyConfig, kinds], Annotated[CopyOptions, kinds]],
-        args=arguments, prog=prog, description=about,
-    )  # fmt: skip
-    run_command(lambda: _train_and_score(config, options))
+
+    def command() -> None:
+        given = sys.argv[1:] if arguments is None else arguments
+        start = config_to_resume(CopyConfig, given) or CopyConfig()
+        config, options = tyro.cli(
+            tuple[Annotated[CopyConfig, kinds], Annotated[CopyOptions, kinds]],
+            args=given, prog=prog, description=about, default=(start, CopyOptions()),
+        )  # fmt: skip
+        _train_and_score(config, options)
+
+    run_command(command)
 
 
 def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
     folder = options.run or Path("runs") / f"ntm-copy-{config.seed}"
-    run = train(CopyTraining, config, folder, resume=True, how_to_resume="the same command")
+    how = f"python -m baselines.memories.ntm_copy --run {shlex.quote(str(folder))} --resume"
+    run = train(CopyTraining, config, folder, resume=options.resume, how_to_resume=how)
     _, metadata = run.load_checkpoint()
     if share_done(config, metadata["episodes"], metadata["seconds"]) < 1.0:
         return

@@ -15,28 +15,30 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts
-from baselines.model import Answers, BaselineConfig, Observation
-from baselines.pictures.picture_model import PictureModel
+from agents.training.command_line import without_options
+from baselines.model import Answers, Observation
+from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import PictureView
 
 
 @dataclass(frozen=True)
-class FullViewConfig(BaselineConfig):
+@without_options("supervise")  # there is one answer
+class FullViewConfig(PictureConfig):
     """Train a network that sees the whole scene."""
 
     algorithm: ClassVar[str] = "full_view"
 
     kind: Literal["strong", "conv", "dense"] = "strong"
-    """Network. strong: residual convolutions; conv and dense: those of the RAM paper."""
+    """Kind of network. strong: residual convolutions; conv, dense: those of the RAM paper."""
     channels: int = 32
-    """Channels of the strong network's first stage; each next stage, at half the size, has twice
-    as many."""
+    """Number of channels of the first stage, with --kind strong; each next stage has twice as
+    many."""
     stages: int = 3
-    """Stages of the strong network, each at half the size of the one before."""
+    """Number of stages, with --kind strong; each halves the height and the width."""
     units: int = 256
-    """Units of each fully connected layer."""
+    """Number of units of each fully connected layer."""
 
 
 class FullView(PictureModel):

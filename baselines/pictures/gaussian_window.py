@@ -43,17 +43,17 @@ class GaussianWindowConfig(ReaderConfig):
     algorithm: ClassVar[str] = "gaussian_window"
 
     window: Literal["draw", "retina"] = "draw"
-    """Window. draw: its centre, stride, variance and intensity are learned; retina: only its
-    centre."""
+    """Kind of window. draw: its centre, stride, variance and intensity are learned; retina: only
+    its centre."""
     place_noise: float = 0.0
-    """Standard deviation of the noise on the window's place in training, where the scene's side is
-    2; it falls linearly to 0. Meant for scenes so large that the first window rarely holds the
-    digit."""
+    """Standard deviation of noise on the window's centre at the start of the training, in units of
+    half the scene's side; it falls linearly to 0. Helps in scenes so large that the first window
+    rarely holds the digit."""
     supervise: Literal["scored", "all"] = "all"
     """Answers that learn from the label. scored: those that the environment pays, as for agents;
-    all: those after every glimpse, without which some runs lose the digit for good."""
+    all: those after every soft glimpse, without which some runs never find the digit."""
     max_gradient_norm: float = 1.0
-    """Greatest norm of a gradient; longer ones are shortened to it."""
+    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
 
 
 class GaussianWindow(RecurrentReader):

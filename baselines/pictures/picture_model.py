@@ -1,9 +1,18 @@
 """Baselines that classify pictures."""
 
+from dataclasses import dataclass
+
 from numpy.typing import NDArray
 
+from agents.training.command_line import without_options
 from baselines.model import Baseline, BaselineConfig
 from baselines.setting import Setting
+
+
+@dataclass(frozen=True)
+@without_options("curriculum")
+class PictureConfig(BaselineConfig):
+    """Options of every baseline of pictures, which have no levels for a curriculum."""
 
 
 class PictureModel(Baseline):

@@ -3,10 +3,11 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+import tyro
 from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
@@ -15,22 +16,34 @@ from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import make_head
 from agents.policy.networks import (
     NetworkConfig,
+    NetworkOptions,
     check_network,
     core_name,
     make_core,
 )
-from baselines.model import Answers, BaselineConfig, Observation
-from baselines.pictures.picture_model import PictureModel
+from agents.training.command_line import without_options
+from baselines.model import Answers, Observation
+from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import Component
 
 
 @dataclass(frozen=True)
-class ReaderConfig(BaselineConfig):
+@without_options(
+    "word_units", "look_std", "learn_look_std", "skip", "answer_in_view", "direct_access"
+)
+class ReaderNetworkOptions(NetworkOptions):
+    """Sizes and kinds of the networks, as for agents."""
+
+
+@dataclass(frozen=True)
+class ReaderConfig(PictureConfig):
     """Options of every reader of soft glimpses."""
 
-    network: NetworkConfig = field(default_factory=NetworkConfig)
+    network: Annotated[NetworkConfig, tyro.conf.arg(constructor=ReaderNetworkOptions)] = field(
+        default_factory=NetworkConfig
+    )
     """Sizes and kinds of the networks, as for agents."""
 
 

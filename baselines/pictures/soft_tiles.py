@@ -32,14 +32,14 @@ class SoftTilesConfig(ReaderConfig):
     algorithm: ClassVar[str] = "soft_tiles"
 
     attention: Literal["content", "location"] = "content"
-    """Source of the tiles' weights. content: each tile's glimpse and place; location: a head over
-    tiles, the agents' own."""
+    """Source of the tiles' weights. content: the glimpse and place of each tile; location: the
+    core's output alone, by the head of an agent."""
     score: ScoreName = "additive"
-    """Score of a tile's key for the core's query, in attention by content."""
+    """Score of a tile's key for the core's query, with --attention content."""
     key_units: int = 64
-    """Size of keys and queries, in attention by content."""
+    """Number of entries of keys and queries, with --attention content."""
     temperature: float = 1.0
-    """Divisor of the scores, in attention by content; a cosine needs about 0.1."""
+    """Divisor of the scores, above 0, with --attention content; --score cosine needs about 0.1."""
 
 
 Tiles = tuple[Tensor, Tensor | None]

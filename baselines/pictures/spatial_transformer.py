@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices, check_counts, check_positive
-from baselines.model import Answers, BaselineConfig, Observation
-from baselines.pictures.picture_model import PictureModel
+from agents.training.command_line import without_options
+from baselines.model import Answers, Observation
+from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 
@@ -24,26 +25,27 @@ WINDOW_PACE = 0.1
 
 
 @dataclass(frozen=True)
-class SpatialTransformerConfig(BaselineConfig):
+@without_options("supervise")  # there is one answer
+class SpatialTransformerConfig(PictureConfig):
     """Train a spatial transformer."""
 
     algorithm: ClassVar[str] = "spatial_transformer"
 
     transform: Literal["affine", "attention"] = "affine"
-    """Window's transform. affine: all six parameters (equation 1 of the paper); attention: one
+    """Transform of the window. affine: all six parameters (equation 1 of the paper); attention: one
     scale for both axes and a place (equation 2)."""
     first_scale: float = 0.6
-    """Side of the first window as a share of the scene's; from 1, the identity, it learns far more
-    slowly to move and to close in."""
+    """Side of the window at the start of the training, as a share of the scene's side; from 1, the
+    identity, it learns far more slowly."""
     size: int = 28
-    """Side of the glimpse in cells."""
+    """Side of the glimpse, in samples of the scene."""
     channels: int = 16
-    """Channels of the localisation network's first convolution. Its later ones and the classifier's
-    first have twice as many, the classifier's later ones four times."""
+    """Number of channels of the localisation network's first convolution. Its later ones and the
+    classifier's first have twice as many, the classifier's later ones four times."""
     units: int = 128
-    """Units of each fully connected layer."""
+    """Number of units of each fully connected layer."""
     learning_rate: float = 3e-3
-    """Highest learning rate of Adam; it decays along a cosine to 0."""
+    """Greatest learning rate of Adam; it decays along a cosine to 0."""
 
 
 class SpatialTransformer(PictureModel):

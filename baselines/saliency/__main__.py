@@ -36,6 +36,7 @@ from baselines.saliency.overlays import Cell, draw_attention, draw_bars, draw_la
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
+from glimpse_envs.evaluation.trust import trust
 from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_png
 
 
@@ -49,12 +50,14 @@ class SaliencyConfig:
     """File of the picture, a .png."""
     agent: Path | None = None
     """Folder of an agent's run in the same environment, whose scanpaths are drawn below."""
-    scenes: int = 8
-    """Number of scenes, the first of the split."""
+    episodes: int = 8
+    """Number of episodes to draw, from the split's first on."""
     split: str = "test"
     """Split of the scenes: test or validation."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses, as in agents.evaluate."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the runs may name, such as my_tasks."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,8 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
         ValueError: there is no scene to draw, a run is of the wrong kind, or the two runs see
             different scenes.
     """
-    if config.scenes < 1:
-        raise ValueError(f"scenes={config.scenes} must be at least 1")
+    if config.episodes < 1:
+        raise ValueError(f"episodes={config.episodes} must be at least 1")
     run = open_run(config.run)
     model = load_policy(run.folder)
     if not isinstance(model, PictureModel):
@@ -105,7 +108,7 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
         rows += _rows_of_agent(agent, seen, config)
         title += f" and {_name(agent)}"
     cells = [cell for label, row in rows for cell in (draw_label(label), *row)]
-    return contact_sheet(cells, config.scenes + 1, title)
+    return contact_sheet(cells, config.episodes + 1, title)
 
 
 def _rows_of_model(model: PictureModel, seen: list[Episode]) -> list[Row]:
@@ -167,7 +170,7 @@ def _play(run: Run, policy: Any, config: SaliencyConfig, **env_kwargs: Any) -> l
     """Play the scenes by the policy's likeliest actions."""
     env = gym.make(run.config["config"]["env_id"], split=config.split, **env_kwargs)
     with closing(env):
-        return [_play_scene(env, policy, scene, config.seed) for scene in range(config.scenes)]
+        return [_play_scene(env, policy, scene, config.seed) for scene in range(config.episodes)]
 
 
 def _play_scene(env: gym.Env, policy: Any, scene: int, seed: int) -> Episode:
@@ -190,7 +193,12 @@ def _play_scene(env: gym.Env, policy: Any, scene: int, seed: int) -> Episode:
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     config = tyro.cli(SaliencyConfig, args=arguments, prog="python -m baselines.saliency")
-    run_command(lambda: print(f"drawn in {write_png(draw_saliency(config), config.out)}"))
+
+    def command() -> None:
+        trust(*config.trust)
+        print(f"drawn in {write_png(draw_saliency(config), config.out)}")
+
+    run_command(command)
 
 
 if __name__ == "__main__":

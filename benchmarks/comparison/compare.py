@@ -2,7 +2,7 @@
 
 Each contender of `benchmarks.comparison.contenders` is trained for the same core-minutes, with its
 defaults and the same networks, validated as it learns, and scored on the test split. Error and
-costs are printed as a table, written to FOLDER/comparison.md and drawn in FOLDER/comparison.png.
+costs are printed as a table, written to OUT/comparison.md and drawn in OUT/comparison.png.
 The same command resumes interrupted trainings and keeps finished ones.
 """
 
@@ -40,25 +40,26 @@ class CompareConfig:
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, such as budget=6."""
     models: tuple[str, ...] = A_FEW
-    """Names of the contenders, or the one word all."""
+    """Names of the models to compare, or the one word all."""
     seeds: tuple[int, ...] = (0,)
-    """Random seeds; each contender is trained once with each."""
+    """Random seeds of scenes, samples and initial weights; each model is trained once with each."""
     minutes: float = 1.0
-    """Length of each training in minutes of one core."""
+    """Length of each training in minutes of CPU time on one core."""
     processes: int = 2
-    """Number of contenders trained at a time, at most the number of cores."""
-    scenes: int | None = None
-    """Number of test scenes to score on; all where it is not given."""
-    validation_scenes: int = 2_000
-    """Number of validation scenes scored at each doubling of the training."""
-    folder: Path | None = None
-    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where not given."""
+    """Number of trainings at a time, at most the number of cores."""
+    episodes: int | None = None
+    """Number of test episodes to score on, from the first on; where it is not given, all."""
+    validation_episodes: int = 2_000
+    """Number of episodes of a validation, at each doubling of the training."""
+    out: Path | None = None
+    """Folder of the runs, the records and the picture; runs/compare-ENVIRONMENT where it is not
+    given."""
     record: Path | None = None
-    """Folder of the records; FOLDER/records where it is not given."""
+    """Folder of the records; the folder "records" in that of --out where it is not given."""
 
     @property
     def place(self) -> Path:
-        return self.folder or Path("runs") / f"compare-{self.env_id.rpartition('/')[2]}"
+        return self.out or Path("runs") / f"compare-{self.env_id.rpartition('/')[2]}"
 
     @property
     def records(self) -> Path:
@@ -116,9 +117,9 @@ def plan(config: CompareConfig) -> list[Task]:
         ValueError, gymnasium.error.Error: the config has an invalid value.
     """
     check_positive(config, "minutes")
-    check_counts(config, "processes", "validation_scenes")
-    if config.scenes is not None:
-        check_counts(config, "scenes")
+    check_counts(config, "processes", "validation_episodes")
+    if config.episodes is not None:
+        check_counts(config, "episodes")
     names = tuple(CONTENDERS) if config.models == ("all",) else config.models
     for name in names:
         if name not in CONTENDERS:
@@ -131,7 +132,7 @@ def plan(config: CompareConfig) -> list[Task]:
     given: dict[str, Any] = {
         "minutes": config.minutes,
         "precision": fastest_precision(),
-        "validation_episodes": config.validation_scenes,
+        "validation_episodes": config.validation_episodes,
     }
     tasks = [
         Task(name, contender.config(config.env_id, config.env_kwargs, seed=seed, **given), config)
@@ -155,8 +156,8 @@ def _check_scenes(config: CompareConfig) -> None:
     available = task.num_scenes
     if available is None:
         raise ValueError(f"env_id={config.env_id!r} has no fixed test scenes to be compared on")
-    if config.scenes is not None and config.scenes > available:
-        raise ValueError(f"scenes={config.scenes}: the test split has {available}")
+    if config.episodes is not None and config.episodes > available:
+        raise ValueError(f"episodes={config.episodes}: the test split has {available}")
 
 
 def train_and_score(task: Task) -> Record:
@@ -169,7 +170,7 @@ def train_and_score(task: Task) -> Record:
     run = train_contender(
         task.contender, task.config, folder, progress_bar=False, validate=validate_run
     )
-    return score_contender(task.contender, run, compare.records, episodes=compare.scenes)
+    return score_contender(task.contender, run, compare.records, episodes=compare.episodes)
 
 
 def comparable(record: Record, config: CompareConfig) -> bool:
@@ -185,7 +186,7 @@ def comparable(record: Record, config: CompareConfig) -> bool:
         (record.env_id, scenes(record.env_kwargs)) == (config.env_id, scenes(config.env_kwargs))
         and record.config.get("minutes") == config.minutes
         and record.headline.split == "test"
-        and config.scenes in (None, record.headline.episodes)
+        and config.episodes in (None, record.headline.episodes)
     )
 
 

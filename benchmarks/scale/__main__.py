@@ -44,11 +44,11 @@ class ScalingConfig:
     sides: tuple[int, ...] = (60, 120, 240, 480, 960)
     """Sides of the scenes in pixels."""
     minutes: float = 2.0
-    """Length of each training in minutes of one core."""
-    scenes: int = 2_000
-    """Number of test scenes to score on."""
+    """Length of each training in minutes of CPU time on one core."""
+    episodes: int = 2_000
+    """Number of test episodes to score on."""
     batch_size: int = 32
-    """Number of scenes in a batch of training, scoring or timing."""
+    """Number of episodes played at once in training, scoring and timing."""
     repeats: int = 6
     """Number of timed bursts of each model, of which the fastest of each part is recorded."""
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
@@ -57,7 +57,7 @@ class ScalingConfig:
     """Precision of matrix products; bfloat16 is faster where the processor has it."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
-    folder: Path = Path("runs/scaling")
+    out: Path = Path("runs/scaling")
     """Folder of the runs, their scores and the picture; finished runs are kept."""
     record: Path | None = None
     """Folder of the record scaling.json, results/comparison for the published one; none is written
@@ -109,14 +109,14 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
     Raises:
         RunError: see `train_contender`.
     """
-    folder = scaling.folder / f"{model}-{side}"
+    folder = scaling.out / f"{model}-{side}"
     run = train_contender(model, training_config(scaling, model, side), folder)
     if (folder / "score").is_dir():
         for record in read_records(folder / "score")[0]:
-            if record.headline.episodes == scaling.scenes:
+            if record.headline.episodes == scaling.episodes:
                 return record
     options = {"batch_size": scaling.batch_size, "progress": True}
-    return score_contender(model, run, folder / "score", episodes=scaling.scenes, **options)
+    return score_contender(model, run, folder / "score", episodes=scaling.episodes, **options)
 
 
 def measure(scaling: ScalingConfig) -> Scaling:
@@ -166,7 +166,7 @@ def _check(scaling: ScalingConfig) -> None:
     if not scaling.sides or min(scaling.sides) < 1 or len(set(scaling.sides)) < len(scaling.sides):
         raise ValueError(f"sides={scaling.sides} must be counts of pixels, each given once")
     check_positive(scaling, "minutes")
-    check_counts(scaling, "scenes", "batch_size", "repeats")
+    check_counts(scaling, "episodes", "batch_size", "repeats")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -176,7 +176,7 @@ def main(arguments: list[str] | None = None) -> None:
     def command() -> None:
         measured = measure(scaling)
         print(scaling_table(measured))
-        picture = scaling.folder / "scaling.png"
+        picture = scaling.out / "scaling.png"
         draw_scaling(measured, picture)
         print(f"drawn in {picture}")
         if scaling.record is not None:

@@ -9,16 +9,25 @@ environment's work and all overheads are time lost.
 
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.policy.networks import NetworkConfig
+from agents.training.precision import UsedPrecision
 from benchmarks.options import options_parser, write_benchmark
 from glimpse_envs.evaluation.provenance import hardware
 
 ENV_ID = "Glimpse/ClutteredGlyphs-v0"
+Core = Literal["lstm", "gru", "rnn"]
+CASES: tuple[tuple[Core, UsedPrecision], ...] = (
+    ("lstm", "float32"),
+    ("gru", "float32"),
+    ("rnn", "float32"),
+    ("lstm", "bfloat16"),
+)
 SIDE = 1024  # of the matrices whose product measures the peak
 
 
@@ -50,12 +59,12 @@ def matrix_peak(precision: torch.dtype, repeats: int = 4) -> float:
     return 2 * SIDE**3 / best / 1e9
 
 
-def measure(core: str, precision: str, repeats: int) -> Speed:
+def measure(core: Core, precision: UsedPrecision, repeats: int) -> Speed:
     """Train for a few updates, and measure the peak by turns."""
     config = ReinforceConfig(
         env_id=ENV_ID,
-        precision=precision,  # type: ignore[arg-type]
-        network=NetworkConfig(core=core),  # type: ignore[arg-type]
+        precision=precision,
+        network=NetworkConfig(core=core),
     )
     learner = Reinforce(config)
     learner.update(0.5)  # compiles the kernels
@@ -78,10 +87,9 @@ def main() -> None:
     arguments = options_parser(__doc__, repeats=8).parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    cases = [(core, "float32") for core in ("lstm", "gru", "rnn")] + [("lstm", "bfloat16")]
-    speeds = [measure(core, precision, arguments.repeats) for core, precision in cases]
+    speeds = [measure(core, precision, arguments.repeats) for core, precision in CASES]
 
-    print(f"{ENV_ID}, batch 256, one thread, {hardware(1)}")
+    print(f"{ENV_ID}, batch {ReinforceConfig.batch_size}, one thread, {hardware(1)}")
     print(f"{'core':6}{'precision':12}{'episodes/s':>10}{'GFLOP/s':>10}{'peak':>8}{'share':>8}")
     for s in speeds:
         print(

@@ -4,9 +4,11 @@ import difflib
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
 SPLITS = ("train", "validation", "test")
@@ -104,6 +106,22 @@ def check_memory(needed: int, **values: int) -> None:
         named = ", ".join(f"{name}={value}" for name, value in values.items())
         raise ValueError(
             f"{named} needs {needed:,} bytes for each row; this machine has {available:,}"
+        )
+
+
+def check_batch_memory(num_envs: int, *single_spaces: spaces.Space) -> None:
+    """Raise a ValueError if `num_envs` rows of spaces need more bytes than the machine has: of each
+    entry the least, the greatest and the present value."""
+    leaves = [
+        leaf
+        for space in single_spaces
+        for leaf in (space.spaces.values() if isinstance(space, spaces.Dict) else [space])
+    ]
+    entries = sum(np.dtype(s.dtype).itemsize * prod(s.shape or ()) for s in leaves)
+    needed, available = 3 * num_envs * entries, memory_of_machine()
+    if needed > available:
+        raise ValueError(
+            f"num_envs={num_envs} needs at least {needed:,} bytes; this machine has {available:,}"
         )
 
 

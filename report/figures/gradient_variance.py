@@ -40,8 +40,8 @@ ESTIMATORS = {
 
 def draw_figure(record: VarianceRecord, path: Path) -> None:
     """Draw a panel for each experiment."""
-    figure = new_figure(16.5, 9.5)
-    (width, ratio, layer), (decisions, batch, offset), (known, *spare) = figure.subplots(3, 3)
+    figure = new_figure(11.0, 12.5)
+    (width, ratio), (layer, decisions), (batch, offset), (known, spare) = figure.subplots(4, 2)
     for panel, measure in ((width, "variance"), (ratio, RATIO)):
         curves = {
             setting.replace(", reward by ", ", "): record.curve(
@@ -58,8 +58,7 @@ def draw_figure(record: VarianceRecord, path: Path) -> None:
     _draw_batch(batch, record)
     _draw_offset(offset, record)
     _draw_known(known, record)
-    for panel in spare:
-        panel.remove()
+    spare.remove()
     save_figure(figure, path)
 
 

@@ -45,8 +45,8 @@ def draw_success(tasks: Sequence[Task], path: str | Path) -> None:
 
 
 def draw_solved(tasks: Sequence[Task], path: str | Path) -> None:
-    """Draw bars, the share of seeds that solved each of `tasks` (some), with its Wilson interval; a
-    bar that is not filled reads every cell."""
+    """Draw bars, the share of seeds that solved each of `tasks` (some), with its Wilson interval
+    where there are several seeds; a bar that is not filled reads every cell."""
     rows = [(task, group) for task in tasks for group in task.groups]
     figure = new_figure(9.0, 0.28 * (len(rows) + len(tasks)) + 1.0)
     panel = figure.subplots()
@@ -65,7 +65,7 @@ def draw_solved(tasks: Sequence[Task], path: str | Path) -> None:
     panel.set_ylim(place, 0)
     panel.set_xlim(0, 112)
     panel.set_xticks(range(0, 101, 20))
-    panel.set_xlabel("seeds that solved, %")
+    panel.set_xlabel("seeds that solved, %, with 95 % Wilson intervals")
     panel.grid(visible=False, axis="y")
     save_figure(figure, path)
 
@@ -104,18 +104,20 @@ def _draw_success(panel: Axes, task: Task, groups: Sequence[Group]) -> None:
 
 def _draw_bar(panel: Axes, place: float, group: Group) -> None:
     style = style_of_model(group.first.model)
-    low, high = (100 * bound for bound in wilson_interval(group.solved, group.seeds))
     panel.barh(
-        place, 100 * group.solved / group.seeds, height=0.7,
-        color=style.colour if style.filled else "none", edgecolor=style.colour, linewidth=1.4,
+        place, 100 * group.solved / group.seeds, height=0.7, linewidth=1.4,
+        color=(style.colour, 0.45) if style.filled else "none", edgecolor=style.colour,
     )  # fmt: skip
-    panel.hlines(place, low, high, color=INK, linewidth=1.2)
+    if group.seeds > 1:
+        low, high = (100 * bound for bound in wilson_interval(group.solved, group.seeds))
+        panel.hlines(place, low, high, color=INK, linewidth=2.0)
     panel.text(102, place, f"{group.solved} of {group.seeds}", fontsize=8, va="center")
 
 
 def _name(group: Group) -> str:
     """Who it is, what its answers learn from and how its lengths were chosen."""
-    return f"{group.label}, by {group.first.model.learns_from}, {group.curriculum}"
+    by = f"by {group.first.model.learns_from}"
+    return ", ".join([group.label, *([] if by in group.label else [by]), group.curriculum])
 
 
 def _title(task: Task) -> str:

@@ -40,7 +40,8 @@ def draw_figure(columns: Mapping[str, Sequence[Curves]], path: Path) -> None:
             draw_lines(
                 panel,
                 {
-                    name: (list(curve), list(curve.values()), style_of(turn))
+                    # The title says "choosing" or "reading".
+                    name.rpartition(": ")[2]: (list(curve), list(curve.values()), style_of(turn))
                     for turn, (name, curve) in enumerate(drawn)
                 },
             )

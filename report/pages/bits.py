@@ -13,7 +13,7 @@ from report.runs import record_links
 COPY = "`python -m baselines.memories.ntm_copy`"
 
 _HEADER = (
-    "length", "bits", "wrong bits", "least to most seed", "greatest", "wholly right %", "records",
+    "length", "bits", "wrong bits", "range over seeds", "greatest", "success %", "records",
 )  # fmt: skip
 
 
@@ -44,9 +44,10 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
         ])  # fmt: skip
     return [
         "A neural Turing machine is trained to copy random 8-bit vectors, 1 to 20 of them, and "
-        f"then copies longer sequences ({COPY}; {seeds}, {group.core_minutes:.0f} core-minutes "
-        f"each, {tested} test sequences of each length). Wrong bits are of one sequence: a mean, "
-        "also of the best and the worst seed, and the greatest number seen.",
+        f"then tested on longer ones ({COPY}; {seeds}, {group.core_minutes:.0f} core-minutes "
+        f"each, {tested} test sequences of each length). *Wrong bits* is the mean number of wrong "
+        "bits in a sequence, followed by the range of this mean over the seeds and by the greatest "
+        "number in any sequence.",
         table(_HEADER, rows),
         hardware_of([group]),
     ]

@@ -33,29 +33,33 @@ _HEAD = """# The variance of REINFORCE's gradient
 
 _METHOD = """## What was measured
 
-A policy is held still and the gradient of what its looks earn is estimated many times over, its
-answers held as they are. The variance is tr Cov of the gradient of one update of {episodes}
-episodes, copies of a scene counted as episodes, by all parameters that a look's gradient reaches;
-noise-to-signal divides it by the squared norm of the gradient itself, without bias. An exponent is
-the slope of a straight line through logarithms, with a 95 % bootstrap interval over seeds; where
-the gradient itself is not known to within half, there is no noise-to-signal.
+The policy is frozen, and the gradient of the expected reward through its looks is estimated many
+times; its answers do not learn.
 
-- Policies: `agents.policy.glimpse_policy` with an LSTM of as many units as the heads' hidden
-  layers, the glimpse network fixed; 64 units and 4 glimpses unless these are varied; Gaussian looks
-  with a standard deviation of {look_std}. *Reward by place* pays 1 / looks for each look at the
-  middle of a digit (`TranslatedGlyphs`): it depends on nothing else that the network computes, so
-  that all widths play the same game from their first weights on. *One bit at the end* is 1 with
-  that probability: another reward with the same gradient. *Reward by answer* is the probability of
-  the right answer (`CenteredGlyphs`), after {trained_updates} updates of 128 episodes.
-- Baselines: the learned one is trained alone, the policy still, until its error on held-out
-  episodes has not fallen by 1 % for 5 passes; the moving average has settled; leave-one-out
+- **Variance**: tr Cov of the gradient estimate of one update of {episodes} episodes (copies of a
+  scene are episodes too), over all parameters that a look's gradient reaches.
+- **Noise-to-signal**: the variance over the squared norm of the true gradient, estimated without
+  bias. It is left out where that norm is uncertain by more than half.
+- **Exponent**: the slope of a straight line fitted to logarithms, with a 95 % bootstrap interval
+  over seeds. 1 is linear growth, 0 is none.
+- **Policies**: `agents.policy.glimpse_policy` with a fixed glimpse network. The LSTM and the heads'
+  hidden layers have equally many units, 64 where the width is not varied; episodes have 4 glimpses
+  where these are not varied; Gaussian looks have a standard deviation of {look_std}.
+- **Rewards**: *reward by place* pays 1 / looks for each look at the middle of a digit
+  (`TranslatedGlyphs`). It depends on the looks alone, so that policies of all widths have the same
+  task from their initial weights on. *One bit at the end* is 1 with the probability that these
+  rewards sum to, which has the same expected gradient. *Reward by answer* is the probability of
+  the right answer (`CenteredGlyphs`), of policies trained for {trained_updates} updates of 128
+  episodes.
+- **Baselines**: the learned one is trained with the policy frozen, until its error on held-out
+  episodes has not fallen by 1 % for 5 passes; the moving average has converged; leave-one-out
   compares 4 copies of a scene; actor-critic is GAE with λ = {gae_lambda} and the learned baseline
-  as its critic.
-- Sampled units: a network with one hidden layer whose units are Bernoulli samples, and the same
-  with deterministic ones, its answer sampled in both; the gradient is that of the weights into the
-  hidden units.
-- One look of D dimensions: a Gaussian whose mean is linear in the input, paid by its nearness to a
-  target.
+  as critic.
+- **Sampled units**: a network with one hidden layer, whose units are Bernoulli samples or
+  deterministic; its answer is sampled in both. The gradient is that of the weights into the hidden
+  units.
+- **One look of D dimensions**: a Gaussian whose mean is linear in the input. The reward falls with
+  the distance to a target.
 
 `python -m benchmarks.variance` ({hardware}, revision {revision})."""
 
@@ -118,7 +122,7 @@ def verdict(record: VarianceRecord) -> str:
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units, as is often claimed? "
-            f"**{word}.** Exponents with a learned baseline:\n",
+            f"**{word}.** Below, the exponent with a learned baseline and its 95 % interval:\n",
             *(_of_toy(record, setting) for setting in record.settings("units")),
             *(_of_policy(record, setting, slope) for setting, slope in widths.items()),
             *(_of_looks(record, setting) for setting in record.settings("looks")),
@@ -142,7 +146,7 @@ def _of_policy(record: VarianceRecord, setting: str, noise: Slope) -> str:
     least, most = min(earned), max(earned)
     return (
         f"- width of a policy ({setting}): the variance {growth(noise)} ({noise}), noise-to-signal "
-        f"{growth_of_ratio}; it earns {earned[least]:.2g} with {least:g} units and "
+        f"{growth_of_ratio}; mean reward {earned[least]:.2g} with {least:g} units, "
         f"{earned[most]:.2g} with {most:g}"
     )
 
@@ -173,15 +177,16 @@ def _law(record: VarianceRecord, linear_widths: int) -> str:
         return "No one law fits these exponents: see the tables."
     trained = [str(slope) for name, slope in ratios.items() if name.endswith("training")]
     return (
-        "So what REINFORCE's noise-to-signal grows with, linearly, is the number of sampled "
-        "decisions that share one reward, be they hidden units or looks, and not the number of "
-        "units that compute them: policies that look alike, as at initialisation, are as noisy "
-        "whatever their width. Once trained, networks of different widths have learned different "
-        f"things, and exponents in the width ({', '.join(trained)}) are of both together"
-        f"{_with_training(record)}. "
-        f"The variance alone is linear in the width of {linear_widths} of "
-        f"{len(record.settings('width'))} policies, and says little by itself: where it grows, so "
-        "may the gradient."
+        "REINFORCE's noise-to-signal grows linearly with the number of sampled decisions that "
+        "share one reward, whether these are hidden units or looks. It does not grow with the "
+        "number of deterministic units that compute the decisions: at initialisation, where "
+        "policies of all widths look alike, all are equally noisy. After training, policies of "
+        "different widths have learned different things, so that exponents in the width "
+        f"({', '.join(trained)}) mix the effects of width and of learning. "
+        f"{_with_training(record)} "
+        f"The variance alone is linear in the width for {linear_widths} of "
+        f"{len(record.settings('width'))} policies, but says little by itself: where it grows, the "
+        "gradient may grow too."
     )
 
 
@@ -192,9 +197,9 @@ def _with_training(record: VarianceRecord) -> str:
     earned = record.curve("training", setting, "learned", "reward")
     first, last = min(ratios), max(ratios)
     return (
-        f": at one width, 64, noise-to-signal goes from {ratios[first]:.2g} after "
-        f"{first:g} updates (earning {earned[first]:.2g}) to {ratios[last]:.2g} after {last:g} "
-        f"(earning {earned[last]:.2g})"
+        f"Learning alone, at a width of 64, raises noise-to-signal from {ratios[first]:.2g} after "
+        f"{first:g} updates (mean reward {earned[first]:.2g}) to {ratios[last]:.2g} after "
+        f"{last:g} (mean reward {earned[last]:.2g})."
     )
 
 

@@ -34,9 +34,9 @@ def decisions(record: VarianceRecord) -> str:
         for estimator in ("none", "learned")
     ]
     return (
-        "Exponents in the number of looks an episode, 1 to "
-        f"{max(record.data['scale']['budgets']) - 1}, each paid as it is taken or all together by "
-        "one bit at the end, and in the dimensions of a single one.\n\n"
+        "Exponents in the number of looks in an episode, from 1 to "
+        f"{max(record.data['scale']['budgets']) - 1}, where each look is rewarded by itself or "
+        "all by one bit at the end, and in the number of dimensions of a single look.\n\n"
         + table(("decisions", "estimator", "variance", "per parameter", "noise-to-signal"), lines)
     )
 
@@ -61,12 +61,13 @@ def episodes(record: VarianceRecord) -> str:
     base = record.curve("batch", setting, "learned", "variance")[record.data["episodes"]]
     shares = [(f"{x:g}", f"{value / base:.2f}") for x, value in copies.items()]
     return (
-        f"Exponents in the episodes of an update ({setting}); independent episodes give −1.\n\n"
+        f"Exponents in the number of episodes of an update ({setting}). Independent episodes give "
+        "−1.\n\n"
         + table(("estimator", "variance"), lines)
-        + f"\n\nLeave-one-out at {record.data['episodes']} episodes, by the copies of a scene "
-        "among them, relative to the learned baseline with as many scenes as episodes: more "
-        "copies make a better baseline of fewer scenes.\n\n"
-        + table(("copies", "variance, of the learned baseline's"), shares)
+        + f"\n\nLeave-one-out with {record.data['episodes']} episodes, by the number of copies of "
+        "each scene among them, relative to the learned baseline with a scene for each episode. "
+        "More copies make a better baseline but leave fewer scenes.\n\n"
+        + table(("copies", "variance, relative to the learned baseline"), shares)
     )
 
 
@@ -81,10 +82,10 @@ def offset(record: VarianceRecord) -> str:
         lines.append((NAMES[estimator], f"{least:.2g}", f"{most / least:,.0f}", str(slope)))
     far = max(record.curve("offset", setting, "none", "variance"))
     return (
-        "A constant changes nothing about which look is best. Without a baseline the variance ends "
-        "up growing with its square; the others are affected only as far as they do not "
-        "predict it.\n\n"
-        + table(("estimator", "variance", f"times, at {far:g} more", "exponent from 2 on"), lines)
+        "A constant does not change which look is best. Without a baseline, the variance grows "
+        "with the square of a large constant. A baseline removes as much of the constant as it "
+        "predicts.\n\n"
+        + table(("estimator", "variance", f"factor at {far:g} more", "exponent from 2 on"), lines)
     )
 
 
@@ -108,15 +109,16 @@ def enumerable(record: VarianceRecord) -> str:
         "passes", "tiles read",
     )  # fmt: skip
     return (
-        f"Digits of {task['tiles']} tiles and {task['glimpses']} glimpses, so that the gradient is "
-        "a sum over all looks. Here it is the whole gradient of the expected reward, that of the "
-        "answers by back-propagation included, whose noise all that sample looks share; the look's "
-        f"head has none of it. {task['scenes']} scenes stay fixed, and an update has "
-        f"{task['scenes'] * task['copies']} episodes; {task['updates']} updates for each of "
-        f"{policies} policies, of which these are means. Bias is |E g − g| / |g|; where noise "
-        "could explain it (two standard errors), only a bound is given. As many fresh scenes would "
-        f"add {scenes:.2g} of noise-to-signal to the look's head. Passes through the network and "
-        "tiles read are those of one episode.\n\n" + table(heads, lines)
+        f"Scenes of {task['tiles']} tiles and episodes of {task['glimpses']} glimpses, so that the "
+        "true gradient is a sum over all sequences of looks. It is that of the expected reward by "
+        "all weights (*all*), which includes the gradient of the answers by back-propagation, or "
+        "by those of the look's head alone, which has no such part. "
+        f"{task['scenes']} scenes stay fixed; an update has {task['scenes'] * task['copies']} "
+        f"episodes. Means over {policies} policies with {task['updates']} updates each. Bias is "
+        "|E g − g| / |g|; where it is within two standard errors of 0, a bound is given. With "
+        "as many fresh scenes in each update, the noise-to-signal of the look's head would be "
+        f"greater by {scenes:.2g}. Passes through the network and tiles read are those of one "
+        "episode.\n\n" + table(heads, lines)
     )
 
 

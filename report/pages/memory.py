@@ -31,7 +31,7 @@ SUCCESS_FIGURE = "docs/memory_success.svg"
 SOLVED_FIGURE = "docs/memory_solved.svg"
 
 SOLVE = (
-    "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --solve-at 0.99`, then "
+    "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --stop-at 0.99`, then "
     "`python -m agents.evaluate RUN --record results/memory`"
 )
 READ_COST = "`python -m benchmarks.cost.read_cost`"
@@ -40,30 +40,32 @@ _HEAD = """# Memory that is read one cell at a time
 
 <!-- Drawn by `python -m report` from results/memory; do not edit. -->
 
-Agents that see one cell of a tape or table a step, and choose it by
-reinforcement learning, compared with models that read every cell and learn by back-propagation: the
-same sequences, the same evaluation."""
+Hard attention sees one cell of a tape or table at each step, and learns by reinforcement which one
+to read. Soft memories read every cell and learn by back-propagation. Both are trained and tested
+here on the same sequences, with the same evaluation."""
 
 _COLUMNS = (
-    "Sees: hard attention sees one cell a step. A soft memory weighs every cell at every read. "
-    "Between them are memories into which the whole sequence is written, and of which one sampled "
-    "cell a read is seen, always or after a schedule from soft to hard. Without a memory, a "
-    "network is shown the sequence and then answers.",
-    "Answer by: the *label*, cross-entropy on what was right, or *reward* alone. Heads and looks "
-    "of hard attention learn by reward in both.",
-    "Curriculum: what chose the lengths in training. *Mixture* is RL-NTM's (10 % of all lengths, "
-    "25 % up to the present one, 65 % at it), *threshold* goes on once the present length is "
-    "done, *uniform* takes all alike.",
-    "Solved: the seeds that at the end of their training had 99 % of 1,000 held-out sequences of "
-    "the longest training length wholly right.",
-    "To solve: until the first check that found it solved, a median over those seeds that solved "
-    "it; minutes are of one core. Where few seeds solve, it is the time of the lucky ones.",
-    "Success at 1x, 2x, 4x, 6x: test sequences of that many times the longest training length that "
-    "were wholly right, in percent, a mean over all seeds, solved or not.",
-    "Cells read: of an episode at the training length, a cell counts each time that it is "
-    "read; a soft read counts every cell.",
-    "Seconds an episode: of the model and the environment together, where it was measured.",
-    "Fewer than five seeds give no claim.",
+    "**Sees**. Hard attention sees one cell at each step. A soft memory takes a weighted sum over "
+    "all cells at each read. A hard key-value memory stores the whole sequence and then samples "
+    "one cell at each read; *soft to hard* begins with soft reads and ends with sampled ones. "
+    "Without a memory, a network is shown the sequence and then answers.",
+    "**Answer by**. How answers are learned: from the *label*, by cross-entropy, or from the "
+    "*reward* alone. The moves of hard attention are learned from the reward in both cases.",
+    "**Curriculum**. The distribution of lengths in training. *Mixture* is that of RL-NTM: 10 % "
+    "uniform over all lengths, 25 % uniform up to the present length, 65 % at the present length. "
+    "*Threshold* is uniform up to a present length that rises with success. *Uniform* is uniform "
+    "over all lengths throughout.",
+    "**Solved**. Number of seeds that reach a success of 99 % on 1,000 held-out sequences of the "
+    "longest training length. A sequence is a success if all its answers are right.",
+    "**Episodes and minutes to solve**. Median over the seeds that solved the task, until the "
+    "first validation at which they had; minutes of one core. With few solving seeds, this is the "
+    "time of the luckiest.",
+    "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
+    "the longest training length; mean over all seeds, solving or not.",
+    "**Cells read**. Number of cell reads in an episode of the training length. A cell that is "
+    "read twice counts twice; a soft read counts every cell.",
+    "**Seconds an episode**. Time of model and environment together, where it was measured.",
+    "Results of fewer than five seeds are no claim.",
 )
 
 
@@ -191,9 +193,10 @@ def _read_cost(measured: bool) -> str:
         return f"Not measured yet: {READ_COST}."
     link = _relative(COST_PAGE)
     return (
-        "A move of the head, an address's bits, a softmax over addresses and a soft look-up, with "
-        "gradients and without; choosing a cell and reading it are timed apart "
-        f"({READ_COST}); in numbers: [{link}]({link}).\n\n"
+        "Time of one read by the number of cells, for four ways to choose what is read: a move of "
+        "the head, the bits of an address, a softmax over addresses, and a soft look-up over all "
+        "cells. Choosing and reading are timed apart, with and without gradients "
+        f"({READ_COST}). All numbers: [{link}]({link}).\n\n"
         f"![The cost of one read by cells]({_relative(COST_FIGURE)})"
     )
 

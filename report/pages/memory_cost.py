@@ -42,20 +42,23 @@ READING: dict[str, tuple[str, ...]] = {
 }
 """The parts of a read, and the way that each is."""
 
-_HEAD = """# What memory costs
+_HEAD = """# The cost of memory
 
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->"""
 
 _METHOD = """`python -m benchmarks.cost.read_cost` ({hardware}, torch {torch}, revision {revision}).
-Medians of {repeats} repeats in which all ways take turns, one thread, microseconds of processor
-time for each read of one row. {reads} rows are read at once, so that what torch spends on a call is
-shared out over them; soft ways have fewer rows where memories of their own for all would not fit in
-{gibibytes:g} GiB, and several hard reads then go to the same memory. The controller's state has
-{units} units, a key and a value {size} numbers, all float32; one linear layer stands between the
-state and what chooses. With gradients a choice is led back through its log-probability, and a soft
-look-up through its weights, to the layer that chooses and to the state, not into the memory. The
-fused kernel works out the memory's gradient whether asked or not. Addresses are sampled by
-`torch.multinomial`, as our agents do."""
+
+- **Timing**: microseconds of CPU time on one thread for one read of one row; medians of {repeats}
+  repeats, in which all methods take turns.
+- **Batch**: {reads} rows are read at once, which share torch's overhead of a call. Where {reads}
+  memories do not fit in {gibibytes:g} GiB, soft methods have fewer rows, and several hard reads
+  share a memory.
+- **Model**: the controller's state has {units} units, keys and values have {size} entries, all
+  float32. One linear layer maps the state to moves, bits, logits or a query. Addresses are sampled
+  by `torch.multinomial`, as by the agents.
+- **Gradients**: those of a hard read flow through the log-probability of the choice, those of a
+  soft look-up through its weights, to the linear layer and the state but not to the memory. The
+  fused kernel always computes the memory's gradient too."""
 
 
 def publish(places: Places) -> Published:
@@ -110,17 +113,17 @@ def speed_section(record: Mapping[str, Any]) -> list[str]:
         )
         for s in record["speeds"]
     ]
-    heads = ("autoreset", "actions", "steps an episode", "Copy", "RepeatPrevious", "times")
+    heads = ("autoreset", "actions", "steps an episode", "Copy", "RepeatPrevious", "ratio")
     arguments = ", ".join(f"`{name}={value!r}`" for name, value in record["kwargs"].items())
     return [
-        f"Thousand row steps a second of `{record['env_id']}` ({arguments}) at {record['rows']} "
-        "rows, and of popgym's RepeatPrevious (one deck, k = 4) in as many rows of Gymnasium's "
-        f"`SyncVectorEnv`, on one core, in turns; medians of {record['repeats']} turns and of "
-        f"their ratios. popgym {record['popgym']} ({record['hardware']}, revision "
-        f"{short_revision(record['revision'])}).",
+        f"Speed of `{record['env_id']}` ({arguments}) and of popgym {record['popgym']}'s "
+        "RepeatPrevious (one deck, k = 4) in Gymnasium's `SyncVectorEnv`, in thousands of steps a "
+        f"second, summed over {record['rows']} rows, on one core. The two are timed in turns: "
+        f"medians of {record['repeats']} turns, and of their ratios ({record['hardware']}, "
+        f"revision {short_revision(record['revision'])}).",
         table(heads, lines),
-        "By the shortest solution, recorded before; at random most answers are wrong, an episode "
-        "ends almost at once, and nearly every step deals a new tape.",
+        "Actions are recorded beforehand. Random actions end most episodes at once by a wrong "
+        "answer, so that nearly every step draws a new tape.",
     ]
 
 
@@ -153,16 +156,16 @@ def cost_section(record: Mapping[str, Any]) -> list[str]:
     blocks = [f"![The cost of one read]({Path(FIGURE).name})", verdict(record)]
     for gradients in (False, True):
         title = "With gradients" if gradients else "Without gradients"
-        blocks.append(f"{title}, microseconds a read by the number of cells: whole reads.")
+        blocks.append(f"{title}, whole reads, in microseconds, by the number of cells:")
         blocks.append(_cost_table(record, TOTALS, gradients))
-        blocks.append(f"{title}: choosing and reading apart.")
+        blocks.append(f"{title}, choosing and reading apart, in microseconds:")
         blocks.append(_cost_table(record, CHOOSING | READING, gradients))
     if record["skipped"]:
         skipped = "; ".join(
             f"{each['way']} at {each['cells']:,} cells ({each['problem']})"
             for each in record["skipped"]
         )
-        blocks.append(f"Not measured, as it does not fit: {skipped}.")
+        blocks.append(f"Not measured, because memory does not suffice: {skipped}.")
     blocks.append(_METHOD.format(**{**record, "revision": short_revision(record["revision"])}))
     return blocks
 
@@ -178,7 +181,7 @@ def verdict(record: Mapping[str, Any]) -> str:
                 f"- {name}: {_times(without)} times, with gradients {_times(with_gradients)}"
                 f" ({few:,} to {many:,} cells)"
             )
-    return "How many times dearer a read is among the most cells than among the fewest:\n\n" + (
+    return "Time of a read among the most cells, relative to one among the fewest:\n\n" + (
         "\n".join(sayings)
     )
 

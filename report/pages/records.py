@@ -25,9 +25,9 @@ _HEAD = """# Records
 
 <!-- Drawn by `python -m report` from results/; do not edit. -->
 
-Every published number is drawn from one of these files. A command begins the training anew; where
-that of the run was not kept, the record, which holds seed and configuration, is given to it.
-Versions of libraries that were not kept are a dash."""
+Every published number is drawn from one of these files. The command trains the run again. Where
+the original command was not kept, it starts from the record, which holds seed and configuration.
+A dash stands for versions of libraries that were not kept."""
 
 
 def publish(places: Places) -> Published:

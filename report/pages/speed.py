@@ -15,8 +15,8 @@ _HEAD = """# Speed
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.adapter` and
 `benchmarks.speed.training`.
-One-thread figures are steps a second of processor time, the best of several repeats in which
-competitors take turns; two threads are timed by the clock."""
+With one thread, speeds are steps a second of CPU time; with two, of wall time. Each is the best of
+several repeats, in which the programs that are compared take turns."""
 
 
 def publish(places: Places) -> Published:
@@ -63,16 +63,17 @@ def _throughput(record: dict[str, Any]) -> list[str]:
     (small, few), (big, many) = sorted(glimpse.items(), key=lambda item: int(item[0]))
     seconds = [(name, f"{value:.2f}") for name, value in record["start_seconds"].items()]
     return [
-        f"## Environments\n\nThousand steps a second by rows, new scenes of every episode included "
-        f"({record['hardware']}, revision {short_revision(record['revision'])}).",
+        "## Environments\n\nThousands of steps a second, summed over the rows, by the number of "
+        f"rows; drawing new scenes is included ("
+        f"{record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
-        "## Beside ap_gym 0.7.0\n\nThousand steps a second on one core, each at its best number of "
-        "rows: 28x28 pixels, one 5x5 glimpse, 16 steps.",
-        table(("scenes", "glimpse_envs", "ap_gym", "times"), duels),
-        "## A big scene, and starting",
-        f"A glimpse (3 scales of 12x12) takes {few:.0f} ns in a scene of {small} pixels a side and "
-        f"{many:.0f} ns in one of {big}: {many / few:.2f} times.",
-        table(("fresh process", "processor seconds"), seconds),
+        "## Compared with ap_gym 0.7.0\n\nThousands of steps a second on one core, each at its "
+        "best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 steps an episode.",
+        table(("scenes", "glimpse_envs", "ap_gym", "ratio"), duels),
+        "## Large scenes and start-up",
+        f"A glimpse of 3 scales of 12x12 takes {few:.0f} ns in a scene of {small}x{small} pixels "
+        f"and {many:.0f} ns in one of {big}x{big}: {many / few:.2f} times as long.",
+        table(("fresh process", "CPU seconds"), seconds),
     ]
 
 
@@ -90,8 +91,8 @@ def _adapter(record: dict[str, Any]) -> list[str]:
     ]
     heads = ("environment", "rows", "bare", "adapter", "share", "with VecMonitor")
     return [
-        f"## Stable-Baselines3\n\nThousand steps a second on one core, of the batched environment "
-        "and of Stable-Baselines3's `VecEnv` over it, with flat actions "
+        "## Stable-Baselines3\n\nThousands of steps a second on one core: the batched environment "
+        "(bare), and inside Stable-Baselines3's `VecEnv` with flat actions (adapter) "
         f"({record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
     ]
@@ -111,10 +112,12 @@ def _training(record: dict[str, Any]) -> list[str]:
     ]
     return [
         f"## Training\n\nREINFORCE on `{record['env_id']}`, one thread ({record['hardware']}, "
-        f"revision {short_revision(record['revision'])}). Peak is that of a large matrix "
-        "product in the same precision, measured in turns with the training; environment and "
-        "overheads count as lost.",
-        table(("core", "precision", "images/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines),
+        f"revision {short_revision(record['revision'])}). *GFLOP/s* counts the model's "
+        "arithmetic over the whole time of training, environment included; *peak* is that of a "
+        "large matrix product in the same precision, timed in turns with the training.",
+        table(
+            ("core", "precision", "episodes/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines
+        ),
     ]
 
 

@@ -178,7 +178,7 @@ def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[st
     assert ended.value.code == 0
     assert "--answer-by {label,reward}" in output
     assert "--network.core {rnn,gru,lstm}" in output
-    assert "Number of episodes a scene" in output
+    assert "Number of episodes of each scene" in output
 
 
 def test_a_folder_is_named_after_environment_algorithm_and_seed(

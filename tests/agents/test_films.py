@@ -14,6 +14,7 @@ from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.policy import Policy
+from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.rendering.frame import layout_of
 from tests.support.episodes import CENTRED, CLUTTERED, make_single
@@ -152,9 +153,18 @@ def test_a_training_that_fails_ends_the_demo(
     context = SimpleNamespace(Process=FailedTwin)
     monkeypatch.setattr("multiprocessing.get_context", lambda method: context)
     with pytest.raises((RunError, FloatingPointError), match=error):
-        run_demo(DemoConfig(minutes=0.01, folder=tmp_path / "demo"))
+        run_demo(DemoConfig(minutes=0.01, out=tmp_path / "demo"))
     assert FailedTwin.calls[0] == "start"
     assert FailedTwin.calls[-1] == "terminate"
+
+
+def test_the_demo_leaves_a_run_that_is_being_trained(tmp_path: Path) -> None:
+    learned, twin = (tmp_path / "demo" / f"run-{name}" for name in ("learned", "random"))
+    learned.mkdir(parents=True)
+    (learned / "metrics.jsonl").write_text("{}")
+    with writing(twin), pytest.raises(RunError, match="is being trained by another process"):
+        run_demo(DemoConfig(minutes=0.01, out=tmp_path / "demo"))
+    assert (learned / "metrics.jsonl").exists()
 
 
 @pytest.mark.parametrize(
@@ -173,7 +183,7 @@ def test_the_fastest_precision_is_one_that_the_processor_has(
 
 @pytest.mark.learning
 def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    demo = DemoConfig(minutes=0.01, scenes=50, folder=tmp_path / "demo")
+    demo = DemoConfig(minutes=0.01, episodes=50, out=tmp_path / "demo")
     scores = run_demo(demo)
     assert list(scores) == [
         "learned glimpses",
@@ -188,9 +198,9 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert f"{100 * score.success:.2f}" in printed.partition(f"\n{name}")[2].splitlines()[0]
     assert "95 % interval" in printed
 
-    learned, control = (open_run(demo.folder / f"run-{name}") for name in ("learned", "random"))
+    learned, control = (open_run(demo.out / f"run-{name}") for name in ("learned", "random"))
     assert learned.config["config"]["gaze"] == "learned"
     assert control.config["config"] == {**learned.config["config"], "gaze": "random"}
     for name in ("film.mp4", "scanpaths.png"):
-        assert (demo.folder / name).stat().st_size > 0
-        assert f"{demo.folder / name}" in printed
+        assert (demo.out / name).stat().st_size > 0
+        assert f"{demo.out / name}" in printed

@@ -209,6 +209,12 @@ def test_the_command_trains_scores_and_records(
     costs = record.headline.costs
     assert 0 < costs["wrong_bits"] <= costs["wrong_bits_greatest"]
     assert "wrong bits a sequence" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(["--run", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "is a run already" in capsys.readouterr().err
+    main(["--run", str(tmp_path), "--resume", "--record", str(records)])
+    assert read_records(records)[0] == [record]
     model = load_policy(tmp_path)
     assert score(model, 3) == {length: record.at_level(length) for length in SCORED_LENGTHS}
 

@@ -75,7 +75,7 @@ def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
     kind: str, rows: int, tmp_path: Path, agent: Run
 ) -> None:
     run = trained(tiny_config(kind), kind, tmp_path)
-    config = SaliencyConfig(run.folder, tmp_path / "a.png", agent.folder, scenes=3, seed=5)
+    config = SaliencyConfig(run.folder, tmp_path / "a.png", agent.folder, episodes=3, seed=5)
     cells = cells_of(draw_saliency(config), columns=1 + 3)
     assert len(cells) == rows + 2
     kwargs = {"seed": 5, **agent.config["config"]["env_kwargs"]}
@@ -88,7 +88,7 @@ def test_the_sheet_shows_the_agents_scanpath_on_the_same_scenes(
 
 def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, out = trained(tiny_config("conv"), "conv", tmp_path), tmp_path / "new" / "sheet.png"
-    main([str(run.folder), "--out", str(out), "--scenes", "2", "--split", "validation"])
+    main([str(run.folder), "--out", str(out), "--episodes", "2", "--split", "validation"])
     assert f"drawn in {out}" in capsys.readouterr().out
     picture = cv2.imread(str(out))
     assert picture is not None
@@ -119,7 +119,7 @@ def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent
         (soft, blind, 2, "which learned no looks"),
         (soft, full, 2, "which learned no looks"),
         (other, agent, 2, "sees other scenes than"),
-        (soft, None, 0, "scenes=0 must be at least 1"),
+        (soft, None, 0, "episodes=0 must be at least 1"),
     ]
     for run, second, scenes, message in refused:
         folder = None if second is None else second.folder

@@ -34,8 +34,8 @@ QUICK: dict[str, Any] = {
     "env_id": CENTRED,
     "env_kwargs": {"budget": 2},
     "minutes": 0.004,
-    "scenes": 60,
-    "validation_scenes": 20,
+    "episodes": 60,
+    "validation_episodes": 20,
 }
 
 
@@ -57,7 +57,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def quick(folder: Path, *models: str, **changes: Any) -> CompareConfig:
-    return CompareConfig(**{**QUICK, "folder": folder, "models": models, **changes})
+    return CompareConfig(**{**QUICK, "out": folder, "models": models, **changes})
 
 
 @pytest.mark.learning
@@ -66,8 +66,8 @@ def test_the_command_compares_and_one_that_fails_stops_no_other(
 ) -> None:
     arguments = [
         "--env-id", CENTRED, "--env-kwargs", "budget=2", "stop=True", "--minutes", "0.03",
-        "--models", "exact", "random", "full_conv", "--folder", str(tmp_path),
-        "--scenes", "80", "--validation-scenes", "40",
+        "--models", "exact", "random", "full_conv", "--out", str(tmp_path),
+        "--episodes", "80", "--validation-episodes", "40",
     ]  # fmt: skip
     with pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -180,14 +180,14 @@ def test_a_damaged_record_is_named_and_others_are_left_out(
     ("changes", "message"),
     [
         ({"models": ("draw", "drawn")}, "models: 'drawn' must be one of reinforce"),
-        ({"scenes": 20_000}, "scenes=20000: the test split has 10000"),
+        ({"episodes": 20_000}, "episodes=20000: the test split has 10000"),
         ({"env_kwargs": {"budget": "nope"}}, "budget='nope' must be an integer"),
         ({"models": ()}, "at least one of --models"),
         ({"seeds": (-1,)}, "at least 0"),
         ({"minutes": 0.0}, "minutes=0.0 must be above 0"),
         ({"minutes": -1.0}, "minutes=-1.0 must be above 0"),
         ({"processes": 0}, "processes=0 must be at least 1"),
-        ({"scenes": 0}, "scenes=0 must be at least 1"),
+        ({"episodes": 0}, "episodes=0 must be at least 1"),
         ({"env_id": "Glimpse/Nowhere-v0"}, "Environment `Nowhere` doesn't exist"),
         (
             {"env_id": "Glimpse/Copy-v0", "env_kwargs": {}},
@@ -274,4 +274,4 @@ def test_records_are_compared_where_scenes_and_minutes_are_alike() -> None:
     for other in others:
         assert not comparable(other, config)
     assert comparable(scored(episodes=50), config)
-    assert not comparable(scored(episodes=50), replace(config, scenes=60))
+    assert not comparable(scored(episodes=50), replace(config, episodes=60))

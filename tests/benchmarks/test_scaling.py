@@ -232,8 +232,8 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [
-        *("--sides", "32", "--minutes", "0.004", "--scenes", "40", "--batch-size", "20"),
-        *("--repeats", "1", "--precision", "float32", "--folder", str(tmp_path / "runs")),
+        *("--sides", "32", "--minutes", "0.004", "--episodes", "40", "--batch-size", "20"),
+        *("--repeats", "1", "--precision", "float32", "--out", str(tmp_path / "runs")),
         *("--record", str(tmp_path / "record")),
     ]
     main(arguments)
@@ -266,7 +266,7 @@ def test_an_interrupted_training_is_not_scored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scaling = ScalingConfig(
-        sides=(32,), minutes=10.0, batch_size=4, precision="float32", folder=tmp_path
+        sides=(32,), minutes=10.0, batch_size=4, precision="float32", out=tmp_path
     )
     monkeypatch.setattr(contender_runs, "train", lambda *a, **k: train(*a, **k, stop_after=1))
     with pytest.raises(RunError, match="interrupted; the same command goes on"):
@@ -288,7 +288,7 @@ def test_bad_settings_are_told(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--folder", str(tmp_path)])
+        main([*arguments, "--out", str(tmp_path)])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
 

@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from glimpse_envs.core import arguments
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
@@ -156,3 +157,12 @@ def test_small_integers_of_numpy_do_not_wrap_around(env_id: str, kwargs: dict[st
         actions = random_actions(one, rng)
         assert_same(one.step(actions), other.step(actions))
     assert_same(one.state_dict(), other.state_dict())
+
+
+@pytest.mark.parametrize("env_id", ["Glimpse/CenteredGlyphs-v0", "Glimpse/PointerChase-v0"])
+def test_more_rows_than_the_machine_holds_are_refused(
+    env_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arguments, "memory_of_machine", lambda: 2**35)
+    with pytest.raises(ValueError, match=r"num_envs=1000000000 needs at least [\d,]{14,} bytes"):
+        gym.make_vec(env_id, num_envs=10**9)

@@ -12,6 +12,7 @@ import pytest
 
 from agents import train
 from agents.evaluate import main as evaluate_main
+from baselines.saliency.__main__ import main as saliency_main
 from glimpse_envs.evaluation import trust as trusting
 from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import create_run, load_policy, open_run
@@ -106,7 +107,7 @@ def test_code_that_the_user_trusts_runs(
     assert package.exists()
 
 
-@pytest.mark.parametrize("command", ["evaluate", "train"])
+@pytest.mark.parametrize("command", ["evaluate", "train", "saliency"])
 def test_the_commands_take_the_packages_to_trust(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,10 +117,15 @@ def test_the_commands_take_the_packages_to_trust(
         "train": lambda: train.main(
             ["reinforce", "--run", folder, "--resume", "--trust", "their_missing_code"]
         ),
+        "saliency": lambda: saliency_main(
+            [folder, "--out", str(tmp_path / "a.png"), "--trust", "their_missing_code"]
+        ),
     }
     with pytest.raises(SystemExit):
         commands[command]()
-    assert "--trust" not in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "--trust" not in printed
+    assert printed.startswith("error: ")
 
 
 def test_packages_that_registered_themselves_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,8 +74,8 @@ def test_other_settings_are_another_group_that_says_which() -> None:
     runs = [a_record(seed=s, config={**c, "seed": s}) for s in range(3) for c in settings]
     groups = group_runs(as_runs(runs))
     assert [(group.label, group.seeds) for group in groups] == [
-        ("Reinforce LSTM (network.contrast=True, network.core=gru)", 3),
-        ("Reinforce LSTM (network.contrast=off, network.core=lstm)", 3),
+        ("Reinforce LSTM (contrast, core gru)", 3),
+        ("Reinforce LSTM (no contrast, core lstm)", 3),
     ]
 
 
@@ -86,8 +86,8 @@ def test_a_run_with_an_option_that_was_added_later_joins_the_row() -> None:
     assert the_group(*runs).seeds == 2
     other = a_record(seed=2, config={"batch_size": 128, "network": {"colour": "blue"}})
     assert [group.label for group in group_runs(as_runs([*runs, other]))] == [
-        "Reinforce LSTM (network.colour=blue)",
-        "Reinforce LSTM (network.colour=red)",
+        "Reinforce LSTM (colour blue)",
+        "Reinforce LSTM (colour red)",
     ]
 
 
@@ -165,7 +165,7 @@ def test_labels_tell_only_what_differs() -> None:
     ]
     (task,) = tasks_of(as_runs(records))
     labels = [group.label for group in task.groups]
-    assert labels == ["Reinforce LSTM", "Reinforce LSTM (look=tiles)", "Soft tiles LSTM"]
+    assert labels == ["Reinforce LSTM", "Reinforce LSTM (look tiles)", "Soft tiles LSTM"]
 
 
 def test_ways_of_looking_are_compared_and_other_scenes_are_not() -> None:

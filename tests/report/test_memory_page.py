@@ -116,8 +116,8 @@ def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
     page = page_of(bits=[bits_record(0, 0.5), bits_record(1, 0.1)])
     row = row_of(page, "| 120 | 960 |")
     assert row["wrong bits"] == "1.80"
-    assert row["least to most seed"] == "0.60 to 3.00"
-    assert row["wholly right %"] == "75.0"
+    assert row["range over seeds"] == "0.60 to 3.00"
+    assert row["success %"] == "75.0"
     assert "2 seeds, 20 core-minutes each, 500 test sequences" in page
 
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -16,6 +16,7 @@ from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.encoding import box
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
+from glimpse_envs.tasks.table.keyboard import table_keys
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering.tape_picture import TablePicture
@@ -256,6 +257,11 @@ class Table(Task):
     def _target_cells(self, rows: Rows) -> Ints:
         """Return the addresses (m,) of the right values of `rows` (m,); -1 where in no cell."""
         return self._right[rows // self._copies]
+
+    def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
+        addresses = None if self._full or self._bitwise else self.cells
+        bits = self.address_bits if self._bitwise and not self._full else None
+        return table_keys(addresses, bits, self.values, int(self._answers_once))
 
     def oracle(self) -> Arrays:
         """Return the next actions of the shortest solution, name -> (num_envs, ...)."""

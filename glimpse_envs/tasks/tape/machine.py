@@ -1,6 +1,6 @@
 """Tape machine: a head reads one cell at a time; the program fixes the symbols to put out."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from glimpse_envs.tasks.tape.kernels import (
     show_cells,
     solve,
 )
+from glimpse_envs.tasks.tape.keyboard import tape_keys
 from glimpse_envs.tasks.tape.layout import TapeLayout
 from glimpse_envs.tasks.tape.views import (
     addresses_in_bits,
@@ -283,6 +284,14 @@ class TapeMachine(Task):
             entries["scene"] = self._tapes.facts["index"][groups]
         return entries
 
+    def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
+        return tape_keys(self._layout, self._least_shown)
+
+    @property
+    def _least_shown(self) -> int:
+        """The number that symbol 1 is shown as."""
+        return 0 if self._program == "addition" else 1
+
     def oracle(self) -> Arrays:
         """Return the next actions (num_envs, ...) of the shortest solution followed so far, those
         of ended rows arbitrary."""
@@ -337,6 +346,6 @@ class TapeMachine(Task):
             priorities=tapes.priorities[group] if self._layout.sorting else None,
             put_out=put_out,
             expected=expected,
-            least=0 if self._program == "addition" else 1,
+            least=self._least_shown,
             caption=caption,
         )

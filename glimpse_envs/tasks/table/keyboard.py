@@ -1,0 +1,54 @@
+"""Keys for the actions of the table tasks."""
+
+from itertools import combinations
+from string import ascii_lowercase
+from typing import Any
+
+import numpy as np
+
+from glimpse_envs.episodes.keyboard import SPACE, Held, combine_keys
+
+MOST_BITS = 10
+MOST_VALUES = 20
+
+
+def table_keys(
+    addresses: int | None, bits: int | None, values: int, first_answer: int
+) -> dict[Held, dict[str, Any]]:
+    """The action of each combination of keys.
+
+    Letters choose the address: its number, a = 0, or, held together, its bits that are 1, a the
+    lowest. Digits give the answer, 0 is 10; with space 10 more. Space alone looks at address 0.
+
+    Args:
+        addresses: number of addresses of a look that is a number; None where it has bits.
+        bits: number of bits of a look that has bits; None where it is a number.
+        values: number of values that can be answered, shown as 1 ... `values`.
+        first_answer: the answer that stands for value 1.
+
+    Raises:
+        ValueError: there are more values, addresses or bits than keys.
+    """
+    for count, most, what in (
+        (values, MOST_VALUES, "values"),
+        (addresses or 0, len(ascii_lowercase), "addresses"),
+        (bits or 0, MOST_BITS, "bits of an address"),
+    ):
+        if count > most:
+            raise ValueError(f"{count} {what} are more than the {most} that have keys")
+    idle: dict[str, Any] = {"answer": 0}
+    choices: dict[Held, dict[str, Any]] = {}
+    if addresses is not None:
+        idle["look"] = 0
+        choices |= {(ord(ascii_lowercase[a]),): {"look": a} for a in range(addresses)}
+    if bits is not None:
+        idle["look"] = np.zeros(bits, np.int8)
+        for size in range(1, bits + 1):
+            for ones in combinations(range(bits), size):
+                look = np.isin(np.arange(bits), ones).astype(np.int8)
+                choices[tuple(ord(ascii_lowercase[bit]) for bit in ones)] = {"look": look}
+    for value in range(1, values + 1):
+        digit = ord(str(value % 10))
+        keys = (digit,) if value <= 10 else (SPACE, digit)
+        choices[keys] = {"answer": value - 1 + first_answer}
+    return combine_keys(idle, [choices])
