@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from benchmarks.tables.worker import LOG, fill, last_lines
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import RunError
 from report.page import ROOT
+from report.runs import read_runs
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def fill_tables(config: TablesConfig) -> None:
     hours = {task.name: row.hours for row in rows for task in row.missing}
     view = View(tasks, hours, sum(len(row.recorded) for row in rows))
     failed = _train(tasks, config, view)
-    print(view.lines()[0])
+    view.finish()
     _redraw(config)
     if failed:
         raise RunError(f"{len(failed)} of {len(tasks)} runs failed: {', '.join(failed)}")
@@ -87,6 +89,9 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
     for name in config.rows:
         if name not in names:
             raise ValueError(f"rows: {name!r} must be one of {', '.join(names)}")
+    for folder in dict.fromkeys(config.results / table.folder for table in tables):
+        for problem in read_runs(folder)[1]:
+            print(f"left out of {folder}: {problem}", file=sys.stderr)
     rows = plan(tables, config.results, config.runs)
     return [row for row in rows if not config.rows or row.row.name in config.rows]
 
@@ -98,7 +103,7 @@ def _placed(task: Task, config: TablesConfig) -> Task:
 
 def _train(tasks: list[Task], config: TablesConfig, view: View) -> list[str]:
     """Train all tasks; return the names of those that failed."""
-    workers = config.workers or len(os.sched_getaffinity(0))
+    workers = config.workers or _cores()
     failed = []
     view.show()
     try:
@@ -117,6 +122,11 @@ def _train(tasks: list[Task], config: TablesConfig, view: View) -> list[str]:
         print("saved; the same command goes on")
         raise
     return failed
+
+
+def _cores() -> int:
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def _outcomes(

@@ -20,9 +20,6 @@ from report.runs import Run, read_runs
 # The one list of tables; a new one is a file and a row.
 TABLES: dict[str, Table] = {table.name: table for table in (PICTURES, MEMORY)}
 
-NOT_RECORDS = ("scaling.json",)
-"""Files in the folders of results that hold something else."""
-
 
 @dataclass(frozen=True)
 class Task:
@@ -118,7 +115,7 @@ def record_of(task: Task) -> Run | None:
 
 
 def _runs_in(records: Path) -> list[Run]:
-    return read_runs(records, other=NOT_RECORDS)[0]
+    return read_runs(records)[0]
 
 
 def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:

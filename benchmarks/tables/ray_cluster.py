@@ -43,6 +43,7 @@ def on_cluster(
         ValueError: Ray is not installed.
         ConnectionError: there is no cluster at `address`.
     """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
     except ImportError as error:

@@ -39,6 +39,11 @@ class View:
         print(text, flush=True)
         self.show()
 
+    def finish(self) -> None:
+        """Draw for the last time."""
+        self.next = 0.0
+        self.show()
+
     def show(self) -> None:
         """Draw, if it is time."""
         if time.monotonic() < self.next and not self.in_place:
@@ -55,7 +60,7 @@ class View:
     def lines(self) -> list[str]:
         """One line in all, and one for each run that is being trained."""
         open_tasks = [task for task in self.tasks if task.name not in self.ended]
-        running = [task for task in open_tasks if touched(task) >= self.began]
+        running = [task for task in open_tasks if touched(task) > self.began]
         left = sum(self.hours.get(task.name) or 0.0 for task in open_tasks if task not in running)
         lines = []
         for task in running:

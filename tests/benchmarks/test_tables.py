@@ -16,10 +16,11 @@ from benchmarks.tables.pictures import PICTURES
 from benchmarks.tables.planning import PlannedRow, plan
 from benchmarks.tables.progress import progress_of
 from benchmarks.tables.table import FromPreset, Row, Table, published
+from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill
 from glimpse_envs.evaluation.records import read_records, same_run
 from glimpse_envs.evaluation.run_lock import writing
-from glimpse_envs.evaluation.runs import RunError
+from glimpse_envs.evaluation.runs import Run, RunError
 from report.grouping import group_runs
 from report.page import ROOT
 from report.references.pictures import Reference
@@ -48,7 +49,7 @@ def test_the_projects_own_records_are_found(planned: dict[str, PlannedRow]) -> N
 def test_rows_hold_what_the_report_holds_alike(planned: dict[str, PlannedRow]) -> None:
     """New seeds have to join the published ones in one row of the page."""
     for folder in (".", "memory"):
-        runs, _ = read_runs(RESULTS / folder, other=("scaling.json",))
+        runs, _ = read_runs(RESULTS / folder)
         groups = {run.file.resolve(): group for group in group_runs(runs) for run in group.runs}
         for row in planned.values():
             files = [run.file.resolve() for run in row.recorded]
@@ -69,7 +70,7 @@ def test_every_row_has_the_recipe_that_it_names(planned: dict[str, PlannedRow]) 
         if isinstance(row.row.reference, Reference):
             assert all(row.row.reference.fits(run.record) for run in row.recorded)
             assert row.row.reference.env_id == row.row.env_id
-    assert planned["large-random-8"].config.gaze == "random"  # type: ignore[attr-defined]
+    assert getattr(planned["large-random-8"].config, "gaze", None) == "random"
 
 
 def test_the_most_wanted_rows_come_first(planned: dict[str, PlannedRow]) -> None:
@@ -132,6 +133,39 @@ def test_a_row_with_an_option_that_is_none_is_named(tmp_path: Path) -> None:
         plan([Table("odd", (missing,), seeds=1)], tmp_path, tmp_path)
 
 
+def a_run_at_half(folder: Path) -> PlannedRow:
+    """A row, of whose first run half is trained in 100 s."""
+    (row,) = plan([QUICK], folder, folder / "runs")
+    run = Run(row.missing[0].folder, {})
+    run.folder.mkdir(parents=True)
+    run.append_metrics(200, {"error": 0.25, "seconds": 100.0})
+    return row
+
+
+def test_the_view_reads_the_runs_own_metrics(tmp_path: Path) -> None:
+    view = View(a_run_at_half(tmp_path).missing, {"quick-seed0": 9.0, "quick-seed1": 2.0}, 3)
+    view.began = 0.0
+    head, line = view.lines()
+    assert head == "3 recorded, 1 running, 1 waiting; about 2.0 core-hours left"
+    assert line.split() == ["quick-seed0", "50", "%", "error", "25.00", "%", "2", "min", "left"]
+
+
+def test_on_a_terminal_the_view_is_redrawn_in_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = a_run_at_half(tmp_path)
+    view = View(row.missing, {}, 0)
+    view.began, view.in_place = 0.0, True
+    view.show()
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    view.end(row.missing[0], "failed", "it failed")
+    out = capsys.readouterr().out
+    assert out.startswith("\x1b[2F\x1b[Jit failed\n0 recorded, 0 running, 1 waiting, 1 failed;")
+    view.in_place, view.height = False, 0
+    view.show()
+    assert capsys.readouterr().out == "", "elsewhere it is drawn now and then"
+
+
 # --- Training -------------------------------------------------------------------------------------
 
 
@@ -174,9 +208,12 @@ def test_what_lacks_is_recorded_and_then_it_trains_nothing(
     assert all(record.headline.split == "test" for record in records)
     (row,) = plan([QUICK], config.results, config.runs)
     assert row.missing == ()
+    (config.results / "torn.json").write_text('{"env_id": ')
     monkeypatch.setattr(benchmarks.tables.command, "fill", None)
     fill_tables(config)
-    assert capsys.readouterr().out.startswith("2 recorded, 0 running, 0 waiting")
+    again = capsys.readouterr()
+    assert again.out.startswith("2 recorded, 0 running, 0 waiting")
+    assert again.err.startswith(f"left out of {config.results}: torn.json")
 
 
 @pytest.mark.learning

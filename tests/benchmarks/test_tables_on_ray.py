@@ -1,5 +1,7 @@
 """On a Ray cluster, a run whose machine dies goes on on another, to the same record."""
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,3 +43,15 @@ def test_a_run_whose_node_dies_goes_on_elsewhere(
         for seed in (0, 1)
     ]
     assert sorted(starts) == [1, 2], "one of them was begun again"
+
+
+def test_ctrl_c_saves_there_too(tmp_path: Path) -> None:
+    process = begun(tmp_path, "--ray", "local", "--workers", "2")
+    wait_until(lambda: trained(tmp_path, 0, 1), process)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "interrupted"
+    assert out.splitlines()[-1] == "saved; the same command goes on"
+    logs = [tmp_path / "runs" / f"long-seed{seed}" / "log.txt" for seed in (0, 1)]
+    assert all("saved after" in log.read_text() for log in logs)
