@@ -15,14 +15,13 @@ from typing import Annotated, Any
 import gymnasium as gym
 import tyro
 
-from agents.scoring.run_scores import validate_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS, run_command
 from agents.training.config import TrainingConfig, check_config
 from agents.training.precision import fastest_precision
 from benchmarks.comparison.contender_runs import score_contender, train_contender
 from benchmarks.comparison.contenders import A_FEW, CONTENDERS
-from benchmarks.comparison.processes import Failure, side_by_side
+from benchmarks.processes import Failure, side_by_side
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import task_class_of
@@ -92,16 +91,16 @@ def compare_models(config: CompareConfig) -> list[Record]:
         f"{config.processes} at a time; then each is scored. Runs: {config.place}"
     )
     failures = []
-    outcomes = side_by_side(train_and_score, tasks, config.processes)
     try:
-        for done, (task, outcome) in enumerate(outcomes, start=1):
-            where = f"[{done}/{len(tasks)}] {task.name}"
-            if isinstance(outcome, Failure):
-                print(f"{where} failed: {outcome.reason}", file=sys.stderr)
-                failures.append(task.name)
-            else:
-                success = 100 * _success(outcome)
-                print(f"{where}: {outcome.model.name}, success {success:.2f} %", flush=True)
+        with closing(side_by_side(train_and_score, tasks, config.processes)) as outcomes:
+            for done, (task, outcome) in enumerate(outcomes, start=1):
+                where = f"[{done}/{len(tasks)}] {task.name}"
+                if isinstance(outcome, Failure):
+                    print(f"{where} failed: {outcome.reason}", file=sys.stderr)
+                    failures.append(task.name)
+                else:
+                    success = 100 * _success(outcome)
+                    print(f"{where}: {outcome.model.name}, success {success:.2f} %", flush=True)
     except KeyboardInterrupt:
         raise RunError("interrupted; the same command goes on with what was begun") from None
     records = _draw(config)
@@ -167,9 +166,7 @@ def train_and_score(task: Task) -> Record:
         RunError: see `train_contender`.
     """
     compare, folder = task.compare, task.compare.place / task.name
-    run = train_contender(
-        task.contender, task.config, folder, progress_bar=False, validate=validate_run
-    )
+    run = train_contender(task.contender, task.config, folder)
     return score_contender(task.contender, run, compare.records, episodes=compare.episodes)
 
 

@@ -13,6 +13,10 @@ from glimpse_envs.evaluation.runs import RunError
 _LEFTOVER = re.compile(r"\.(config\.json|metrics\.jsonl|checkpoint\.safetensors|model\.zip)-\w+")
 
 
+class RunBusyError(RunError):
+    """Another process writes the run."""
+
+
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
     """Keep other processes from writing the run in `folder`, which is made where it is missing.
@@ -21,14 +25,14 @@ def writing(folder: Path) -> Iterator[None]:
     are removed.
 
     Raises:
-        RunError: another process, or another training of this one, writes the run.
+        RunBusyError: another process, or another training of this one, writes the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock", timeout=0)
     try:
         lock.acquire()
     except Timeout as error:
-        raise RunError(
+        raise RunBusyError(
             f"{folder} is being trained by another process. Wait for its end, stop it by Ctrl-C, "
             "or give another folder."
         ) from error

@@ -23,7 +23,7 @@ from benchmarks.comparison.compare import (
     train_and_score,
 )
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
-from benchmarks.comparison.processes import Failure
+from benchmarks.processes import Failure
 from glimpse_envs.evaluation.record import Model, Record, Score
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import RunError, open_run
@@ -139,7 +139,7 @@ def test_what_was_interrupted_is_not_scored(
     def interrupted(*arguments: Any, **options: Any) -> Any:
         return train(*arguments, **options, stop_after=1)
 
-    monkeypatch.setattr("benchmarks.comparison.contender_runs.train", interrupted)
+    monkeypatch.setattr("agents.train.train", interrupted)
     with pytest.raises(RunError, match="interrupted; the same command goes on with it"):
         train_and_score(task)
     assert not (tmp_path / "records").exists()

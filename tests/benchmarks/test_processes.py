@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.comparison.processes import Failure, side_by_side
+from benchmarks.processes import Failure, side_by_side
 from tests.support.chores import double, stumble
 
 ROOT = Path(__file__).parents[2]

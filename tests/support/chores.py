@@ -28,6 +28,6 @@ def rest(note: Path) -> None:
 
 
 if __name__ == "__main__":
-    from benchmarks.comparison.processes import side_by_side
+    from benchmarks.processes import side_by_side
 
     list(side_by_side(rest, [Path(sys.argv[1])], processes=1))

@@ -1,0 +1,162 @@
+"""Train, score and record what a table of results lacks: `python -m benchmarks.tables pictures`.
+
+`--list` shows what is recorded, what lacks and the core-hours that this will take. The same command
+goes on with what was interrupted or killed, several at once share the work, and a run that fails
+does not stop the others. A run is a folder; its log.txt has its output. On a cluster of machines
+that share the checkout and the folders of runs and results: `--ray auto`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from agents.training.checks import check_counts
+from agents.training.command_line import run_command
+from benchmarks.processes import Failure, side_by_side
+from benchmarks.tables.listing import listing
+from benchmarks.tables.planning import TABLES, PlannedRow, Task, find_table, plan
+from benchmarks.tables.ray_cluster import on_cluster
+from benchmarks.tables.view import View
+from benchmarks.tables.worker import LOG, fill, last_lines
+from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.runs import RunError
+from report.page import ROOT
+from report.runs import read_runs
+
+
+@dataclass(frozen=True)
+class TablesConfig:
+    """Train what tables of results lack, score and record it, and redraw the pages."""
+
+    tables: tyro.conf.Positional[tuple[str, ...]] = tuple(TABLES)
+    """Names of tables, or module:NAME of a table of your own."""
+    list_only: Annotated[tyro.conf.FlagCreatePairsOff[bool], tyro.conf.arg(name="list")] = False
+    """Only show what is recorded, what lacks, and the core-hours of that."""
+    rows: tuple[str, ...] = ()
+    """Names of the rows to train; all where it is not given."""
+    workers: int | None = None
+    """Number of runs at a time, a core each; all cores where it is not given. A Ray cluster that
+    is there already has as many as it has CPUs."""
+    ray: str | None = None
+    """Address of a Ray cluster on which to train, such as auto; local starts one here."""
+    gpu: float = 0.0
+    """Share of a GPU for each run on a Ray cluster, which trains on it; 0: on a CPU core."""
+    runs: Path = Path("runs/tables")
+    """Folder of the runs."""
+    results: Path = ROOT / "results"
+    """Folder of the records, as the report has it."""
+
+
+def fill_tables(config: TablesConfig) -> None:
+    """Train, score and record what lacks, or list it.
+
+    Raises:
+        ValueError, OSError: a table, row or recipe is not there; nothing is trained.
+        RunError: at the end, naming the runs that failed.
+    """
+    rows = _rows(config)
+    if config.list_only:
+        print(listing(rows))
+        return
+    tasks = [_placed(task, config) for row in rows for task in row.missing]
+    hours = {task.name: row.hours for row in rows for task in row.missing}
+    view = View(tasks, hours, sum(len(row.recorded) for row in rows))
+    failed = _train(tasks, config, view)
+    view.finish()
+    _redraw(config)
+    if failed:
+        raise RunError(f"{len(failed)} of {len(tasks)} runs failed: {', '.join(failed)}")
+
+
+def _rows(config: TablesConfig) -> list[PlannedRow]:
+    if config.workers is not None:
+        check_counts(config, "workers")
+    if not 0 <= config.gpu <= 1:
+        raise ValueError(f"gpu={config.gpu} must be a share from 0 to 1")
+    if config.gpu and config.ray is None:
+        raise ValueError(f"gpu={config.gpu} is for a Ray cluster: give --ray, too")
+    tables = [find_table(name) for name in dict.fromkeys(config.tables)]
+    names = [row.name for table in tables for row in table.rows]
+    for name in config.rows:
+        if name not in names:
+            raise ValueError(f"rows: {name!r} must be one of {', '.join(names)}")
+    for folder in dict.fromkeys(config.results / table.folder for table in tables):
+        for problem in read_runs(folder)[1]:
+            print(f"left out of {folder}: {problem}", file=sys.stderr)
+    rows = plan(tables, config.results, config.runs)
+    return [row for row in rows if not config.rows or row.row.name in config.rows]
+
+
+def _placed(task: Task, config: TablesConfig) -> Task:
+    device = "cuda" if config.gpu else "cpu"
+    return replace(task, config=replace(task.config, device=device))
+
+
+def _train(tasks: list[Task], config: TablesConfig, view: View) -> list[str]:
+    """Train all tasks; return the names of those that failed."""
+    workers = config.workers or _cores()
+    failed = []
+    view.show()
+    try:
+        with closing(_outcomes(tasks, config, workers, view)) as outcomes:
+            for task, outcome in outcomes:
+                if isinstance(outcome, Failure):
+                    failed.append(task.name)
+                    lines = [f"{task.name} failed: {outcome.reason}"]
+                    lines += [f"  | {line}" for line in last_lines(task)]
+                    view.end(task, "failed", "\n".join([*lines, f"  {task.folder / LOG}"]))
+                elif outcome is None:
+                    view.end(task, "elsewhere", f"{task.name}: another process trains it")
+                else:
+                    view.end(task, "recorded", f"{task.name}: {_summary(outcome)}")
+    except KeyboardInterrupt:
+        print("saved; the same command goes on")
+        raise
+    return failed
+
+
+def _cores() -> int:
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+
+
+def _outcomes(
+    tasks: list[Task], config: TablesConfig, workers: int, view: View
+) -> Generator[tuple[Task, Path | Failure | None], None, None]:
+    if config.ray is None:
+        return side_by_side(fill, tasks, workers, idle=view.show)
+    return on_cluster(fill, tasks, config.ray, workers, config.gpu, idle=view.show)
+
+
+def _summary(path: Path) -> str:
+    score = read_record(path).headline
+    if score.success is None:
+        return f"return {score.mean_return:.3g}, {path}"
+    return f"error {100 * (1 - score.success):.2f} %, {path}"
+
+
+def _redraw(config: TablesConfig) -> None:
+    """Redraw the pages, where the records are the checkout's own."""
+    from report.__main__ import main as report
+
+    if config.results.resolve() == ROOT / "results":
+        report([])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    # Schedulers end a job by SIGTERM, which is to save, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    config = tyro.cli(
+        TablesConfig, args=arguments, prog="python -m benchmarks.tables", description=__doc__
+    )
+    run_command(lambda: fill_tables(config))

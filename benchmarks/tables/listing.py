@@ -1,0 +1,71 @@
+"""What of the tables is recorded and what lacks, as lines to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.training.config import TrainingConfig
+from benchmarks.tables.planning import PlannedRow
+from glimpse_envs.evaluation.result import aligned
+from report.groups import Group
+from report.markdown import UNKNOWN, count, environment
+from report.references.memory import MemoryReference
+from report.references.pictures import Reference
+
+HEADS = (
+    "row", "priority", "environment", "algorithm", "budget", "error %", "reference", "recorded",
+    "missing seeds", "core-hours",
+)  # fmt: skip
+
+
+def listing(rows: Sequence[PlannedRow]) -> str:
+    """A line for each row, in order of priority, and the sum of what lacks."""
+    missing = sum(len(row.missing) for row in rows)
+    hours = sum((row.hours or 0.0) * len(row.missing) for row in rows)
+    unknown = sum(len(row.missing) for row in rows if row.hours is None)
+    total = f"{missing} runs lack a record: about {hours:.1f} core-hours"
+    if unknown:
+        total += f", and {unknown} of which nothing tells how long they take"
+    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total])
+
+
+def _cells(planned: PlannedRow) -> list[str]:
+    row, config = planned.row, planned.config
+    wanted = len(planned.recorded) + len(planned.missing)
+    hours = planned.hours
+    return [
+        row.name,
+        str(row.priority),
+        environment(row.env_id, row.env_kwargs),
+        config.algorithm,
+        _budget(config),
+        _error(planned),
+        _reference(row.reference),
+        f"{len(planned.recorded)} of {wanted}",
+        " ".join(str(task.config.seed) for task in planned.missing) or UNKNOWN,
+        "?" if hours is None else f"{hours * len(planned.missing):.2f}",
+    ]
+
+
+def _budget(config: TrainingConfig) -> str:
+    if config.minutes is not None:
+        return f"{config.minutes:g} min"
+    return f"{count(config.episodes)} episodes"
+
+
+def _error(planned: PlannedRow) -> str:
+    if not planned.recorded:
+        return UNKNOWN
+    group = Group(planned.recorded, planned.row.name)
+    return f"{group.error:.2f}" if group.has_success else UNKNOWN
+
+
+def _reference(reference: Reference | MemoryReference | None) -> str:
+    """The paper's error and the best public one, or what others solved."""
+    if reference is None:
+        return UNKNOWN
+    if isinstance(reference, MemoryReference):
+        return f"{reference.source}: {reference.solved}"
+    numbers = (reference.paper, reference.best_public)
+    paper, best = (UNKNOWN if number is None else f"{number:.2f}" for number in numbers)
+    return f"{paper}{reference.dagger} {best}"

@@ -1,0 +1,128 @@
+"""Tapes and tables: ten seeds a row, agents and models that read every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.tables.table import FromPreset, FromRecord, Row, Table, reported
+from report.references.memory import MemoryReference
+
+_REPORTED: dict[str, tuple[str, str]] = {
+    # An agent's row -> the task and the model that it is to be compared with.
+    "copy-a2c": ("Copy", "LSTM"),
+    "duplicated-input-a2c": ("DuplicatedInput", "LSTM"),
+    "reverse-a2c": ("Reverse", "LSTM"),
+    "repeat-copy-a2c": ("RepeatCopy", "LSTM"),
+    "forward-reverse-a2c": ("ForwardReverse", "direct access"),
+    "associative-recall-a2c": ("AssociativeRecall", "hard"),
+    "associative-recall-soft": ("AssociativeRecall", "soft"),
+}
+
+
+def _recorded(
+    name: str, task: str, model: str, identity: str, priority: int = 8, **env_kwargs: Any
+) -> Row:
+    """A row that has a record of seed 0, by whose recipe the other seeds are trained."""
+    return Row(
+        name=name,
+        env_id=f"Glimpse/{task}-v0",
+        env_kwargs=env_kwargs,
+        recipe=FromRecord(f"Glimpse-{task}-v0_{model}_seed0_{identity}.json"),
+        priority=priority,
+        reference=_reference(name),
+    )
+
+
+def _by_preset(
+    name: str,
+    task: str,
+    preset: str,
+    algorithm: str,
+    changes: Mapping[str, Any] | None = None,
+    priority: int = 8,
+) -> Row:
+    return Row(
+        name=name,
+        env_id=f"Glimpse/{task}-v0",
+        recipe=FromPreset(preset, algorithm),
+        changes=changes or {},
+        priority=priority,
+        reference=_reference(name),
+    )
+
+
+def _reference(name: str) -> MemoryReference | None:
+    if name not in _REPORTED:
+        return None
+    task, model = _REPORTED[name]
+    return reported(f"Glimpse/{task}-v0", model)
+
+
+_SYMBOLS = "A2C-LSTM-direct-access-to-symbols"
+_WITHOUT = "Full-view-LSTM-without-memory"
+_HOPS: dict[str, Any] = {"min_length": 0, "values": 256, "reward": "final", "slack": 1.0}
+
+MEMORY = Table(
+    "memory",
+    folder="memory",
+    seeds=10,
+    rows=(
+        # Tapes that no agent solves yet, or not with every seed.
+        _recorded(
+            "forward-reverse-a2c", "ForwardReverse", _SYMBOLS, "4542ea42", 5,
+            min_length=2, slack=3.0,
+        ),
+        _by_preset("addition-a2c", "Addition", "tapes", "actor_critic", priority=5),
+        _by_preset("priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", priority=5),
+        # Agents.
+        _recorded("associative-recall-a2c", "AssociativeRecall", "A2C-LSTM", "6796d1b3", 6),
+        _recorded("dictionary-lookup-a2c", "DictionaryLookup", "A2C-LSTM", "23bacfa2", 6),
+        _recorded(
+            "pointer-chase-direct", "PointerChase", "A2C-LSTM-direct-access-answer-by-reward",
+            "185b58da", 6, **_HOPS,
+        ),
+        _recorded(
+            "pointer-chase-symbols", "PointerChase", f"{_SYMBOLS}-answer-by-reward",
+            "e8f37a3f", 6, **_HOPS,
+        ),
+        _recorded("copy-a2c", "Copy", "A2C-LSTM", "e21a1e3d", 6),
+        _recorded("duplicated-input-a2c", "DuplicatedInput", "A2C-LSTM", "734950d9", 6),
+        _recorded("reverse-a2c", "Reverse", "A2C-LSTM", "147c8217", 6),
+        _recorded("repeat-copy-a2c", "RepeatCopy", "A2C-LSTM", "c378c6ce", 6),
+        _recorded("copy-reinforce", "Copy", "Reinforce-LSTM", "cea23a47", 7),
+        _recorded("duplicated-input-reinforce", "DuplicatedInput", "Reinforce-LSTM", "ac320597", 7),
+        _recorded("reverse-reinforce", "Reverse", "Reinforce-LSTM", "39c966a1", 7),
+        # Models that read every cell.
+        _recorded("copy-soft", "Copy", "Soft-key-value-LSTM", "f3bc1d11"),
+        _recorded("copy-hard", "Copy", "Hard-key-value-LSTM", "a6f53894"),
+        _recorded("copy-soft-to-hard", "Copy", "Soft-to-hard-key-value-LSTM", "d9c5d7c6"),
+        _recorded("copy-ntm", "Copy", "Soft-NTM-LSTM", "efd3c811"),
+        _recorded("copy-lstm", "Copy", _WITHOUT, "294f27e7"),
+        _recorded("reverse-soft", "Reverse", "Soft-key-value-LSTM", "92aae737"),
+        _recorded("reverse-lstm", "Reverse", _WITHOUT, "4667e9b1"),
+        _by_preset("duplicated-input-soft", "DuplicatedInput", "tapes", "key_value_memory"),
+        _by_preset("repeat-copy-soft", "RepeatCopy", "tapes", "key_value_memory"),
+        _by_preset("forward-reverse-soft", "ForwardReverse", "tapes", "key_value_memory"),
+        _by_preset("addition-soft", "Addition", "tapes", "key_value_memory"),
+        _by_preset("priority-sort-soft", "PrioritySort", "tapes", "key_value_memory"),
+        _recorded(
+            "associative-recall-soft", "AssociativeRecall", "Soft-key-value-LSTM", "c9dd0530"
+        ),
+        _recorded(
+            "associative-recall-hard", "AssociativeRecall", "Hard-key-value-LSTM", "3e95b551"
+        ),
+        _recorded(
+            "associative-recall-soft-to-hard", "AssociativeRecall", "Soft-to-hard-key-value-LSTM",
+            "882e76b1",
+        ),
+        _recorded("associative-recall-lstm", "AssociativeRecall", _WITHOUT, "adea1c62"),
+        _recorded("dictionary-lookup-soft", "DictionaryLookup", "Soft-key-value-LSTM", "61d87b68"),
+        _recorded("dictionary-lookup-hard", "DictionaryLookup", "Hard-key-value-LSTM", "ae04fff1"),
+        _recorded(
+            "dictionary-lookup-soft-to-hard", "DictionaryLookup", "Soft-to-hard-key-value-LSTM",
+            "8cb4b136",
+        ),
+        _by_preset("pointer-chase-soft", "PointerChase", "tables", "key_value_memory"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,132 @@
+"""Pictures: five seeds a row, beside the numbers of RAM, DRAW and public repositories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.tables.table import FromPreset, FromRecord, Row, Table, published
+from report.references.pictures import FULL_CONV, FULL_DENSE, FULL_STRONG, RANDOM, SOFT_DRAW
+
+_CLUTTERED = "Glimpse/ClutteredMNIST-v0"
+_LARGE = "Glimpse/ClutteredMNISTLarge-v0"
+_TRANSLATED = "Glimpse/TranslatedMNIST-v0"
+_CENTRED = "Glimpse/CenteredMNIST-v0"
+
+
+def _of_record(model: str, env_id: str, identity: str) -> FromRecord:
+    return FromRecord(f"{env_id.replace('/', '-')}_{model}_seed0_{identity}.json")
+
+
+def _from_defaults(name: str, env_id: str, algorithm: str, episodes: int) -> Row:
+    """Of an environment that has no record yet."""
+    return Row(
+        name=name,
+        env_id=env_id,
+        recipe=FromPreset("pictures", algorithm),
+        # As in the records of the other rows; "auto" would depend on the machine.
+        changes={"precision": "bfloat16"},
+        episodes=episodes,
+        priority=7,
+    )
+
+
+def _agent(name: str, env_id: str, identity: str, glimpses: int, **row: Any) -> Row:
+    recipe = _of_record("Reinforce-LSTM", env_id, identity)
+    return Row(
+        name=name, env_id=env_id, recipe=recipe, reference=published(env_id, glimpses), **row
+    )
+
+
+PICTURES = Table(
+    "pictures",
+    seeds=5,
+    rows=(
+        _agent("cluttered-8", _CLUTTERED, "7fdb5cf5", 8, priority=1),
+        _agent("cluttered-6", _CLUTTERED, "a3a70d73", 6, env_kwargs={"budget": 6}, priority=1),
+        _agent("cluttered-4", _CLUTTERED, "aae2b973", 4, env_kwargs={"budget": 4}, priority=1),
+        _agent("large-8", _LARGE, "bb78548f", 8, priority=2),
+        Row(
+            name="large-random-8",
+            env_id=_LARGE,
+            recipe=_of_record("Reinforce-LSTM", _LARGE, "bb78548f"),
+            changes={"gaze": "random"},
+            priority=2,
+            reference=published(_LARGE, 8, RANDOM),
+            notes="control: trained and tested with random glimpses, the same network, images "
+            "and schedule",
+        ),
+        Row(
+            name="large-draw-8",
+            env_id=_LARGE,
+            recipe=_of_record("Soft-DRAW-window-LSTM", _LARGE, "cc6eb9ac"),
+            priority=2,
+            reference=published(_LARGE, 8, SOFT_DRAW),
+        ),
+        _agent("translated-8", _TRANSLATED, "3dc207a6", 8, priority=3),
+        _agent("centred-6", _CENTRED, "d130585e", 6, env_kwargs={"budget": 6}, priority=4),
+        _agent("centred-7", _CENTRED, "147d4728", 7, env_kwargs={"budget": 7}, priority=4),
+        Row(
+            name="cluttered-random-8",
+            env_id=_CLUTTERED,
+            recipe=_of_record("Reinforce-LSTM-random-glimpses", _CLUTTERED, "2fe00aea"),
+            priority=6,
+            reference=published(_CLUTTERED, 8, RANDOM),
+        ),
+        Row(
+            name="cluttered-draw-8",
+            env_id=_CLUTTERED,
+            recipe=_of_record("Soft-DRAW-window-LSTM", _CLUTTERED, "71a46b35"),
+            priority=6,
+        ),
+        _agent("circle-square-16", "Glimpse/CircleSquare-v0", "908382d7", 16, priority=6),
+        Row(
+            name="cluttered-full-strong",
+            env_id=_CLUTTERED,
+            recipe=_of_record("Full-view-strong", _CLUTTERED, "34050bfb"),
+            priority=6,
+        ),
+        Row(
+            name="cluttered-full-conv",
+            env_id=_CLUTTERED,
+            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
+            priority=6,
+            reference=published(_CLUTTERED, 1, FULL_CONV),
+        ),
+        Row(
+            name="cluttered-full-dense",
+            env_id=_CLUTTERED,
+            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
+            changes={"kind": "dense"},
+            priority=6,
+            reference=published(_CLUTTERED, 1, FULL_DENSE),
+            notes="RAM's network of two layers of 256, on fresh clutter every image",
+        ),
+        Row(
+            name="large-full-strong",
+            env_id=_LARGE,
+            recipe=_of_record("Full-view-strong", _LARGE, "c57bd41f"),
+            priority=6,
+            reference=published(_LARGE, 1, FULL_STRONG),
+        ),
+        Row(
+            name="large-full-conv",
+            env_id=_LARGE,
+            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
+            priority=6,
+            reference=published(_LARGE, 1, FULL_CONV),
+            notes="RAM's convolutional network, on fresh clutter every image",
+        ),
+        Row(
+            name="large-full-dense",
+            env_id=_LARGE,
+            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
+            changes={"kind": "dense"},
+            priority=6,
+            notes="RAM's network of two layers of 256, on fresh clutter every image",
+        ),
+        _from_defaults("fashion-12", "Glimpse/FashionMNIST-v0", "reinforce", 4_000_000),
+        _from_defaults("cifar-8", "Glimpse/CIFAR10-v0", "reinforce", 4_000_000),
+        _from_defaults("fashion-full", "Glimpse/FashionMNIST-v0", "full_view", 1_200_000),
+        _from_defaults("cifar-full", "Glimpse/CIFAR10-v0", "full_view", 1_200_000),
+    ),
+)

@@ -1,0 +1,160 @@
+"""Which runs of a table are recorded, which lack, and what these will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from statistics import fmean
+
+from agents.training.config import TrainingConfig
+from agents.training.resuming import settled
+from benchmarks.tables.memory import MEMORY
+from benchmarks.tables.pictures import PICTURES
+from benchmarks.tables.table import Row, Table
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import settings_of, settings_of_all
+from report.runs import Run, read_runs
+
+# The one list of tables; a new one is a file and a row.
+TABLES: dict[str, Table] = {table.name: table for table in (PICTURES, MEMORY)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of a row, and the folders that it reads and writes."""
+
+    config: TrainingConfig
+    folder: Path
+    """Of the run."""
+    records: Path
+    """Folder of its record."""
+    notes: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def fits(self, record: Record) -> bool:
+        """Whether a record is of this run."""
+        return record.seed == self.config.seed and self.of_row(record)
+
+    def of_row(self, record: Record) -> bool:
+        """Whether a record is of this row: all but the seed is the same."""
+        config = self.config
+        if (record.algorithm, record.env_id) != (config.algorithm, config.env_id):
+            return False
+        defaults = asdict(settled(type(config)()))
+        planned = replace(record, config=asdict(settled(config)), defaults=defaults)
+        ours, theirs = settings_of_all([planned, record])
+        return ours == theirs
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """A row with what is recorded of it and what lacks."""
+
+    row: Row
+    config: TrainingConfig
+    """With seed 0."""
+    recorded: tuple[Run, ...]
+    """In the order of their seeds."""
+    missing: tuple[Task, ...]
+    hours: float | None
+    """Estimated core-hours of each missing run; None where nothing tells."""
+
+
+def find_table(name: str) -> Table:
+    """A table of `TABLES`, or another as "module:NAME".
+
+    Raises:
+        ValueError: there is no such table.
+    """
+    if name in TABLES:
+        return TABLES[name]
+    module, colon, attribute = name.partition(":")
+    if colon:
+        try:
+            found = getattr(import_module(module), attribute, None)
+        except ImportError as error:
+            raise ValueError(f"table {name!r}: {error}") from error
+        if isinstance(found, Table):
+            return found
+    raise ValueError(
+        f"table {name!r} must be one of {', '.join(TABLES)}, or module:NAME of another"
+    )
+
+
+def plan(tables: Sequence[Table], results: Path, runs: Path) -> list[PlannedRow]:
+    """All rows of the tables in order of priority.
+
+    Args:
+        tables: of which.
+        results: the folder that holds the folders of records.
+        runs: the folder that holds the runs' folders.
+
+    Raises:
+        ValueError, OSError, RecordError: a row's recipe is not there; the message names it.
+    """
+    planned = [
+        _planned(row, table, (results / table.folder).resolve(), runs.resolve())
+        for table in tables
+        for row in table.rows
+    ]
+    names = [each.row.name for each in planned]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"two rows are called {', '.join(twice)}: their runs would share a folder")
+    return sorted(planned, key=lambda each: each.row.priority)
+
+
+def record_of(task: Task) -> Run | None:
+    """The record of a run; None where there is none."""
+    return next((run for run in _runs_in(task.records) if task.fits(run.record)), None)
+
+
+def _runs_in(records: Path) -> list[Run]:
+    return read_runs(records)[0]
+
+
+def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
+    config = row.config(records)
+    tasks = [
+        Task(
+            config=replace(config, seed=seed),
+            folder=runs / f"{row.name}-seed{seed}",
+            records=records,
+            notes=row.notes,
+        )
+        for seed in range(table.seeds if row.seeds is None else row.seeds)
+    ]
+    known = _runs_in(records)
+    of_row = {run.record.seed: run for run in known if tasks[0].of_row(run.record)}
+    seeds = [task.config.seed for task in tasks]
+    return PlannedRow(
+        row=row,
+        config=config,
+        recorded=tuple(of_row[seed] for seed in seeds if seed in of_row),
+        missing=tuple(task for task in tasks if task.config.seed not in of_row),
+        hours=_core_hours(config, [run.record for run in of_row.values()], known),
+    )
+
+
+def _core_hours(
+    config: TrainingConfig, of_row: Sequence[Record], known: Sequence[Run]
+) -> float | None:
+    """Estimated core-hours of one run: as its row's records; by its minutes; or at the pace of the
+    record whose settings are the most alike, of the same algorithm."""
+    if of_row:
+        return fmean(record.seconds * record.cores for record in of_row) / 3600
+    if config.minutes is not None:
+        return config.minutes / 60
+    records = [run.record for run in known if run.record.algorithm == config.algorithm]
+    if not records:
+        return None
+    settings = settings_of(asdict(config)).items()
+    nearest = max(
+        records, key=lambda record: sum(settings_of(record.config).get(n) == v for n, v in settings)
+    )
+    return nearest.seconds * nearest.cores / nearest.episodes * config.episodes / 3600

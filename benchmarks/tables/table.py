@@ -1,0 +1,150 @@
+"""What a table is: rows to train, each with its environment, recipe, seeds, budget and priority."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from agents.presets import PRESETS as AGENT_PRESETS
+from agents.train import ALGORITHMS as AGENTS
+from agents.train import Algorithm
+from agents.training.config import TrainingConfig
+from agents.training.resuming import config_from_json
+from baselines.presets import PRESETS as BASELINE_PRESETS
+from baselines.train import ALGORITHMS as BASELINES
+from glimpse_envs.evaluation.record import Model
+from glimpse_envs.evaluation.records import read_record
+from report.references.memory import MEMORY_REFERENCES, MemoryReference
+from report.references.pictures import LEARNED, REFERENCES, Reference
+
+ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **BASELINES}
+"""All algorithms that a row may train."""
+
+
+@dataclass(frozen=True)
+class FromRecord:
+    """The settings of a record.
+
+    Args:
+        file: its name in the table's folder of results.
+    """
+
+    file: str
+
+
+@dataclass(frozen=True)
+class FromPreset:
+    """The settings of a preset of `agents.presets` or `baselines.presets`.
+
+    Args:
+        preset: pictures, tapes or tables.
+        algorithm: one that has this preset.
+    """
+
+    preset: str
+    algorithm: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """Runs that differ in nothing but their seed."""
+
+    name: str
+    """Unlike that of any other row, and fit for the name of a folder."""
+    env_id: str
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from the id's defaults."""
+    recipe: FromRecord | FromPreset
+    """The settings, but for environment and seed."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that differ from the recipe's."""
+    episodes: int | None = None
+    """Budget, where it differs from the recipe's."""
+    minutes: float | None = None
+    """Budget in core-minutes, where it differs from the recipe's."""
+    seeds: int | None = None
+    """Number of seeds, from 0 on; the table's where it is not given."""
+    priority: int = 9
+    """Rows of a smaller number are trained first."""
+    reference: Reference | MemoryReference | None = None
+    """What it is to be compared with."""
+    notes: str = ""
+    """Of its records: what differs from the reference's setting."""
+
+    def config(self, results: Path) -> TrainingConfig:
+        """The config with seed 0.
+
+        Args:
+            results: the folder that holds the table's records.
+
+        Raises:
+            OSError, RecordError: the recipe's record cannot be read.
+            ValueError: there is no such preset, or a change is none of the algorithm's options.
+        """
+        budget = {"episodes": self.episodes, "minutes": self.minutes}
+        changes = {
+            "env_id": self.env_id,
+            "env_kwargs": dict(self.env_kwargs),
+            "seed": 0,
+            "device": "cpu",
+            "threads": 1,
+            **self.changes,
+            **{name: value for name, value in budget.items() if value is not None},
+        }
+        try:
+            return replace(_start(self.recipe, results), **changes)
+        except TypeError as error:
+            raise ValueError(f"row {self.name!r}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows whose records lie in one folder."""
+
+    name: str
+    """On the command line."""
+    rows: tuple[Row, ...]
+    seeds: int
+    """Of each row that does not say another number."""
+    folder: str = "."
+    """Of its records, in the folder of results."""
+
+
+def published(env_id: str, glimpses: int, model: Model = LEARNED) -> Reference:
+    """The published errors of an environment, a budget and a kind of model.
+
+    Raises:
+        ValueError: `report.references.pictures` has none.
+    """
+    for reference in REFERENCES:
+        if (reference.env_id, reference.glimpses, reference.model) == (env_id, glimpses, model):
+            return reference
+    raise ValueError(f"no published number of {env_id} with {glimpses} glimpses, {model.name}")
+
+
+def reported(env_id: str, model: str) -> MemoryReference:
+    """What others report of a memory task and a model.
+
+    Raises:
+        ValueError: `report.references.memory` has none.
+    """
+    for reference in MEMORY_REFERENCES:
+        if (reference.env_id, reference.model) == (env_id, model):
+            return reference
+    raise ValueError(f"nothing reported of {env_id}, {model}")
+
+
+def _start(recipe: FromRecord | FromPreset, results: Path) -> Any:
+    """The config that a recipe stands for."""
+    if isinstance(recipe, FromRecord):
+        path = results / recipe.file
+        record = read_record(path)
+        kind = ALGORITHMS[record.algorithm].config
+        return config_from_json(kind, record.config, str(path), record.revision)
+    for presets in (AGENT_PRESETS, BASELINE_PRESETS):
+        for config in presets.get(recipe.preset, ()):
+            if config.algorithm == recipe.algorithm:
+                return config
+    raise ValueError(f"there is no preset {recipe.preset!r} of {recipe.algorithm!r}")

@@ -1,0 +1,32 @@
+"""Runs that are trained to their end, whatever interrupted them."""
+
+from pathlib import Path
+
+from agents.train import Algorithm
+from agents.training.config import TrainingConfig
+from agents.training.schedules import share_done
+from glimpse_envs.evaluation.runs import Run, RunError
+
+HOW = "the same command"
+
+
+def train_to_end(algorithm: Algorithm, config: TrainingConfig, folder: Path) -> Run:
+    """Train in `folder`, or go on with the run there, until the budget is spent or `stop_at` is
+    reached.
+
+    Raises:
+        RunError: the run in `folder` has another config, or the training was interrupted.
+    """
+    run = algorithm.train(config, folder, resume=True, progress_bar=False, how_to_resume=HOW)
+    _, metadata = run.load_checkpoint()
+    spent = share_done(config, metadata["episodes"], metadata["seconds"]) >= 1.0
+    if not spent and not _reached(config.stop_at, run):
+        raise RunError(f"interrupted; {HOW} goes on with it")
+    return run
+
+
+def _reached(wanted: float | None, run: Run) -> bool:
+    if wanted is None:
+        return False
+    scores = (line.get("validation/success", 0.0) for line in run.read_metrics())
+    return max(scores, default=0.0) >= wanted

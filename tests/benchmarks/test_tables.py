@@ -1,0 +1,287 @@
+"""Tables of results: what is recorded is found, what lacks is planned, trained and recorded."""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchmarks.tables.command
+from agents.training.config import TrainingConfig
+from benchmarks.processes import attempt, do_nothing
+from benchmarks.tables.command import TablesConfig, fill_tables, main
+from benchmarks.tables.memory import MEMORY
+from benchmarks.tables.pictures import PICTURES
+from benchmarks.tables.planning import PlannedRow, plan
+from benchmarks.tables.progress import progress_of
+from benchmarks.tables.table import FromPreset, Row, Table, published
+from benchmarks.tables.view import View
+from benchmarks.tables.worker import LOG, fill
+from glimpse_envs.evaluation.records import read_records, same_run
+from glimpse_envs.evaluation.run_lock import writing
+from glimpse_envs.evaluation.runs import Run, RunError
+from report.grouping import group_runs
+from report.page import ROOT
+from report.references.pictures import Reference
+from report.runs import read_runs
+from tests.support.tables import QUICK
+
+RESULTS = ROOT / "results"
+
+
+@pytest.fixture(scope="module")
+def planned() -> dict[str, PlannedRow]:
+    rows = plan([PICTURES, MEMORY], RESULTS, Path("unused"))
+    return {row.row.name: row for row in rows}
+
+
+def test_the_projects_own_records_are_found(planned: dict[str, PlannedRow]) -> None:
+    row = planned["cluttered-8"]
+    recorded = {run.record.seed for run in row.recorded}
+    assert {0, 1, 2} <= recorded
+    assert {task.config.seed for task in row.missing} == set(range(5)) - recorded
+    assert planned["circle-square-16"].missing == ()
+    assert len(planned["forward-reverse-a2c"].recorded) == 10
+    assert len(planned["cluttered-4"].recorded) >= 1
+
+
+def test_rows_hold_what_the_report_holds_alike(planned: dict[str, PlannedRow]) -> None:
+    """New seeds have to join the published ones in one row of the page."""
+    for folder in (".", "memory"):
+        runs, _ = read_runs(RESULTS / folder)
+        groups = {run.file.resolve(): group for group in group_runs(runs) for run in group.runs}
+        for row in planned.values():
+            files = [run.file.resolve() for run in row.recorded]
+            if files and files[0] in groups:
+                assert files == [run.file.resolve() for run in groups[files[0]].runs], row.row.name
+
+
+def test_every_row_has_the_recipe_that_it_names(planned: dict[str, PlannedRow]) -> None:
+    assert [row.row.priority for row in planned.values()] == sorted(
+        row.row.priority for row in planned.values()
+    )
+    for row in planned.values():
+        assert isinstance(row.config, TrainingConfig)
+        assert row.config.env_id == row.row.env_id
+        assert row.config.threads == 1
+        assert getattr(row.config, "precision", "") != "auto", "which depends on the machine"
+        assert row.hours is not None
+        if isinstance(row.row.reference, Reference):
+            assert all(row.row.reference.fits(run.record) for run in row.recorded)
+            assert row.row.reference.env_id == row.row.env_id
+    assert getattr(planned["large-random-8"].config, "gaze", None) == "random"
+
+
+def test_the_most_wanted_rows_come_first(planned: dict[str, PlannedRow]) -> None:
+    first = ["cluttered-8", "cluttered-6", "cluttered-4"]
+    assert list(planned)[:3] == first
+    assert list(planned).index("large-8") < list(planned).index("translated-8")
+    assert list(planned).index("translated-8") < list(planned).index("centred-6")
+    assert list(planned).index("centred-7") < list(planned).index("addition-a2c")
+
+
+def test_a_published_number_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="no published number of Glimpse/ClutteredMNIST-v0 with 5"):
+        published("Glimpse/ClutteredMNIST-v0", 5)
+
+
+def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["pictures", "--list", "--rows", "cluttered-6", "circle-square-16"])
+    heads, six, circle, _, total = capsys.readouterr().out.splitlines()
+    assert heads.split()[0] == "row"
+    assert "ClutteredMNIST-v0 (budget=6)" in six
+    assert "4.08 3.33" in six
+    assert "5 of 5" in circle
+    assert "runs lack a record: about" in total
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "table 'nowhere' must be one of pictures, memory, or module:NAME"),
+        (["nowhere:TABLE"], "table 'nowhere:TABLE': No module named 'nowhere'"),
+        (["pictures", "--rows", "cluttered-5"], "rows: 'cluttered-5' must be one of cluttered-8"),
+        (["--workers", "0"], "workers=0 must be at least 1"),
+        (["--gpu", "0.5"], "gpu=0.5 is for a Ray cluster"),
+        (["--gpu", "2", "--ray", "auto"], "gpu=2.0 must be a share from 0 to 1"),
+        (["--results", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_made(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--runs", str(tmp_path / "runs")])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="two rows are called quick"):
+        plan([QUICK, replace(QUICK, name="again")], tmp_path, tmp_path)
+
+
+def test_a_row_with_an_option_that_is_none_is_named(tmp_path: Path) -> None:
+    recipe = FromPreset("pictures", "reinforce")
+    row = Row(name="odd", env_id="Glimpse/Copy-v0", recipe=recipe, changes={"colour": 1})
+    with pytest.raises(ValueError, match=r"row 'odd': .*colour"):
+        plan([Table("odd", (row,), seeds=1)], tmp_path, tmp_path)
+    missing = replace(row, changes={}, recipe=FromPreset("tapes", "exact"))
+    with pytest.raises(ValueError, match="there is no preset 'tapes' of 'exact'"):
+        plan([Table("odd", (missing,), seeds=1)], tmp_path, tmp_path)
+
+
+def a_run_at_half(folder: Path) -> PlannedRow:
+    """A row, of whose first run half is trained in 100 s."""
+    (row,) = plan([QUICK], folder, folder / "runs")
+    run = Run(row.missing[0].folder, {})
+    run.folder.mkdir(parents=True)
+    run.append_metrics(200, {"error": 0.25, "seconds": 100.0})
+    return row
+
+
+def test_the_view_reads_the_runs_own_metrics(tmp_path: Path) -> None:
+    view = View(a_run_at_half(tmp_path).missing, {"quick-seed0": 9.0, "quick-seed1": 2.0}, 3)
+    view.began = 0.0
+    head, line = view.lines()
+    assert head == "3 recorded, 1 running, 1 waiting; about 2.0 core-hours left"
+    assert line.split() == ["quick-seed0", "50", "%", "error", "25.00", "%", "2", "min", "left"]
+
+
+def test_on_a_terminal_the_view_is_redrawn_in_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = a_run_at_half(tmp_path)
+    view = View(row.missing, {}, 0)
+    view.began, view.in_place = 0.0, True
+    view.show()
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    view.end(row.missing[0], "failed", "it failed")
+    out = capsys.readouterr().out
+    assert out.startswith("\x1b[2F\x1b[Jit failed\n0 recorded, 0 running, 1 waiting, 1 failed;")
+    view.in_place, view.height = False, 0
+    view.show()
+    assert capsys.readouterr().out == "", "elsewhere it is drawn now and then"
+
+
+# --- Training -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train within this process."""
+
+    def one_after_another(
+        work: Callable[[Any], Any],
+        tasks: Sequence[Any],
+        processes: int,
+        idle: Callable[[], None] = do_nothing,
+    ) -> Generator[tuple[Any, Any], None, None]:
+        for task in tasks:
+            yield task, attempt(work, task)
+            idle()
+
+    monkeypatch.setattr(benchmarks.tables.command, "side_by_side", one_after_another)
+
+
+def config_in(folder: Path, table: str) -> TablesConfig:
+    name = f"tests.support.tables:{table}"
+    return TablesConfig((name,), runs=folder / "runs", results=folder / "results", workers=1)
+
+
+@pytest.mark.learning
+@pytest.mark.usefixtures("here")
+def test_what_lacks_is_recorded_and_then_it_trains_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = config_in(tmp_path, "QUICK")
+    fill_tables(config)
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].startswith("0 recorded, 0 running, 2 waiting")
+    assert out.splitlines()[-1].startswith("2 recorded, 0 running, 0 waiting")
+    assert "quick-seed1: error " in out
+    records, problems = read_records(config.results)
+    assert problems == []
+    assert [(record.seed, record.episodes) for record in records] == [(0, 400), (1, 400)]
+    assert all(record.headline.split == "test" for record in records)
+    (row,) = plan([QUICK], config.results, config.runs)
+    assert row.missing == ()
+    (config.results / "torn.json").write_text('{"env_id": ')
+    monkeypatch.setattr(benchmarks.tables.command, "fill", None)
+    fill_tables(config)
+    again = capsys.readouterr()
+    assert again.out.startswith("2 recorded, 0 running, 0 waiting")
+    assert again.err.startswith(f"left out of {config.results}: torn.json")
+
+
+@pytest.mark.learning
+@pytest.mark.usefixtures("here")
+def test_a_run_that_fails_is_reported_and_the_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_in(tmp_path, "BROKEN")
+    with pytest.raises(RunError, match="1 of 2 runs failed: broken-seed0"):
+        fill_tables(config)
+    out = capsys.readouterr().out
+    assert "broken-seed0 failed: batch_size=0 must be at least 1" in out
+    assert "  | error: batch_size=0 must be at least 1" in out
+    assert out.splitlines()[-1].startswith("1 recorded, 0 running, 0 waiting, 1 failed")
+    (record,), _ = read_records(config.results)
+    assert record.headline.episodes == 10_000
+
+    def stumble(*_: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("benchmarks.tables.worker.train_to_end", stumble)
+    with pytest.raises(RunError, match="1 of 1 runs failed"):
+        fill_tables(config)
+    log = (config.runs / "broken-seed0" / LOG).read_text()
+    assert log.count("--- broken-seed0: ") == 2, "nothing of the first is lost"
+    assert "KeyError: 'oops'" in log
+    assert "KeyError: 'oops'" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_of_another_process_is_left_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.tables.worker.PATIENCE", 0.0)
+    config = replace(config_in(tmp_path, "QUICK"))
+    (row,) = plan([QUICK], config.results, config.runs)
+    with writing(row.missing[0].folder), writing(row.missing[1].folder):
+        fill_tables(config)
+    assert "quick-seed0: another process trains it" in capsys.readouterr().out
+    assert not config.results.exists()
+
+
+@pytest.mark.learning
+def test_a_record_of_another_command_is_not_made_again(tmp_path: Path) -> None:
+    (row,) = plan([QUICK], tmp_path, tmp_path / "runs")
+    task = row.missing[0]
+    path = fill(task)
+    assert path is not None
+    assert progress_of(task).share == 1.0
+    written = path.stat().st_mtime_ns
+    assert fill(task) == path
+    assert path.stat().st_mtime_ns == written
+    (record,), _ = read_records(tmp_path)
+    assert task.fits(record)
+    assert not row.missing[1].fits(record)
+    assert row.missing[1].of_row(record)
+    other = replace(record, config={**record.config, "learning_rate": 1.0})
+    assert not task.of_row(other)
+    assert not same_run(record, other)
+
+
+def test_pages_are_redrawn_from_the_checkouts_own_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr("report.__main__.main", lambda arguments: drawn.append(arguments))
+    own = TablesConfig(("pictures",), rows=("circle-square-16",), runs=tmp_path)
+    fill_tables(own)
+    assert drawn == [[]]
+    fill_tables(replace(own, tables=("tests.support.tables:EMPTY",), rows=(), results=tmp_path))
+    assert drawn == [[]]

@@ -1,0 +1,57 @@
+"""On a Ray cluster, a run whose machine dies goes on on another, to the same record."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glimpse_envs.evaluation.record import Record
+from tests.support.table_commands import begun, records_of, trained, wait_until
+
+cluster_utils = pytest.importorskip("ray.cluster_utils", exc_type=ImportError)
+
+pytestmark = [pytest.mark.learning, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Two nodes of one CPU each on this machine; the first holds the cluster together."""
+    nodes = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    nodes.add_node(num_cpus=1)
+    yield nodes
+    nodes.shutdown()
+
+
+def test_a_run_whose_node_dies_goes_on_elsewhere(
+    tmp_path: Path, cluster: Any, unbroken: list[Record]
+) -> None:
+    process = begun(tmp_path, "--ray", cluster.address)
+    wait_until(lambda: trained(tmp_path, 0, 1), process)
+    (node,) = cluster.worker_nodes
+    cluster.remove_node(node, allow_graceful=False)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    assert "2 recorded, 0 running, 0 waiting" in out.splitlines()[-1]
+    assert records_of(tmp_path) == unbroken
+    starts = [
+        (tmp_path / "runs" / f"long-seed{seed}" / "log.txt").read_text().count("--- long-seed")
+        for seed in (0, 1)
+    ]
+    assert sorted(starts) == [1, 2], "one of them was begun again"
+
+
+def test_ctrl_c_saves_there_too(tmp_path: Path) -> None:
+    process = begun(tmp_path, "--ray", "local", "--workers", "2")
+    wait_until(lambda: trained(tmp_path, 0, 1), process)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "interrupted"
+    assert out.splitlines()[-1] == "saved; the same command goes on"
+    logs = [tmp_path / "runs" / f"long-seed{seed}" / "log.txt" for seed in (0, 1)]
+    assert all("saved after" in log.read_text() for log in logs)

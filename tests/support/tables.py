@@ -1,0 +1,45 @@
+"""Tables of trainings that take seconds."""
+
+from typing import Any
+
+from benchmarks.tables.table import FromPreset, Row, Table
+from tests.support.tiny import tiny_network
+
+_SHORT: dict[str, Any] = {
+    "batch_size": 8,
+    "learning_rate": 3e-3,
+    "log_every": 25,
+    "checkpoint_every": 50,
+    "precision": "float32",
+    "validation_episodes": 50,
+    "network": tiny_network(),
+}
+
+
+def _row(name: str, **row: Any) -> Row:
+    fields: dict[str, Any] = {
+        "env_id": "Glimpse/CenteredGlyphs-v0",
+        "env_kwargs": {"budget": 2},
+        "recipe": FromPreset("pictures", "reinforce"),
+        "episodes": 400,
+        **row,
+    }
+    return Row(**{**fields, "name": name, "changes": {**_SHORT, **fields.get("changes", {})}})
+
+
+QUICK = Table("quick", (_row("quick"),), seeds=2)
+
+# Long enough to be broken off in the middle.
+LONG = Table("long", (_row("long", episodes=4_000),), seeds=2)
+
+# The first row cannot be trained.
+BROKEN = Table(
+    "broken",
+    (
+        _row("sound", priority=2),
+        _row("broken", changes={"batch_size": 0}, priority=1),
+    ),
+    seeds=1,
+)
+
+EMPTY = Table("empty", (), seeds=1)
