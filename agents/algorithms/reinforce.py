@@ -31,6 +31,7 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
 from agents.policy.networks import core_name
 from agents.scoring.scanners import SCANNERS
+from agents.training.distributed import averages
 from glimpse_envs.evaluation.record import Gaze, Model
 
 
@@ -117,7 +118,7 @@ class MovingAverage:
     def __call__(self, returns: Tensor) -> Tensor:
         """The baseline, a scalar, of one more batch of returns (T, B)."""
         before = returns.new_tensor(self.value)
-        mean = returns[0].mean().item()
+        mean = averages({"return": returns[0].mean().item()})["return"]
         self.value = self.DECAY * self.value + (1 - self.DECAY) * mean
         return before
 
@@ -195,6 +196,7 @@ class Reinforce(PolicyGradientLearner):
             self.choose,
             precision=config.torch_precision,
             drop_ended=self.scanner is None,
+            generator=self.generator,
         )
         self.record_levels(trajectory)
         losses = episode_losses(

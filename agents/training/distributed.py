@@ -11,7 +11,6 @@ backward pass, and an episode calls the policy at every glimpse.
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
@@ -96,8 +95,8 @@ def first_prints() -> Iterator[None]:
 
 def refuse_several(what: str) -> None:
     """Raise a `ValueError` in one of several processes: `what` runs in a single one."""
-    if processes() > 1 or started_in_several():
-        raise ValueError(f"{what} runs in one process: start it by python, without torchrun")
+    if processes() > 1:
+        raise ValueError(f"{what} runs in one process: start it without torchrun")
 
 
 def share_of(config: Config) -> Config:
@@ -177,7 +176,7 @@ def row_counts(rows: int) -> NDArray[np.int64]:
 
 def averages(numbers: Mapping[str, float]) -> dict[str, float]:
     """The mean over all processes of each of `numbers`."""
-    if processes() == 1:
+    if processes() == 1 or not numbers:
         return dict(numbers)
     values = summed(torch.tensor(list(numbers.values()), dtype=torch.float64)) / processes()
     return dict(zip(numbers, values.tolist(), strict=True))
@@ -246,9 +245,3 @@ def own_part(state: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(value, np.ndarray):
             part[name] = np.split(value, processes())[rank()]
     return part
-
-
-def print_error(text: str, first_to_report: Callable[[], bool]) -> None:
-    """Print `text` on stderr, once for all processes."""
-    if first_to_report():
-        print(text, file=sys.stderr)
