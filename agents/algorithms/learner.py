@@ -18,6 +18,7 @@ from agents.training.checkpoints import load_moments
 from agents.training.config import TrainingConfig
 from agents.training.distributed import (
     average_gradients,
+    check_divisible,
     everyones,
     joined,
     own_part,
@@ -71,6 +72,7 @@ class GradientLearner(ABC):
         self.config = config
         self.description = describe(env)
         self.policy = make_policy(self.description).to(self.device)
+        check_divisible(self.policy)
         self.optimizer = torch.optim.Adam(
             [p for p in self.policy.parameters() if p.requires_grad],
             lr=config.learning_rate,

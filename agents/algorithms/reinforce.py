@@ -31,7 +31,7 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
 from agents.policy.networks import core_name
 from agents.scoring.scanners import SCANNERS
-from agents.training.distributed import averages
+from agents.training.distributed import averages, processes, rank
 from glimpse_envs.evaluation.record import Gaze, Model
 
 
@@ -154,6 +154,7 @@ class Reinforce(PolicyGradientLearner):
         self.scanner = None
         if config.gaze != "learned":
             self.scanner = SCANNERS[config.gaze](env, config.seed)
+            self.scanner.share = rank(), processes()
         super().__init__(config, env)
 
     @property

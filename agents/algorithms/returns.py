@@ -77,10 +77,11 @@ def standardise(advantages: Tensor, where: Tensor) -> Tensor:
 def explained_variance(values: Tensor, returns: Tensor, alive: Tensor) -> float:
     """Return 1 - Var(G - V) / Var(G) over the steps that are alive: 1 where the values V (T, B)
     equal the returns G (T, B) up to a constant, 0 where they do no better than a constant or G is
-    one."""
+    one; of all processes."""
     returns, values = returns[alive], values[alive]
-    spread = returns.var(correction=0)
-    return (1 - (returns - values).var(correction=0) / spread).item() if spread > 0 else 0.0
+    _, spread = mean_and_deviation(returns, correction=0)
+    _, missed = mean_and_deviation(returns - values, correction=0)
+    return (1 - (missed / spread) ** 2).item() if spread > 0 else 0.0
 
 
 def _next(quantity: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ backward pass, and an episode calls the policy at every glimpse.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -21,7 +21,9 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+from torch._C._distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 from glimpse_envs.evaluation.runs import RunError
 
@@ -70,16 +72,18 @@ def connected() -> Iterator[Callable[[], bool]]:
     if not started_in_several():
         yield lambda: True
         return
-    store, own, count = next(dist.rendezvous("env://"))
+    store, own, count = next(rendezvous("env://"))
     dist.init_process_group(
         "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo",
-        store=dist.PrefixStore("training", store),
+        store=PrefixStore("training", store),
         rank=own,
         world_size=count,
         timeout=LONGEST_WAIT,
     )
     yield lambda: store.add("errors reported", 1) == 1
     # After an error the others may be waiting, and the connection ends with the process.
+    with suppress(RuntimeError):  # of one that has died, which has been reported
+        dist.barrier()  # none leaves before all are done
     dist.destroy_process_group()
 
 
@@ -120,6 +124,15 @@ def share_of(config: Config) -> Config:
     return replace(fields, **changes)
 
 
+def check_divisible(model: nn.Module) -> None:
+    """Raise a `ValueError` where the rows of a batch cannot be split for `model`."""
+    if processes() > 1 and any(isinstance(part, nn.BatchNorm2d) for part in model.modules()):
+        raise ValueError(
+            f"{type(model).__name__} normalises by the whole batch (BatchNorm2d), which is not "
+            "split over processes: train it in one"
+        )
+
+
 # --- what the processes tell each other -----------------------------------------------------------
 
 
@@ -128,9 +141,11 @@ def _talking() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        lost = "onnection" in reason or "closed" in reason
         raise PeerError(
-            "another process of this training has ended; resume from the last checkpoint "
-            f"({str(error).partition(chr(10))[0]:.200})"
+            "another process of this training has ended; resume from the last checkpoint, by "
+            f"--resume{'' if lost else f' ({reason})'}"
         ) from error
 
 
@@ -193,7 +208,7 @@ def average_gradients(parameters: Sequence[Tensor], losses: Tensor) -> Tensor:
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     everything = [*gradients, losses.to(gradients[0])]
     flat = summed(torch.cat([one.flatten() for one in everything])) / processes()
-    *means, losses = flat.split([one.numel() for one in everything])
+    *means, losses = torch.split(flat, [one.numel() for one in everything])
     for gradient, mean in zip(gradients, means, strict=True):
         gradient.copy_(mean.view_as(gradient))
     return losses

@@ -145,8 +145,8 @@ def _is_greater(value: float | None, saved: float | None) -> bool:
 def resume_command(module: str, algorithm: str, folder: Path) -> str:
     """The command that resumes the run in `folder`."""
     count = processes()
-    start = "python" if count == 1 else f"torchrun --nproc-per-node {count}"
-    return f"{start} -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
+    start = "python -m" if count == 1 else f"torchrun --nproc-per-node {count} -m --"
+    return f"{start} {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
 def config_from_json(kind: Any, values: Any, where: str, revision: str) -> Any:
