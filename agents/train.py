@@ -153,7 +153,7 @@ def run_main(
     if given[0] in ("-h", "--help"):
         print(_help_of(module, algorithms, presets))
         sys.exit(0)
-    run_command(lambda: _train_by(module, algorithms, presets, prefix, given))
+    run_command(lambda: _train_by(module, algorithms, presets, prefix, given), split=True)
 
 
 def _help_of(module: str, algorithms: Mapping[str, Trainable], presets: Presets) -> str:

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from agents.algorithms.learner import GradientLearner
 from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
+from agents.training.distributed import mean_and_deviation, processes
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.setting import Setting
 from glimpse_envs.episodes.lookup import full_view
@@ -100,7 +101,7 @@ class SupervisedLearner(GradientLearner):
         space: Any = self.env.action_space
         *_, info = self.env.step({"answer": np.zeros(space["answer"].shape, np.int64)})
         target = torch.as_tensor(info["target"]).to(self.device)
-        tensors = {name: torch.as_tensor(a).to(self.device) for name, a in observation.items()}
+        tensors = self.policy.as_tensors(observation)
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
 
 
@@ -133,7 +134,8 @@ def read_losses(answers: Answers, rewards: Tensor) -> dict[str, Tensor]:
     returns = rewards.flip(0).cumsum(dim=0).flip(0)[-len(log_probs) :].expand_as(log_probs)
     returns = (1.0 / len(rewards)) * returns
     advantages = returns - values.detach()
-    deviation = advantages.std() if advantages.numel() > 1 else advantages.new_ones(())
+    one = advantages.numel() * processes() == 1
+    deviation = advantages.new_ones(()) if one else mean_and_deviation(advantages)[1]
     credit = advantages / (deviation + 1e-3)
     return {
         "read": -(credit * log_probs).sum(dim=0).mean(),

@@ -170,7 +170,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
                 int keys row i by (seed, i); a list makes row i the single environment with its i-th
                 seed, and lets the rows whose seed is None go on.
             options: `reset_mask`; in a fixed split `scene`, the scene for all rows or one for
-                each; where what is hidden has a length, `length`, for all rows or one for each.
+                each; where what is hidden has a length, `length`, for all rows or one for each;
+                with an int seed, `first_row`: k makes these rows those from row k on of a larger
+                batch with that seed, in the split "train".
 
         Raises:
             ValueError, TypeError: a seed or an option is invalid; nothing has changed.
@@ -178,10 +180,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
                 needs a reset.
         """
         options = options or {}
-        unknown = set(options) - {"reset_mask", "scene", "length"}
+        unknown = set(options) - {"reset_mask", "scene", "length", "first_row"}
         if unknown:
             raise ValueError(
-                f"reset has the options 'reset_mask', 'scene' and 'length', not {unknown}"
+                "reset has the options 'reset_mask', 'scene', 'length' and 'first_row', not "
+                f"{unknown}"
             )
         groups = self._dealer.groups_in(options.get("reset_mask"))
         scenes = options.get("scene")
@@ -189,7 +192,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             bounds = None if self.num_scenes is None else (0, self.num_scenes - 1)
             scenes = self._dealer.option("scene", scenes, bounds)
         lengths = self._dealer.option("length", options.get("length"), self.task.levels)
-        self._dealer.reseed(seed, groups)
+        first_group = self._dealer.first_group(options.get("first_row"), seed, self.num_scenes)
+        self._dealer.reseed(seed, groups, first_group)
         if isinstance(seed, int | np.integer):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
         self._deal(groups, scenes, lengths)

@@ -38,6 +38,7 @@ from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import core_name
 from agents.training.checks import check_counts, check_positive
+from agents.training.distributed import averages, mean_of_rows, processes, rank
 from glimpse_envs.evaluation.record import Model
 
 
@@ -210,14 +211,17 @@ class ActorCritic(PolicyGradientLearner):
                 self.choose,
                 precision=config.torch_precision,
                 drop_ended=True,
+                generator=self.generator,
             )
         self.record_levels(played)
         estimates = estimate(played, config)
         steps: list[dict[str, float]] = []
-        for trajectory, targets in self._minibatches(played, estimates):
+        for trajectory, targets, rows in self._minibatches(played, estimates):
             losses = episode_losses(trajectory, targets, config)
-            means = {name: loss.mean() for name, loss in losses.items()}
+            means = {name: mean_of_rows(loss, rows) for name, loss in losses.items()}
             moved = {name: means.pop(name).item() for name in ("clip_fraction", "approx_kl")}
+            if config.target_kl is not None:
+                moved = averages(moved)
             too_far = config.target_kl is not None and moved["approx_kl"] > config.target_kl
             if steps and too_far:  # the first step starts from the policy that played
                 break
@@ -243,21 +247,24 @@ class ActorCritic(PolicyGradientLearner):
 
     def _minibatches(
         self, played: Trajectory, estimates: Estimates
-    ) -> Iterator[tuple[Trajectory, Estimates]]:
-        """The minibatches of all passes, each replayed with the policy of that moment."""
+    ) -> Iterator[tuple[Trajectory, Estimates, int]]:
+        """The minibatches of all passes, each replayed with the policy of that moment: the rows of
+        this process, and the number of rows of all."""
+        config, count = self.config, processes()
         if self.plays_once:
-            yield played, estimates
+            yield played, estimates, config.batch_size * count
             return
-        config = self.config
-        groups = torch.arange(config.batch_size).view(-1, config.copies)
+        first_row = rank() * config.batch_size
+        groups = torch.arange(config.batch_size * count).view(-1, config.copies)
         for _ in range(config.epochs):
             order = torch.randperm(len(groups), generator=self.generator)
             for share in order.chunk(config.minibatches):
-                rows = groups[share].flatten()
+                everyones = groups[share].flatten() - first_row
+                rows = everyones[(everyones >= 0) & (everyones < config.batch_size)]
                 replayed = replay_episodes(
                     self.policy, played, rows, precision=config.torch_precision
                 )
-                yield replayed, estimates.rows(rows)
+                yield replayed, estimates.rows(rows), len(everyones)
 
 
 def _check(config: ActorCriticConfig) -> None:
@@ -267,9 +274,10 @@ def _check(config: ActorCriticConfig) -> None:
         if not 0 <= getattr(config, name) <= 1:
             raise ValueError(f"{name}={getattr(config, name)} must be from 0 to 1")
     check_counts(config, "n_steps", "epochs", "minibatches")
-    groups = config.batch_size // config.copies
+    groups = config.batch_size * processes() // config.copies
     if groups % config.minibatches:
         raise ValueError(
             f"minibatches={config.minibatches} must divide the batch's {groups} scenes "
-            f"(batch_size={config.batch_size} episodes, copies={config.copies} of a scene)"
+            f"(batch_size={config.batch_size * processes()} episodes, copies={config.copies} of a "
+            "scene)"
         )

@@ -1,5 +1,6 @@
 """The base of all learners by gradient: environment, model, Adam and its schedule, and state."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,15 @@ from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import NetworkConfig
 from agents.training.checkpoints import load_moments
 from agents.training.config import TrainingConfig
+from agents.training.distributed import (
+    average_gradients,
+    check_divisible,
+    everyones,
+    joined,
+    own_part,
+    rank,
+)
+from agents.training.row_draws import row_generator
 from agents.training.schedules import cosine_decay
 from glimpse_envs.env import batch_of
 from glimpse_envs.episodes.description import Description, describe
@@ -37,7 +47,7 @@ class GradientLearner(ABC):
     """A model that learns from batches of fresh episodes by Adam.
 
     Args:
-        config: of the training.
+        config: of the training; of several processes, with the `batch_size` of this one's share.
         env: batched; it is seeded here.
         make_policy: constructor of the policy, from the environment's description.
 
@@ -62,12 +72,13 @@ class GradientLearner(ABC):
         self.config = config
         self.description = describe(env)
         self.policy = make_policy(self.description).to(self.device)
+        check_divisible(self.policy)
         self.optimizer = torch.optim.Adam(
             [p for p in self.policy.parameters() if p.requires_grad],
             lr=config.learning_rate,
             fused=True,
         )
-        self.generator = torch.Generator().manual_seed(config.seed)
+        self.generator = row_generator(config.seed)
         if config.curriculum is not None:
             if self.description.levels is None:
                 raise ValueError(
@@ -76,7 +87,15 @@ class GradientLearner(ABC):
             levels = LEVEL_DISTRIBUTIONS[config.curriculum](*self.description.levels)
             assert self.batch is not None, "only ours have levels"
             self.batch.level_distribution = levels
-        self.env.reset(seed=config.seed)
+        self._seed_rows(config.seed)
+
+    def _seed_rows(self, seed: int) -> None:
+        """Begin the streams of this process's rows, those of one process with all rows."""
+        first_row = rank() * self.env.num_envs
+        if self.batch is None:  # Gymnasium's own batches seed row i by seed + i
+            self.env.reset(seed=seed + first_row)
+        else:
+            self.env.reset(seed=seed, options={"first_row": first_row})
 
     def record_levels(self, played: Trajectory) -> None:
         """Record success by level, for the curriculum if there is one."""
@@ -84,10 +103,13 @@ class GradientLearner(ABC):
             self.record_success(played.levels.cpu().numpy(), played.success)
 
     def record_success(self, levels: NDArray[np.int64], success: Tensor) -> None:
-        """Record the success (B,) bool of episodes of `levels` (B,) in the curriculum, if any."""
+        """Record the success (B,) bool of episodes of `levels` (B,) in the curriculum, if any; all
+        processes record those of all."""
         distribution = None if self.batch is None else self.batch.level_distribution
         if distribution is not None:
-            distribution.record(levels, success.cpu().numpy())
+            ended = everyones((levels, success.cpu().numpy()))
+            all_levels, all_success = (np.concatenate(part) for part in zip(*ended, strict=True))
+            distribution.record(all_levels, all_success)
 
     @property
     @abstractmethod
@@ -116,11 +138,13 @@ class GradientLearner(ABC):
         Raises:
             FloatingPointError: a part or the gradient is not finite; the policy is unchanged.
         """
-        for name, part in {**parts, "total": total}.items():
-            if not torch.isfinite(part):
-                raise FloatingPointError(f"the {name} loss is {part.item()}")
         self.optimizer.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        losses = torch.stack([*parts.values(), total]).detach()
+        losses = average_gradients(list(self.policy.parameters()), losses)
+        for name, loss in zip([*parts, "total"], losses.tolist(), strict=True):
+            if not math.isfinite(loss):
+                raise FloatingPointError(f"the {name} loss is {loss}")
         norm = nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_gradient_norm)
         if not torch.isfinite(norm):
             raise FloatingPointError(f"the gradient's norm is {norm.item()}")
@@ -133,7 +157,7 @@ class GradientLearner(ABC):
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict()["state"],
             "generator": self.generator.get_state(),
-            "env": {} if self.batch is None else self.batch.state_dict(),
+            "env": {} if self.batch is None else joined(self.batch.state_dict()),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -142,9 +166,9 @@ class GradientLearner(ABC):
         load_moments(self.optimizer, state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
         if self.batch is not None:
-            self.batch.load_state_dict(state["env"])
+            self.batch.load_state_dict(own_part(state["env"]))
         else:  # unfinished episodes are lost
-            self.env.reset(seed=int(torch.randint(2**31, (), generator=self.generator)))
+            self._seed_rows(int(torch.randint(2**31, (), generator=self.generator)))
 
     def close(self) -> None:
         """Close the environment."""

@@ -31,6 +31,7 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
 from agents.policy.networks import core_name
 from agents.scoring.scanners import SCANNERS
+from agents.training.distributed import averages, processes, rank
 from glimpse_envs.evaluation.record import Gaze, Model
 
 
@@ -118,7 +119,7 @@ class MovingAverage:
     def __call__(self, returns: Tensor) -> Tensor:
         """The baseline, a scalar, of one more batch of returns (T, B)."""
         before = returns.new_tensor(self.value)
-        mean = returns[0].mean().item()
+        mean = averages({"return": returns[0].mean().item()})["return"]
         self.value = self.DECAY * self.value + (1 - self.DECAY) * mean
         return before
 
@@ -154,6 +155,7 @@ class Reinforce(PolicyGradientLearner):
         self.scanner = None
         if config.gaze != "learned":
             self.scanner = SCANNERS[config.gaze](env, config.seed)
+            self.scanner.share = rank(), processes()
         super().__init__(config, env)
 
     @property
@@ -196,6 +198,7 @@ class Reinforce(PolicyGradientLearner):
             self.choose,
             precision=config.torch_precision,
             drop_ended=self.scanner is None,
+            generator=self.generator,
         )
         self.record_levels(trajectory)
         losses = episode_losses(

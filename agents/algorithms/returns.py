@@ -7,6 +7,8 @@ False after a row's end, where `rewards` and `values` have no effect.
 import torch
 from torch import Tensor
 
+from agents.training.distributed import anywhere, mean_and_deviation
+
 
 def returns_to_go(rewards: Tensor, discount: float = 1.0) -> Tensor:
     """Return G_t = r_t + γ G_{t+1} for rewards (T, B); G has the same shape."""
@@ -64,21 +66,22 @@ def gae(
 
 
 def standardise(advantages: Tensor, where: Tensor) -> Tensor:
-    """Scale advantages (T, B) to mean 0 and standard deviation 1 over `where` (T, B) bool;
-    unchanged if it is False everywhere."""
-    chosen = advantages[where]
-    if not len(chosen):
+    """Scale advantages (T, B) to mean 0 and standard deviation 1 over `where` (T, B) bool, of all
+    processes; unchanged if it is False everywhere."""
+    if not anywhere(bool(where.any())):
         return advantages
-    return (advantages - chosen.mean()) / (chosen.std(correction=0) + 1e-8)
+    mean, deviation = mean_and_deviation(advantages[where], correction=0)
+    return (advantages - mean) / (deviation + 1e-8)
 
 
 def explained_variance(values: Tensor, returns: Tensor, alive: Tensor) -> float:
     """Return 1 - Var(G - V) / Var(G) over the steps that are alive: 1 where the values V (T, B)
     equal the returns G (T, B) up to a constant, 0 where they do no better than a constant or G is
-    one."""
+    one; of all processes."""
     returns, values = returns[alive], values[alive]
-    spread = returns.var(correction=0)
-    return (1 - (returns - values).var(correction=0) / spread).item() if spread > 0 else 0.0
+    _, spread = mean_and_deviation(returns, correction=0)
+    _, missed = mean_and_deviation(returns - values, correction=0)
+    return (1 - (missed / spread) ** 2).item() if spread > 0 else 0.0
 
 
 def _next(quantity: Tensor) -> Tensor:

@@ -33,6 +33,7 @@ from agents.algorithms.tile_learner import (
 from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.training.checks import check_positive
+from agents.training.row_draws import draw_rows
 from glimpse_envs.evaluation.record import Model
 
 
@@ -52,7 +53,11 @@ class StraightThroughConfig(TileConfig):
 
 def gumbel_noise(like: Tensor, generator: torch.Generator) -> Tensor:
     """Standard Gumbel samples of the shape, type and device of `like`."""
-    exponential = torch.empty(like.shape, dtype=torch.float64).exponential_(generator=generator)
+    exponential = draw_rows(
+        lambda shape: torch.empty(shape, dtype=torch.float64).exponential_(generator=generator),
+        like.shape,
+        generator,
+    )
     return -exponential.log().to(like)
 
 

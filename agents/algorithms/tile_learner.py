@@ -24,6 +24,7 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, TileNetworkOptions, core_name
 from agents.training.checks import check_finite
 from agents.training.command_line import without_options
+from agents.training.row_draws import draw_rows
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import PictureView
@@ -162,7 +163,11 @@ class TileLearner(GradientLearner):
         scene = torch.as_tensor(observation["scene"]).to(self.device)
         tiles = len(self.reader.locations)
         copies = self.config.copies
-        first = torch.randint(tiles, (rows // copies,), generator=self.generator)
+        first = draw_rows(
+            lambda shape: torch.randint(tiles, shape, generator=self.generator),
+            (rows // copies,),
+            self.generator,
+        )
         return TileEpisodes(
             glimpses=self.reader(scene),
             locations=self.reader.locations,

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import VectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor
 
 from agents.episodes.trajectory import Observation, Trajectory, of_rows
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import State
+from agents.training.distributed import processes, row_counts
+from agents.training.row_draws import RowGenerator
 from glimpse_envs.episodes.description import answer_rewards
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.task import Component
@@ -46,8 +48,11 @@ def play_episodes(
     precision: torch.dtype = torch.float32,
     options: Mapping[str, Any] | None = None,
     drop_ended: bool = False,
+    generator: torch.Generator | None = None,
 ) -> Trajectory:
     """Deal new episodes to all rows of `env` and play each to its end.
+
+    Of several processes all take as many steps, and drop rows at the same ones.
 
     Args:
         env: batched, with `autoreset_mode` "Disabled", or "SameStep" where rows can end early.
@@ -58,11 +63,13 @@ def play_episodes(
         options: for `reset`.
         drop_ended: leave out rows that have ended, once they are many; `choose` must then not read
             `info`, which is of all rows.
+        generator: what `choose` draws from, needed with `drop_ended`.
 
     Raises:
         FloatingPointError: a decision is not finite.
     """
     device = next(policy.parameters()).device
+    together = env.metadata["autoreset_mode"] is AutoresetMode.DISABLED
     num_envs = env.num_envs
     observation, info = env.reset(options=dict(options or {}))
     earns = answer_rewards(env)
@@ -70,6 +77,8 @@ def play_episodes(
     state = policy.initial_state(num_envs)
     alive = np.ones(num_envs, np.bool_)
     going: Tensor | None = None  # (b,) the rows that are still decided on; None: all
+    deciding = left = np.full(processes(), num_envs)  # rows decided on, rows alive, by process
+    _set_counts(generator, deciding)
     last_values = torch.zeros(num_envs, device=device)
     success = np.zeros(num_envs, np.bool_)
     decisions: list[Decision] = []
@@ -80,14 +89,13 @@ def play_episodes(
     targets: list[NDArray] = []
     outcome: dict[str, NDArray] = {}
     with autocast(device, precision):
-        while alive.any():
-            if drop_ended and alive.sum() <= DROP_AT * (
-                len(alive) if going is None else len(going)
-            ):
-                left = np.flatnonzero(alive)
-                kept = left if going is None else np.searchsorted(going.cpu().numpy(), left)
+        while left.any():
+            if drop_ended and left.sum() <= DROP_AT * deciding.sum():
+                own = np.flatnonzero(alive)
+                kept = own if going is None else np.searchsorted(going.cpu().numpy(), own)
                 state = tuple(part[torch.as_tensor(kept).to(device)] for part in state)
-                going = torch.as_tensor(left).to(device)
+                going, deciding = torch.as_tensor(own).to(device), left
+                _set_counts(generator, deciding)
             tensors = policy.as_tensors(observation)
             seen = tensors if going is None else of_rows(tensors, going)
             decision, state = policy(seen, state)
@@ -115,6 +123,7 @@ def play_episodes(
             observations.append(tensors)
             actions.append(action)
             alive = after
+            left = _counts(int(alive.sum()), together)
     rewards, answered, lived, went_on, could_stop = (
         torch.as_tensor(np.stack(column)).to(device) for column in zip(*steps, strict=True)
     )
@@ -137,6 +146,16 @@ def play_episodes(
         could_stop,
         last_values.to(rewards),
     )
+
+
+def _counts(rows: int, together: bool) -> NDArray[np.int64]:
+    """The number of `rows` of each process; of all the same where rows end `together`."""
+    return np.full(processes(), rows) if together else row_counts(rows)
+
+
+def _set_counts(generator: torch.Generator | None, counts: NDArray[np.int64]) -> None:
+    if isinstance(generator, RowGenerator):
+        generator.counts = counts.tolist()
 
 
 def _values_after(

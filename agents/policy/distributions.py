@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from agents.training.row_draws import draw_rows
+
 
 class Distribution(ABC):
     """A distribution over one component of the action, for B rows."""
@@ -62,7 +64,11 @@ class DiagonalGaussian(Distribution):
     std: Tensor
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
-        noise = torch.randn(self.mean.shape, generator=generator, dtype=self.mean.dtype)
+        noise = draw_rows(
+            lambda shape: torch.randn(shape, generator=generator, dtype=self.mean.dtype),
+            self.mean.shape,
+            generator,
+        )
         return (self.mean + self.std * noise.to(self.mean.device)).detach()
 
     def mode(self) -> Tensor:
@@ -87,8 +93,16 @@ class Categorical(Distribution):
     logits: Tensor
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
-        probabilities = self.logits.detach().softmax(dim=-1).cpu()
-        return torch.multinomial(probabilities, 1, generator=generator)[:, 0].to(self.logits.device)
+        probabilities = self.logits.detach().softmax(dim=-1)
+        # As torch.multinomial draws one: the first of exponential times with these rates.
+        times = draw_rows(
+            lambda shape: torch.empty(shape, dtype=probabilities.dtype).exponential_(
+                generator=generator
+            ),
+            probabilities.shape,
+            generator,
+        )
+        return (probabilities / times.to(probabilities.device)).argmax(dim=-1)
 
     def mode(self) -> Tensor:
         return self.logits.argmax(dim=-1)
@@ -139,7 +153,9 @@ class Bernoullis(Distribution):
     logits: Tensor
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
-        noise = torch.rand(self.logits.shape, generator=generator).to(self.logits.device)
+        noise = draw_rows(
+            lambda shape: torch.rand(shape, generator=generator), self.logits.shape, generator
+        ).to(self.logits.device)
         return (noise < self.logits.detach().sigmoid()).long()
 
     def mode(self) -> Tensor:

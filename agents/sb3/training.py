@@ -31,6 +31,7 @@ from agents.sb3.models import (
     make_model,
     with_history,
 )
+from agents.training.distributed import refuse_several
 from agents.training.events import Events
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.resuming import begin_run, extend_budget, run_to_resume
@@ -63,6 +64,7 @@ def train(
             being trained already, or its model.zip is damaged.
         ValueError: the config has an invalid value; no run is made.
     """
+    refuse_several("Stable-Baselines3")
     check_config(config)
     config = with_history(config)
     torch.set_num_threads(config.threads)

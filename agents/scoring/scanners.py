@@ -24,12 +24,17 @@ class Scanner(ABC):
         env: a single or batched environment of such a task, with a `glimpse_envs.task.PictureView`.
         seed: random seed of the random scanner.
 
+    Attributes:
+        share: (k, n) where `env` is the k-th of n equal parts of a batch; random looks are then
+            drawn for the rows of all.
+
     Raises:
         ValueError: there is no look to choose, or the task has no picture view.
     """
 
     name: str
     privileged = False
+    share: tuple[int, int] = (0, 1)
 
     def __init__(self, env: Any, seed: int = 0) -> None:
         seen = describe(env)
@@ -101,14 +106,16 @@ class RandomScanner(Scanner):
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
     ) -> NDArray[np.float64]:
+        part, parts = self.share
         rows = len(observation["remaining"])
+        all_rows, own = parts * rows, slice(part * rows, (part + 1) * rows)
         if self.relative:
-            angle = self.random.uniform(0, 2 * np.pi, rows)
+            angle = self.random.uniform(0, 2 * np.pi, all_rows)[own]
             move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.max_move
             return _here(observation) + move
         if isinstance(self.look_space, spaces.Discrete):
-            return self.tiles[self.random.integers(len(self.tiles), size=rows)]
-        return self.random.uniform(-1, 1, (rows, 2))
+            return self.tiles[self.random.integers(len(self.tiles), size=all_rows)[own]]
+        return self.random.uniform(-1, 1, (all_rows, 2))[own]
 
 
 class RasterScanner(Scanner):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 import gymnasium as gym
 import tyro
 
+from agents.training.distributed import connected, first_prints, refuse_several
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 
@@ -87,17 +88,23 @@ USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, OSError, g
 """Errors whose message is enough for a user."""
 
 
-def run_command(command: Callable[[], object]) -> None:
+def run_command(command: Callable[[], object], *, split: bool = False) -> None:
     """Run `command`; an error of `USER_ERRORS` is one line on stderr and exit status 2, Ctrl-C one
-    line and 130."""
+    line and 130. Of several processes one prints; without `split`, several are refused."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `agents` sets it for the imports
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        command()
-    except USER_ERRORS as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further one would interrupt the exit
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+    with connected() as first_to_report:
+        try:
+            if not split:
+                refuse_several("this command")
+            with first_prints():
+                command()
+        except USER_ERRORS as error:
+            if first_to_report():
+                print(f"error: {error}", file=sys.stderr)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further one would interrupt the exit
+            if first_to_report():
+                print("interrupted", file=sys.stderr)
+            sys.exit(130)

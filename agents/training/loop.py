@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,6 +10,14 @@ import torch
 
 from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config
+from agents.training.distributed import (
+    anywhere,
+    averages,
+    from_first,
+    is_first,
+    processes,
+    share_of,
+)
 from agents.training.events import Events
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.progress_bar import ProgressBar
@@ -77,6 +85,9 @@ def train(
     Killed at any moment and resumed, a run equals the unbroken run (but for its clock, which the
     schedules follow with `minutes`). Ctrl-C or SIGTERM finishes the update, saves and returns.
 
+    On several processes (see `agents.training.distributed`) each trains on its share of the rows,
+    and the first one reads and writes the run.
+
     Args:
         make_learner: constructor of the learner, e.g. `Reinforce`.
         config: of the training; a resumed run's own but for the fields in
@@ -104,15 +115,18 @@ def train(
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     folder = Path(folder)
-    run = run_to_resume(folder, config) if resume else None
-    config = settled(config, run)
-    learner = make_learner(config)
+    saved = from_first(lambda: run_to_resume(folder, config) if resume else None)
+    config = from_first(lambda: settled(config, saved))
+    learner = make_learner(share_of(config))
+
+    def begin() -> Run:
+        if saved is None:
+            return begin_run(folder, config, learner.policy_class, learner.model)
+        return extend_budget(saved, config)
+
     try:
-        with writing(folder):
-            if run is None:
-                run = begin_run(folder, config, learner.policy_class, learner.model)
-            else:
-                run = extend_budget(run, config)
+        with writing(folder) if is_first() else nullcontext():
+            run = from_first(begin)
             loop = _Loop(learner, config, run, validate)
             interrupted = loop.go(progress_bar, stop_after)
     finally:
@@ -130,7 +144,7 @@ def train(
 def clock_of(config: LoopConfig) -> Callable[[], float]:
     """The clock of a training, in seconds: CPU time on one thread, so that other work on the
     machine does not count, else wall time."""
-    one_core = config.device == "cpu" and config.threads == 1
+    one_core = config.device == "cpu" and config.threads == 1 and processes() == 1
     return time.process_time if one_core else time.perf_counter
 
 
@@ -144,14 +158,15 @@ class _Loop:
         self.updates, self.seconds = 0, 0.0
         self.window: dict[str, float] = {}  # sums of metrics since the last line
         self.window_updates = 0
-        if run.has_checkpoint:
-            tensors, metadata = run.load_checkpoint()
+        checkpoint = from_first(lambda: run.load_checkpoint() if run.has_checkpoint else None)
+        if checkpoint is not None:
+            tensors, metadata = checkpoint
             learner.load_state_dict(unflatten(tensors, metadata["numbers"]))
             self.updates, self.seconds = metadata["updates"], metadata["seconds"]
             self.window, self.window_updates = metadata["window"], metadata["window_updates"]
-        run.cut_metrics(self.updates * config.batch_size)
+        from_first(lambda: run.cut_metrics(self.updates * config.batch_size))
         self.validated, self.stopped = 0.0, False
-        for line in run.read_metrics():
+        for line in from_first(run.read_metrics):
             if "validation/episodes" in line:
                 self._note(line, line["step"], line["seconds"])
 
@@ -168,16 +183,21 @@ class _Loop:
         timed = config.minutes is not None
         total = config.episodes if config.minutes is None else 60 * config.minutes
         bar = ProgressBar(
-            total, timed, config.batch_size, self.episodes, self.seconds, shown=progress_bar
+            total,
+            timed,
+            config.batch_size,
+            self.episodes,
+            self.seconds,
+            shown=progress_bar and is_first(),
         )
         # The bar ends first, so that an error stands on a line of its own.
         with (
-            Events(self.run, self.episodes) as events,
+            Events(self.run, self.episodes) if is_first() else nullcontext() as events,
             closing(bar),
             finish_on_interrupt() as interrupted,
         ):
             self._validate_if_due(events)  # after a kill between saving and validating
-            while self.progress() < 1.0 and not interrupted and not self.stopped:
+            while self.progress() < 1.0 and not self.stopped and not anywhere(bool(interrupted)):
                 if stop_after is not None and self.updates >= stop_after:
                     break
                 started = clock()
@@ -190,6 +210,8 @@ class _Loop:
                         "from the last checkpoint"
                     ) from error
                 self.seconds += clock() - started
+                if timed:
+                    self.seconds = from_first(lambda: self.seconds)
                 self.updates += 1
                 for name, value in metrics.items():
                     self.window[name] = self.window.get(name, 0.0) + value
@@ -201,23 +223,26 @@ class _Loop:
                 bar.show(self.episodes, self.seconds, metrics)
                 self._validate_if_due(events)
             self._save()
-        return bool(interrupted)
+            return anywhere(bool(interrupted))
 
-    def _log(self, events: Events) -> None:
+    def _log(self, events: Events | None) -> None:
+        self.window = averages(self.window)
         means = {name: total / self.window_updates for name, total in self.window.items()}
         self._write(events, {**means, "seconds": round(self.seconds, 3)})
         self.window, self.window_updates = {}, 0
 
-    def _write(self, events: Events, line: Mapping[str, float]) -> None:
-        self.run.append_metrics(self.episodes, line)
-        events.add(line, self.episodes)
+    def _write(self, events: Events | None, line: Mapping[str, float]) -> None:
+        if events is not None:  # in the first process
+            self.run.append_metrics(self.episodes, line)
+            events.add(line, self.episodes)
 
-    def _validate_if_due(self, events: Events) -> None:
+    def _validate_if_due(self, events: Events | None) -> None:
         due = validation_due(self.config, self.updates, self.progress(), self.validated)
-        if self.validate is None or self.stopped or not due:
+        validate = self.validate
+        if validate is None or self.stopped or not due:
             return
         self._save()
-        scores = self.validate(self.run)
+        scores = from_first(lambda: validate(self.run))
         self._write(events, {**scores, "seconds": self.seconds})
         self._note(scores, self.episodes, self.seconds)
 
@@ -228,7 +253,11 @@ class _Loop:
         self.stopped = wanted is not None and scores.get("validation/success", 0.0) >= wanted
 
     def _save(self) -> None:
-        tensors, numbers = flatten(self.learner.state_dict())
+        self.window = averages(self.window)
+        state = self.learner.state_dict()  # joined from all processes
+        if not is_first():
+            return
+        tensors, numbers = flatten(state)
         metadata = {
             "numbers": numbers,
             "updates": self.updates,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from agents.training.checkpoints import leaves_of
+from agents.training.distributed import processes
 from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
@@ -149,7 +150,9 @@ def _is_greater(value: float | None, saved: float | None) -> bool:
 
 def resume_command(module: str, algorithm: str, folder: Path) -> str:
     """The command that resumes the run in `folder`."""
-    return f"python -m {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
+    count = processes()
+    start = "python -m" if count == 1 else f"torchrun --nproc-per-node {count} -m --"
+    return f"{start} {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
 
 
 def config_from_json(kind: Any, values: Any, where: str, revision: str) -> Any:

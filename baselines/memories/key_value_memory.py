@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from agents.training.checks import check_choices, check_counts, check_positive
+from agents.training.row_draws import draw_rows
 from baselines.attention import attend, attend_hard
 from baselines.memories.memory_model import MemoryConfig, MemoryModel
 from baselines.scores import Score, ScoreName, make_score
@@ -132,8 +133,12 @@ class KeyValueMemory(MemoryModel):
             generator=self.generator,
         )
         if self.hard_share < 1.0:
-            drawn = torch.rand(len(core), generator=self.generator).to(core.device)
-            hard = drawn < self.hard_share
+            drawn = draw_rows(
+                lambda shape: torch.rand(shape, generator=self.generator),
+                (len(core),),
+                self.generator,
+            )
+            hard = drawn.to(core.device) < self.hard_share
             read = torch.where(hard[:, None], read, self._soft(query, memory))
             log_prob = torch.where(hard, log_prob, 0.0)
         # The baseline's gradient must not reach the controller.

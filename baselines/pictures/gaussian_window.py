@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices
+from agents.training.row_draws import draw_rows
 from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.setting import Setting
 
@@ -137,7 +138,11 @@ class GaussianWindow(RecurrentReader):
     def _jittered(self, place: Tensor) -> Tensor:
         if not self.training or self._noise_now == 0.0:
             return place
-        noise = torch.randn(place.shape, generator=self._generator)
+        noise = draw_rows(
+            lambda shape: torch.randn(shape, generator=self._generator),
+            place.shape,
+            self._generator,
+        )
         return place + self._noise_now * noise.to(place)
 
     def _window(self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor) -> Tensor:

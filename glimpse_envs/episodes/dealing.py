@@ -107,9 +107,32 @@ class Dealer:
             raise ValueError(f"options[{name!r}] must be the same for all copies of a scene")
         return whole[:, 0].astype(np.int64)
 
-    def reseed(self, seed: Seed, groups: Rows) -> None:
-        """Begin the streams of `groups` anew. None, alone or in a list, goes on with the stream,
-        or, at the first time, draws a seed from the system.
+    def first_group(self, first_row: Any, seed: Seed, num_scenes: int | None) -> int:
+        """Return the number of the first group in a larger batch, where `first_row` is the number
+        of its first row; None is 0.
+
+        Raises:
+            ValueError: `first_row` is no such number, `seed` is not one integer, or the split is a
+                fixed one, of `num_scenes`.
+        """
+        if first_row is None:
+            return 0
+        if num_scenes is not None:
+            raise ValueError("options['first_row'] needs split='train', whose scenes have keys")
+        whole = isinstance(first_row, int | np.integer) and not isinstance(first_row, bool)
+        if not whole or not 0 <= first_row < 2**31 or first_row % self.copies:
+            raise ValueError(
+                f"options['first_row'] must be a multiple of copies={self.copies} from 0 to "
+                f"2**31 - 1; it is {first_row!r}"
+            )
+        if not isinstance(seed, int | np.integer):
+            raise ValueError(f"options['first_row'] needs one integer as seed, not {seed!r}")
+        return int(first_row) // self.copies
+
+    def reseed(self, seed: Seed, groups: Rows, first_group: int = 0) -> None:
+        """Begin the streams of `groups` anew, numbered from `first_group` where `seed` is one
+        integer. None, alone or in a list, goes on with the stream, or, at the first time, draws a
+        seed from the system.
 
         Raises:
             ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or many.
@@ -121,7 +144,7 @@ class Dealer:
             streams = np.zeros(self.num_groups, np.int64)
         else:
             given = [_drawn_seed() if seed is None else _checked_seed(seed)] * self.num_groups
-            streams = np.arange(self.num_groups)
+            streams = first_group + np.arange(self.num_groups)
         if self.started:
             groups = groups[[given[group] is not None for group in groups]]
         for group in groups:

@@ -69,7 +69,7 @@ def check_state(
         )
     for name in own.keys() - {"arguments", "level_distribution"}:
         _check_alike(name, state.get(name, {}), own[name])
-    _check_ranges(state, task, own_groups)
+    _check_ranges(state, task)
     if levels is not None:
         deepcopy(levels).load_state_dict(state["level_distribution"])  # may refuse it
 
@@ -98,14 +98,14 @@ def _check_alike(name: str, value: Any, own: Any) -> None:
         raise ValueError(f"the state's {name} must be an integer, not {shown(value)}")
 
 
-def _check_ranges(state: Mapping[str, Any], task: Task, groups: int) -> None:
+def _check_ranges(state: Mapping[str, Any], task: Task) -> None:
     started, fixed = bool(state["started"]), task.num_scenes is not None
     least, greatest = task.levels or (0, 0)
     counted = 1 if started else 0
     # The last scene of a split is held by `Dealer.check_scenes`.
     last = _COUNTABLE if fixed else -1
     bounds: dict[str, tuple[float, float]] = {
-        "streams": (0, groups - 1),
+        "streams": (0, 2**32 - 1),  # they index nothing
         "episodes": (counted - 1, _COUNTABLE),
         "indices": (0 if fixed and started else -1, last),
         "next_scene": (0, max(0, last)),

@@ -223,7 +223,7 @@ TAMPERED: dict[str, tuple[str, dict[str, Any]]] = {
     "dictionary": ("Glimpse/DictionaryLookup-v0", {}),
     "chase": ("Glimpse/PointerChase-v0", {"split": "validation"}),
 }
-FREE = {"seeds", "episodes"}  # any number is a key
+FREE = {"seeds", "streams", "episodes"}  # any number is a key
 
 
 def tampered(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
