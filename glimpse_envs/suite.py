@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium as gym
 
 _CLASSIFICATION = "glimpse_envs.tasks.pictures.classification:ImageClassification"
+_CATCH = "glimpse_envs.tasks.worlds.catch:Catch"
 _TAPE = "glimpse_envs.tasks.tape.machine:TapeMachine"
 _ASSOCIATIVE_RECALL = "glimpse_envs.tasks.table.associative_recall:AssociativeRecall"
 _DICTIONARY_LOOKUP = "glimpse_envs.tasks.table.dictionary_lookup:DictionaryLookup"
@@ -60,6 +61,22 @@ _CIRCLE_SQUARE = dict(
     reward="dense",
 )
 
+
+def _moving(source: str) -> dict[str, Any]:
+    return dict(
+        scene="moving_images",
+        source=source,
+        scene_size=100,
+        clutter=8,
+        clutter_size=8,
+        speed=4.0,
+        budget=12,
+        glimpse_size=12,
+        scales=3,
+        reward="dense",
+    )
+
+
 _RECALL = dict(keys=20, values=10, cells=8, length=6)
 _LOOKUP = dict(key_size=8, noise=0.3, values=10, cells=16, length=8)
 _CHASE = dict(cells=1000, values=16, length=5)
@@ -78,6 +95,9 @@ SUITE: dict[str, Row] = {
         Row("Glimpse/FashionMNIST-v0", _CLASSIFICATION, _centred("fashion_mnist", 12)),
         Row("Glimpse/CIFAR10-v0", _CLASSIFICATION, _CIFAR),
         Row("Glimpse/CircleSquare-v0", _CLASSIFICATION, _CIRCLE_SQUARE),
+        Row("Glimpse/MovingDigit-v0", _CLASSIFICATION, _moving("mnist")),
+        Row("Glimpse/MovingDigitGlyphs-v0", _CLASSIFICATION, _moving("glyphs")),
+        Row("Glimpse/Catch-v0", _CATCH, dict(scene_size=24, paddle=2, glimpse_size=6, scales=3)),
         Row("Glimpse/Copy-v0", _TAPE, _tape("copy")),
         Row("Glimpse/Reverse-v0", _TAPE, _tape("reverse")),
         Row("Glimpse/RepeatCopy-v0", _TAPE, _tape("repeat_copy", repeats=3)),

@@ -10,8 +10,8 @@ from glimpse_envs import set_threads, sources
 from glimpse_envs.sources.files import VARIABLE, user_cache
 from glimpse_envs.suite import SUITE
 
-PICTURES = [name for name, row in SUITE.items() if "scene_size" in row.kwargs]
-MEMORY = [name for name in SUITE if name not in PICTURES]
+PICTURES = [name for name, row in SUITE.items() if row.task.endswith(":ImageClassification")]
+MEMORY = [name for name, row in SUITE.items() if "scene_size" not in row.kwargs]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,7 +42,7 @@ def env_id(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.fixture(params=PICTURES)
 def picture_id(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each id whose scenes are pictures."""
+    """Each id whose scenes are pictures to be classified."""
     _skip_without_files(request.param, monkeypatch)
     return request.param
 

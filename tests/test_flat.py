@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.env_checker import check_env
 
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.flat import FlatActions
 from glimpse_envs.suite import SUITE
 from glimpse_envs.testing import assert_same
@@ -25,7 +26,9 @@ CHANGES: dict[str, dict[str, Any]] = {
 CHANGED = [
     (env_id, change)
     for env_id, row in SUITE.items()
-    for change in (CHANGES if "scene_size" in row.kwargs else ("as it is", "full"))
+    for change, kwargs in CHANGES.items()
+    if (change == "full" or "scene_size" in row.kwargs or not kwargs)
+    and kwargs.keys() <= load_task(row.task).parameters(row.kwargs).keys()
 ]
 """Every id with what can be changed in it."""
 SPACES: dict[str, spaces.Dict] = {

@@ -1,5 +1,7 @@
 """What holds for every environment of the suite."""
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -42,7 +44,8 @@ def test_an_episode_passes_gymnasiums_wrappers(env_id: str) -> None:
 
 
 def test_specs_round_trip_through_json(env_id: str) -> None:
-    changed = {"budget": 3} if "budget" in SUITE[env_id].kwargs else {"slack": 3.0}
+    picture = "scene_size" in SUITE[env_id].kwargs
+    changed: dict[str, Any] = {"glimpse_cost": 0.01} if picture else {"slack": 3.0}
     env = gym.make(env_id, split="test", render_mode="rgb_array", **changed)
     assert env.spec is not None
     spec = EnvSpec.from_json(env.spec.to_json())

@@ -1,6 +1,7 @@
 """The base of all picture tasks: scenes, looks, glimpses and their history."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.gaze import Gaze
-from glimpse_envs.vision.scenes.scene import Scene
+from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
 from glimpse_envs.vision.sensors.sensor import Sensor
 
@@ -35,13 +36,13 @@ class PictureTask(Task):
     Subclasses set `components`, from `look_components` and their own, and reward answers in `act`.
 
     Args:
-        scene: the distribution of pictures.
+        hidden: the pictures, or the world.
         sensor: reads the glimpses.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
         budget: T, glimpses in an episode, the first included; 1 in the full view.
-        view: "glimpse", or "full" for the whole scene in one step.
+        view: "glimpse", or "full" for the whole scene, in one step where it stands still.
         history: observe all glimpses so far.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
@@ -56,7 +57,7 @@ class PictureTask(Task):
 
     def __init__(
         self,
-        scene: Scene,
+        hidden: Hidden,
         *,
         sensor: Sensor,
         budget: int,
@@ -84,17 +85,17 @@ class PictureTask(Task):
         # A glimpse and the arrays that it goes through, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
         check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
-        self._scene = scene
+        self._hidden = hidden
         self._full, self._with_history, self._stop = view == "full", history, stop
-        self.budget = 1 if self._full else int(budget)
+        self.budget = 1 if self._full and not hidden.moves else int(budget)
         self.fixed_steps = not stop
         self.glimpse_cost = float(glimpse_cost)
         self._sensor = sensor
         outlines, sides = sensor.outlines, sensor.window_sides
         reach = max(float(np.abs(outline).max()) for outline in outlines)
-        space = LookSpace(*scene.shape[1:], reach if inside else 0.0)
+        space = LookSpace(*hidden.shape[1:], reach if inside else 0.0)
         self._view = PictureView(
-            scene_shape=scene.shape,
+            scene_shape=hidden.shape,
             look=look,
             space=space,
             tile_locations=space.tile_centres(sensor.tile),
@@ -125,14 +126,14 @@ class PictureTask(Task):
 
     @property
     def num_scenes(self) -> int | None:
-        return self._scene.num_scenes
+        return self._hidden.num_scenes
 
     def _make_observation_space(self) -> spaces.Dict:
         def box(low: float, *shape: int) -> spaces.Box:
             return spaces.Box(low, 1.0, shape, np.float32)
 
         if self._full:
-            return spaces.Dict(scene=box(0.0, *self._scene.shape))
+            return spaces.Dict(scene=box(0.0, *self._hidden.shape))
         steps = (self.budget,) if self._with_history else ()
         return spaces.Dict(
             glimpse=box(0.0, *steps, *self._sensor.glimpse_shape),
@@ -144,7 +145,9 @@ class PictureTask(Task):
 
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         self._copies, self._taken = copies, taken
-        self._stage = Stage(self._scene, None if self._full else self._sensor, num_envs, copies)
+        self._stage: Stage = self._hidden.stage(
+            None if self._full else self._sensor, num_envs, copies
+        )
         self.budgets = np.full(num_envs, self.budget)
         groups = num_envs // copies
         self._target_boxes = np.zeros_like(self._stage.boxes, np.float32)  # in look coordinates
@@ -159,12 +162,9 @@ class PictureTask(Task):
             self._seen_from = np.zeros((num_envs, self.budget, 2), np.float32)
 
     def deal(self, groups: Rows, keys: Keys) -> None:
-        self._stage.draw(groups, keys)
+        self._place_targets(self._stage.draw(groups, keys))
         draw_starts(groups, keys.arrays, self._starts)
         self._indices[groups] = keys.indices[groups]
-        boxes = self._stage.boxes[groups]
-        corners = self._view.space.to_locations(boxes.reshape(-1, 2, 2))
-        self._target_boxes[groups] = corners.reshape(boxes.shape)
         rows = rows_of(groups, self._copies)
         starts = self._starts
         if self._view.look == "tiles":
@@ -177,7 +177,17 @@ class PictureTask(Task):
             self._seen_from[rows] = 0.0
             self._remember(rows, np.zeros_like(rows))
 
+    def _place_targets(self, scenes: Ints) -> None:
+        """Note where the targets of `scenes` (m,) are now."""
+        boxes = self._stage.boxes[scenes]
+        corners = self._view.space.to_locations(boxes.reshape(-1, 2, 2))
+        self._target_boxes[scenes] = corners.reshape(boxes.shape)
+
     def look(self, rows: Rows, actions: Arrays) -> None:
+        if self._hidden.moves:
+            self._show(rows)
+        if self._full:
+            return
         looks = actions["look"]
         if self._view.look == "tiles":
             looks = self._view.tile_locations[looks]
@@ -185,13 +195,18 @@ class PictureTask(Task):
         if self._with_history:
             self._remember(rows, self._taken[rows] - 1)
 
+    def _show(self, rows: Rows) -> None:
+        """Show a world as it is at the latest glimpse of `rows` (m,)."""
+        self._stage.show(rows, self._taken[rows] - 1)
+        self._place_targets(rows)
+
     def _remember(self, rows: Rows, steps: Ints) -> None:
         self._glimpses[rows, steps] = self._stage.read(rows, self._gaze.centres)
         self._seen_from[rows, steps] = self._gaze.locations[rows]
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         if self._full:
-            return {"scene": self._stage.whole(self._stage.group_of[rows])}
+            return {"scene": self._stage.whole(self._stage.scene_of[rows])}
         if self._with_history:
             return {
                 "glimpse": self._glimpses[rows],
@@ -205,10 +220,9 @@ class PictureTask(Task):
         }
 
     def info(self, rows: Rows) -> Arrays:
-        groups = self._stage.group_of[rows]
-        entries: Arrays = {"target_box": self._target_boxes[groups]}
+        entries: Arrays = {"target_box": self._target_boxes[self._stage.scene_of[rows]]}
         if self.num_scenes is not None:
-            entries["scene"] = self._indices[groups]
+            entries["scene"] = self._indices[rows // self._copies]
         return entries
 
     def _looks_at_target(self) -> Arrays:
@@ -216,7 +230,7 @@ class PictureTask(Task):
         the target's boxes in turn, and stops only when its budget is spent."""
         if self._full:
             return {}
-        boxes = self._target_boxes[self._stage.group_of].astype(np.float64)
+        boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
         # Before the first look, nothing was taken yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
         middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
@@ -244,12 +258,17 @@ class PictureTask(Task):
             arrays |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
         return arrays
 
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        super().load_state_dict(state)
+        if self._hidden.moves:
+            self._show(np.flatnonzero(self._taken > 0))
+
     def identity(self) -> dict[str, str]:
-        fingerprint = self._scene.fingerprint
+        fingerprint = self._hidden.fingerprint
         return {"content of its source": fingerprint} if fingerprint else {}
 
     def state_bounds(self) -> dict[str, tuple[float, float]]:
-        side = max(self._scene.shape[1:])
+        side = max(self._hidden.shape[1:])
         return {
             "locations": (-1.0, 1.0),
             "centres": (0.0, side),
@@ -262,15 +281,15 @@ class PictureTask(Task):
         """Return the picture of `row`; `answers` are `answer` and `target` of `Picture`."""
         from glimpse_envs.rendering import Picture
 
-        group = int(self._stage.group_of[row])
+        scene = int(self._stage.scene_of[row])
         seen: dict[str, Any] = {}
         if not self._full:
             (glimpse,) = self._stage.read(np.array([row]), self._gaze.centres)
             seen = {"outlines": self._sensor.outlines, "panels": self._sensor.panels(glimpse)}
-        if self._scene.targets > 1:
-            seen["boxes"] = self._stage.boxes[group]
+        if self._hidden.targets > 1:
+            seen["boxes"] = self._stage.boxes[scene]
         return Picture(
-            scene=self._stage.whole(np.array([group]))[0],
+            scene=self._stage.whole(np.array([scene]))[0],
             path=self._gaze.path[row, : self._taken[row]],
             **seen,
             caption=caption,

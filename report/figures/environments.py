@@ -68,11 +68,12 @@ def _scene_frame(row: Row) -> NDArray[np.uint8]:
         env = made.unwrapped
         assert isinstance(env, GlimpseEnv)
         observation, info = env.reset(seed=SEED)
-        answer = 0
+        asked, answer = "answer" in env.task.components, 0
         for step in range(LOOKS):
             look = _oracle_look(row, observation["location"], info["target_box"], step)
-            observation, _, _, _, info = env.step({"look": look, "answer": answer})
-            answer = info["target"]
+            others = {"answer": answer} if asked else {"act": env.task.oracle()["act"][0]}
+            observation, _, _, _, info = env.step({"look": look, **others})
+            answer = info.get("target", 0)
         return _frame(env, LOOKS + 1)
 
 

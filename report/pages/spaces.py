@@ -18,6 +18,7 @@ MEANINGS: dict[str, str] = {
     "look: bits": "the address of the cell to look at, lowest bit first",
     "answer": "the answer",
     "answer: may pass": "the answer or the symbol to put out, 0 for nothing",
+    "act": "what moves the world (see below)",
     "stop": "1 ends the episode with this answer",
     "write": "what to write, 0 keeps what is there",
     "glimpse": "what the last look showed",
@@ -67,7 +68,7 @@ def space_table(
 
 def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
     name = f"look: {arguments['look']}" if key == "look" and "look" in arguments else key
-    if key == "location" and "scene" not in arguments:
+    if key == "location" and "scene_size" not in arguments:
         name = "location: address"
     if name not in MEANINGS:
         raise LookupError(

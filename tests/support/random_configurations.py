@@ -11,6 +11,7 @@ import numpy as np
 
 import glimpse_envs  # noqa: F401  # registers the suite
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE
 from glimpse_envs.testing import random_actions
@@ -58,7 +59,12 @@ def make(env_id: str, rng: np.random.Generator) -> GlimpseVectorEnv | None:
     """An environment with random arguments; None where they do not fit each other."""
     kwargs = SUITE[env_id].kwargs
     choices = PICTURE if "scene_size" in kwargs else TAPE if "program" in kwargs else TABLE
-    chosen = {name: some[rng.integers(len(some))] for name, some in (choices | ALL).items()}
+    known = {*load_task(SUITE[env_id].task).parameters(kwargs), "copies", "autoreset_mode"}
+    chosen = {
+        name: some[rng.integers(len(some))]
+        for name, some in (choices | ALL).items()
+        if name in known
+    }
     try:
         return batch_of(gym.make_vec(env_id, num_envs=6, **chosen))
     except (ValueError, SourceError):

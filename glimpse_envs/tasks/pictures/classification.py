@@ -26,7 +26,7 @@ class ImageClassification(PictureTask):
     A picture is hidden: an image of a source, centred, at a uniform place, or among pieces of other
     images; or another `scene`, which says what is asked about it. The agent looks at one place a
     step, sees a retina's view of it (fine in the middle, coarser around) or another `sensor`'s, and
-    answers at every step. The tasks are those of Recurrent Models of Visual Attention (Mnih et al.,
+    answers at every step. Scenes stand still, or move by one frame a step. The tasks are those of Recurrent Models of Visual Attention (Mnih et al.,
     NIPS 2014), and CircleSquare of ap_gym (APPLE, ICLR 2026).
 
     ## Action Space
@@ -44,7 +44,8 @@ class ImageClassification(PictureTask):
     `location` (2,): where it was taken. `remaining` (1,): glimpses left / budget. With
     `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where
     none was taken yet.
-    With `view="full"` `scene` (C, H, W) alone, and an episode is one answer.
+    With `view="full"` `scene` (C, H, W) alone; an episode is one answer, or, where the scene moves,
+    T.
 
     ## Rewards
 
@@ -76,7 +77,8 @@ class ImageClassification(PictureTask):
     v0: first.
 
     Args:
-        scene: "images", those of `source`; "circle_square"; a name given to
+        scene: "images", those of `source`; "moving_images", the same adrift, one frame a glimpse;
+            "circle_square"; a name given to
             `glimpse_envs.register_scene`; or a class, "module:Class". A scene is given those of
             `source`, `split`, `scene_size`, `clutter` and `clutter_size` that it takes, and
             arguments of its own.
@@ -166,6 +168,7 @@ class ImageClassification(PictureTask):
         self._dense = reward == "dense"
         self.answer_reward = self._paid = 1.0 / self.budget if self._dense else 1.0
         self.question, self._names = pictures.question, pictures.answers
+        self._chance = pictures.chance
         answer = Component(
             spaces.Discrete(len(self._names)), effect="scored", taught=True, entropy=False
         )
@@ -182,7 +185,7 @@ class ImageClassification(PictureTask):
     @property
     def chance(self) -> float:
         """Mean return of the most frequent answer, in the fewest glimpses."""
-        return self._return_of(self._scene.chance)
+        return self._return_of(self._chance)
 
     @property
     def ceiling(self) -> float:
@@ -197,7 +200,7 @@ class ImageClassification(PictureTask):
         return max(in_full, accuracy * self._paid)
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
-        target = self._stage.labels[self._stage.group_of[rows]]
+        target = self._stage.labels[self._stage.scene_of[rows]]
         self._answers[rows] = actions["answer"][rows]
         right = self._answers[rows] == target
         if self._dense:
@@ -205,7 +208,7 @@ class ImageClassification(PictureTask):
         return Outcome((right & last).astype(np.float64), right, target, last)
 
     def oracle(self) -> Arrays:
-        labels = self._stage.labels[self._stage.group_of]
+        labels = self._stage.labels[self._stage.scene_of]
         actions = self._looks_at_target() | {"answer": labels}
         if self._stop and self._return_of(1.0) == self._paid:
             actions["stop"] = np.ones_like(labels)
@@ -220,5 +223,5 @@ class ImageClassification(PictureTask):
             row,
             caption,
             answer=None if answer < 0 else self._names[answer],
-            target=self._names[self._stage.labels[self._stage.group_of[row]]],
+            target=self._names[self._stage.labels[self._stage.scene_of[row]]],
         )

@@ -5,11 +5,12 @@ from typing import Any
 
 from glimpse_envs.core.arguments import keyword_parameters
 from glimpse_envs.core.classes import add_name, find_class
-from glimpse_envs.vision.scenes.scene import Scene
+from glimpse_envs.vision.scenes.scene import Hidden
 
 SCENES: dict[str, str] = {
     "images": "glimpse_envs.vision.scenes.images:ImageScene",
     "circle_square": "glimpse_envs.vision.scenes.circle_square:CircleSquareScene",
+    "moving_images": "glimpse_envs.vision.scenes.moving_images:MovingImages",
 }
 """The one list of scenes: name -> "module:Class"."""
 
@@ -23,17 +24,17 @@ def register_scene(name: str, path: str) -> None:
     add_name(SCENES, name, path)
 
 
-def find_scene(scene: object) -> type[Scene]:
+def find_scene(scene: object) -> type[Hidden]:
     """Return the class of a scene, by its name in `SCENES` or as "module:Class".
 
     Raises:
         ValueError: there is no such scene.
     """
-    found: type[Scene] = find_class("scene", scene, Scene, SCENES)
+    found: type[Hidden] = find_class("scene", scene, Hidden, SCENES)
     return found
 
 
-def make_scene(scene: object, arguments: Mapping[str, Any]) -> Scene:
+def make_scene(scene: object, arguments: Mapping[str, Any]) -> Hidden:
     """Return a scene with those of `arguments` that it takes.
 
     Raises:

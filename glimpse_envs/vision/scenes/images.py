@@ -105,15 +105,15 @@ def _draw(
             row, column = below(draws[1], h - piece + 1), below(draws[2], w - piece + 1)
             crop = image[:, row : row + piece, column : column + piece]
             row, column = below(draws[3], height - piece + 1), below(draws[4], width - piece + 1)
-            _add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
+            add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
         row, column = below(words[1], height - h + 1), below(words[2], width - w + 1)
-        _add(scene[:, 1 + row : 1 + row + h, 1 + column : 1 + column + w], images[index])
+        add(scene[:, 1 + row : 1 + row + h, 1 + column : 1 + column + w], images[index])
         labels[n] = image_labels[index]
         boxes[n] = column, row, column + w, row + h
 
 
 @kernel
-def _add(canvas: Bytes, image: Bytes) -> None:
+def add(canvas: Bytes, image: Bytes) -> None:
     """Add `image` (C, h, w) to `canvas` (C, h, w), clipped at white."""
     for c in range(image.shape[0]):
         for i in range(image.shape[1]):

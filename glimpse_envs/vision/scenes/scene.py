@@ -1,4 +1,4 @@
-"""Interface of scenes: pictures with an answer, each drawn from its own random stream."""
+"""Interface of what picture tasks hide: scenes, drawn from their own random streams, and worlds."""
 
 from abc import ABC, abstractmethod
 
@@ -6,29 +6,28 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.vision.scenes.stage import Stage, StillStage
+from glimpse_envs.vision.sensors.sensor import Sensor
 
 
-class Scene(ABC):
-    """A distribution of pictures, and what is asked of them.
-
-    The constructor takes `split` ("train", "validation" or "test") and arguments of its own, all by
-    keyword; `gymnasium.make` passes on what it names.
+class Hidden(ABC):
+    """Pictures that stand still or move, and what is asked of them.
 
     Attributes:
         shape: (C, H, W), C = 1 (grey) or 3 (colour).
-        question: what is asked, in words, such as "Which digit is it?".
+        question: what is asked, in words, such as "Which digit is it?"; "" where nothing is.
         answers: the names of the answers, indexed by label.
         targets: most targets in a picture, at least 1.
-        dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
         fingerprint: of a user's own images; "" where there are none.
+        moves: whether a picture changes from glimpse to glimpse.
     """
 
     shape: tuple[int, int, int]
-    question: str
-    answers: tuple[str, ...]
+    question: str = ""
+    answers: tuple[str, ...] = ()
     targets: int = 1
-    dtype: type
     fingerprint: str = ""
+    moves: bool = False
 
     @property
     @abstractmethod
@@ -39,6 +38,27 @@ class Scene(ABC):
     def chance(self) -> float:
         """Share of scenes whose answer is the most frequent one."""
         return 1.0 / len(self.answers)
+
+    @abstractmethod
+    def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> Stage:
+        """Return what shows `num_envs` rows in groups of `copies` their pictures; `sensor` is None
+        where no glimpses are read."""
+
+
+class Scene(Hidden):
+    """A distribution of pictures that stand still.
+
+    The constructor takes `split` ("train", "validation" or "test") and arguments of its own, all by
+    keyword; `gymnasium.make` passes on what it names.
+
+    Attributes:
+        dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
+    """
+
+    dtype: type
+
+    def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> Stage:
+        return StillStage(self.draw, self.shape, self.dtype, self.targets, sensor, num_envs, copies)
 
     @abstractmethod
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:

@@ -1,71 +1,133 @@
-"""The stage: the scenes of a batch, drawn in place and read through a sensor."""
+"""The stage: the pictures of a batch, as they are now, read through a sensor."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
-from glimpse_envs.vision.scenes.scene import Scene
 from glimpse_envs.vision.sensors.sensor import Sensor, plain_canvas
 
 # Rows whose glimpses one call of the kernel reads.
 _READ_TOGETHER = 256
 
 
-class Stage:
-    """One scene for each group of rows, read through a sensor.
+class Stage(ABC):
+    """The pictures that the rows of a batch see.
+
+    Attributes:
+        scene_of: (num_envs,) int64, the picture that each row sees: one for each group of rows, or,
+            where it moves, one for each row.
+        boxes: (scenes, 4) float64, the target's x0, y0, x1, y1 in pixels; (scenes, targets, 4)
+            where there are several.
+        labels: (scenes,) int64, the right answer; 0 where none is asked for.
+    """
+
+    scene_of: Ints
+    boxes: Floats
+    labels: Ints
+
+    @abstractmethod
+    def draw(self, groups: Ints, keys: Keys) -> Ints:
+        """Draw the pictures of `groups` (m,) of rows anew, as they are at the first glimpse, and
+        return which they are."""
+
+    def show(self, rows: Ints, steps: Ints) -> None:  # noqa: B027
+        """Show `rows` (m,) their pictures as they are `steps` (m,) after the first glimpse; nothing
+        is to be done where they stand still."""
+
+    @abstractmethod
+    def read(self, rows: Ints, centres: Floats) -> Float32s:
+        """Return the glimpses (m, *glimpse_shape) of `rows` (m,) at `centres` (num_envs, 2), (x, y)
+        in pixels."""
+
+    @abstractmethod
+    def whole(self, scenes: Ints) -> Float32s:
+        """Return the whole pictures `scenes` (m,) in [0, 1], (m, C, H, W)."""
+
+
+Draw = Callable[[Ints, Keys, NDArray, Ints, Floats], None]
+"""`glimpse_envs.vision.scenes.scene.Scene.draw`."""
+
+
+class StillStage(Stage):
+    """A picture for each group of rows, drawn once an episode and read through a sensor.
 
     Args:
-        scene: drawn for each group.
+        draw: draws the scenes of groups.
+        shape: (C, H, W) of a scene.
+        dtype: of the canvas.
+        targets: most targets in a scene.
         sensor: reads the glimpses; None where none are read.
         num_envs: rows.
         copies: rows in a group.
-
-    Attributes:
-        group_of: (num_envs,) int64, the scene that each row sees.
-        labels: (groups,) int64.
-        boxes: (groups, 4) float64, the target's x0, y0, x1, y1 in pixels; (groups, targets, 4) of a
-            scene with several.
     """
 
-    def __init__(self, scene: Scene, sensor: Sensor | None, num_envs: int, copies: int) -> None:
+    def __init__(
+        self,
+        draw: Draw,
+        shape: tuple[int, int, int],
+        dtype: type,
+        targets: int,
+        sensor: Sensor | None,
+        num_envs: int,
+        copies: int,
+    ) -> None:
         groups = num_envs // copies
-        self._scene, self._sensor = scene, sensor
+        self._draw, self._sensor = draw, sensor
         if sensor is None:
-            self._canvas = plain_canvas(scene.shape, groups, scene.dtype)
+            self._canvas = plain_canvas(shape, groups, dtype)
         else:
-            self._canvas, self._sums = sensor.allocate(groups, scene.dtype)
-        self.group_of = np.repeat(np.arange(groups), copies)
+            self._canvas, self._sums = sensor.allocate(groups, dtype)
+        self.scene_of = np.repeat(np.arange(groups), copies)
         self.labels = np.zeros(groups, np.int64)
-        self.boxes = np.zeros((groups, 4) if scene.targets == 1 else (groups, scene.targets, 4))
+        self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
 
-    def draw(self, groups: Ints, keys: Keys) -> None:
-        """Draw the scenes of `groups` (m,) anew."""
-
+    def draw(self, groups: Ints, keys: Keys) -> Ints:
         def draw(which: Ints) -> None:
-            self._scene.draw(which, keys, self._canvas, self.labels, self.boxes)
+            self._draw(which, keys, self._canvas, self.labels, self.boxes)
             if self._sensor is not None:
                 self._sensor.sum_scenes(self._canvas, self._sums, which)
 
         for_chunks(draw, groups)
+        return groups
 
     def read(self, rows: Ints, centres: Floats) -> Float32s:
-        """Return the glimpses (m, *glimpse_shape) of `rows` (m,) at `centres` (num_envs, 2), (x, y)
-        in pixels."""
-        sensor = self._sensor
-        assert sensor is not None, "without a sensor nothing is read"
-        glimpses = np.empty((len(rows), *sensor.glimpse_shape), np.float32)
-        scenes, order = self.group_of, rows
-        if len(rows) < len(scenes):
-            scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
-        for_chunks(
-            lambda chunk: sensor.read(self._canvas, self._sums, scenes, centres, chunk, glimpses),
-            order,
-            size=_READ_TOGETHER,
-        )
-        return glimpses
+        assert self._sensor is not None, "without a sensor nothing is read"
+        return read_canvas(self._sensor, (self._canvas, self._sums), self.scene_of, rows, centres)
 
-    def whole(self, groups: Ints) -> Float32s:
-        """Return the whole scenes (m, C, H, W) in [0, 1] of `groups` (m,)."""
-        scenes = self._canvas[groups, :, 1:-1, 1:-1].astype(np.float32)
-        return scenes / np.float32(255) if self._canvas.dtype == np.uint8 else scenes
+    def whole(self, scenes: Ints) -> Float32s:
+        return whole_of(self._canvas, scenes)
+
+
+def read_canvas(
+    sensor: Sensor, drawn: tuple[NDArray, NDArray], scenes: Ints, rows: Ints, centres: Floats
+) -> Float32s:
+    """Return the glimpses (m, *glimpse_shape) of `rows` (m,).
+
+    Args:
+        sensor: reads them.
+        drawn: canvas and sums, as `sensor.allocate` gave them.
+        scenes: (num_envs,) which scene each row sees.
+        rows: in [0, num_envs).
+        centres: (num_envs, 2), (x, y) in pixels.
+    """
+    glimpses = np.empty((len(rows), *sensor.glimpse_shape), np.float32)
+    order = rows
+    if len(rows) < len(scenes):
+        scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
+    for_chunks(
+        lambda chunk: sensor.read(*drawn, scenes, centres, chunk, glimpses),
+        order,
+        size=_READ_TOGETHER,
+    )
+    return glimpses
+
+
+def whole_of(canvas: NDArray, scenes: Ints) -> Float32s:
+    """Return the pictures `scenes` (m,) of a canvas in [0, 1], (m, C, H, W)."""
+    shown = canvas[scenes, :, 1:-1, 1:-1].astype(np.float32)
+    return shown / np.float32(255) if canvas.dtype == np.uint8 else shown

@@ -56,7 +56,7 @@ class TwoAnswers(PictureTask):
         return 1.0
 
     def _targets(self, rows: Rows) -> NDArray[np.int64]:
-        labels = self._stage.labels[self._stage.group_of[rows]]
+        labels = self._stage.labels[self._stage.scene_of[rows]]
         return np.where(self._taken[rows] <= BUDGET // 2, labels, 1 - labels % 2)
 
     def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:

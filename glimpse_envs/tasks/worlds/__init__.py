@@ -1,0 +1,1 @@
+"""Worlds that move while they are looked at."""

@@ -1,0 +1,217 @@
+"""An image that drifts and bounces among pieces of other images, one frame a glimpse.
+
+As in a cluttered scene (`glimpse_envs.vision.scenes.images`) there is one image of a source and
+`clutter` pieces of others, and where they meet their sum is clipped at white. Each starts at a
+uniform place wholly inside, moves by a constant number of pixels a frame, uniform in
+[-`speed`, `speed`] along each axis, and bounces off the sides.
+"""
+
+import numpy as np
+
+from glimpse_envs import sources
+from glimpse_envs.core.arguments import check_numbers
+from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints, KeyArrays
+from glimpse_envs.core.kernels import kernel
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.randomness import (
+    FIXED_SCENE,
+    TRAIN_SCENE,
+    below,
+    fill_keyed_words,
+    symmetric,
+)
+from glimpse_envs.core.threads import for_chunks
+from glimpse_envs.task import rows_of
+from glimpse_envs.vision.scenes.images import ImageScene, add
+from glimpse_envs.vision.scenes.scene import Hidden
+from glimpse_envs.vision.scenes.stage import Stage, read_canvas, whole_of
+from glimpse_envs.vision.sensors.sensor import Sensor, plain_canvas
+
+
+class MovingImages(Hidden):
+    """An image of a source and pieces of others, which move.
+
+    Args:
+        split: "train", "validation" or "test".
+        source: the name of a source (see `glimpse_envs.sources`).
+        scene_size: the scene's side in pixels, at least the image's.
+        clutter: number of pieces.
+        clutter_size: a piece's side in pixels, at most the image's.
+        speed: the greatest move a frame along an axis, in pixels, >= 0.
+
+    Raises:
+        ValueError: the image does not fit into the scene, or a piece into the image.
+    """
+
+    moves = True
+
+    def __init__(
+        self,
+        *,
+        split: str,
+        source: str,
+        scene_size: int,
+        clutter: int = 0,
+        clutter_size: int = 8,
+        speed: float = 4.0,
+    ) -> None:
+        check_numbers(0, speed=speed)
+        still = ImageScene(
+            split=split,
+            source=source,
+            scene_size=scene_size,
+            clutter=clutter,
+            clutter_size=clutter_size,
+        )
+        self.shape, self.fingerprint = still.shape, still.fingerprint
+        self.question, self.answers = still.question, still.answers
+        self.source, self.split, self._still = source, split, still
+        self.clutter, self.clutter_size = int(clutter), int(clutter_size)
+        self.speed = float(speed)
+
+    @property
+    def num_scenes(self) -> int | None:
+        return self._still.num_scenes
+
+    def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> "MovingStage":
+        return MovingStage(self, sensor, num_envs, copies)
+
+
+class MovingStage(Stage):
+    """The frames of a batch, of which what moves is drawn anew at each step.
+
+    Args:
+        images: what is shown.
+        sensor: reads the glimpses; None where none are read.
+        num_envs: rows.
+        copies: rows in a group.
+    """
+
+    def __init__(
+        self, images: MovingImages, sensor: Sensor | None, num_envs: int, copies: int
+    ) -> None:
+        self._images, self._sensor, self._copies = images, sensor, copies
+        if sensor is None:
+            self._canvas = plain_canvas(images.shape, num_envs, np.uint8)
+        else:
+            self._canvas, self._sums = sensor.allocate(num_envs, np.uint8)
+        self.scene_of, self.boxes = np.arange(num_envs), np.zeros((num_envs, 4))
+        self.labels = np.zeros(num_envs, np.int64)
+        sprites = 1 + images.clutter  # the image is the last
+        # Number of an image, and its line and column from which a piece is cut.
+        self._cuts = np.zeros((num_envs, sprites, 3), np.int64)
+        # Place (x, y) at the first frame, and pixels moved a frame.
+        self._flights = np.zeros((num_envs, sprites, 4))
+        self._places = np.zeros((num_envs, sprites, 2), np.int64)  # (x, y), as they are drawn
+
+    def draw(self, groups: Ints, keys: Keys) -> Ints:
+        images, rows = self._images, rows_of(groups, self._copies)
+        examples = sources.load(images.source, images.split)
+
+        def draw(chunk: Ints) -> None:
+            _draw_flights(
+                chunk,
+                self._copies,
+                keys.arrays,
+                (examples.images, examples.labels),
+                (images.shape[1], images.clutter_size, images.speed),
+                (self._cuts, self._flights, self.labels),
+            )
+            self._canvas[chunk] = 0
+            self._draw_frames(chunk, np.zeros_like(chunk))
+
+        for_chunks(draw, rows)
+        return rows
+
+    def show(self, rows: Ints, steps: Ints) -> None:
+        order = np.arange(len(rows))
+        for_chunks(lambda chunk: self._draw_frames(rows[chunk], steps[chunk]), order)
+
+    def _draw_frames(self, rows: Ints, steps: Ints) -> None:
+        images = self._images
+        examples = sources.load(images.source, images.split)
+        what = (self._cuts, self._flights, self._places)
+        piece = images.clutter_size
+        _draw_frames(rows, steps, examples.images, what, piece, self._canvas, self.boxes)
+        if self._sensor is not None:
+            self._sensor.sum_scenes(self._canvas, self._sums, rows)
+
+    def read(self, rows: Ints, centres: Floats) -> Float32s:
+        assert self._sensor is not None, "without a sensor nothing is read"
+        return read_canvas(self._sensor, (self._canvas, self._sums), self.scene_of, rows, centres)
+
+    def whole(self, scenes: Ints) -> Float32s:
+        return whole_of(self._canvas, scenes)
+
+
+@kernel
+def _draw_flights(
+    rows: Ints,
+    copies: int,
+    keys: KeyArrays,
+    examples: tuple[Bytes, Ints],
+    sizes: tuple[int, int, float],
+    what: tuple[Ints, Floats, Ints],
+) -> None:
+    images, image_labels = examples
+    size, piece, speed = sizes
+    cuts, flights, labels = what
+    count, _, h, w = images.shape
+    sprites = cuts.shape[1]
+    words = np.empty(7 * sprites, np.uint32)
+    for row in rows:
+        group = row // copies
+        fill_keyed_words(words, group, keys, TRAIN_SCENE, FIXED_SCENE)
+        for i in range(sprites):
+            draws = words[7 * i : 7 * i + 7]
+            whole = i == sprites - 1
+            cuts[row, i, 0] = below(draws[0], count)
+            if whole and keys[3][group] >= 0:
+                cuts[row, i, 0] = keys[3][group]
+            cuts[row, i, 1] = 0 if whole else below(draws[1], h - piece + 1)
+            cuts[row, i, 2] = 0 if whole else below(draws[2], w - piece + 1)
+            room_x, room_y = (size - w, size - h) if whole else (size - piece, size - piece)
+            flights[row, i, 0] = (symmetric(draws[3]) + 1) / 2 * (room_x + 1)
+            flights[row, i, 1] = (symmetric(draws[4]) + 1) / 2 * (room_y + 1)
+            flights[row, i, 2] = speed * symmetric(draws[5])
+            flights[row, i, 3] = speed * symmetric(draws[6])
+        labels[row] = image_labels[cuts[row, sprites - 1, 0]]
+
+
+@kernel
+def _draw_frames(
+    rows: Ints,
+    steps: Ints,
+    images: Bytes,
+    what: tuple[Ints, Floats, Ints],
+    piece: int,
+    canvas: Bytes,
+    boxes: Floats,
+) -> None:
+    """Draw the frames of `rows` (m,) at `steps` (m,) over the last ones that were drawn."""
+    cuts, flights, places = what
+    h, w = images.shape[2], images.shape[3]
+    height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
+    sprites = cuts.shape[1]
+    for n, row in enumerate(rows):
+        for i in range(sprites):
+            tall, wide = (h, w) if i == sprites - 1 else (piece, piece)
+            x, y = places[row, i]
+            canvas[row, :, 1 + y : 1 + y + tall, 1 + x : 1 + x + wide] = 0
+        for i in range(sprites):
+            tall, wide = (h, w) if i == sprites - 1 else (piece, piece)
+            x = _bounced(flights[row, i, 0] + steps[n] * flights[row, i, 2], width - wide + 1)
+            y = _bounced(flights[row, i, 1] + steps[n] * flights[row, i, 3], height - tall + 1)
+            places[row, i, 0], places[row, i, 1] = x, y
+            image, top, left = cuts[row, i]
+            sprite = images[image, :, top : top + tall, left : left + wide]
+            add(canvas[row, :, 1 + y : 1 + y + tall, 1 + x : 1 + x + wide], sprite)
+        x, y = places[row, sprites - 1]
+        boxes[row] = x, y, x + w, y + h
+
+
+@kernel
+def _bounced(place: float, room: int) -> int:
+    """Return the whole place in [0, room) of what would be at `place` without the sides."""
+    folded = place % (2.0 * room)
+    return min(int(min(folded, 2.0 * room - folded)), room - 1)
