@@ -26,8 +26,9 @@ class ImageClassification(PictureTask):
     A picture is hidden: an image of a source, centred, at a uniform place, or among pieces of other
     images; or another `scene`, which says what is asked about it. The agent looks at one place a
     step, sees a retina's view of it (fine in the middle, coarser around) or another `sensor`'s, and
-    answers at every step. Scenes stand still, or move by one frame a step. The tasks are those of Recurrent Models of Visual Attention (Mnih et al.,
-    NIPS 2014), and CircleSquare of ap_gym (APPLE, ICLR 2026).
+    answers at every step. Scenes stand still, or move by one frame a step. The tasks are those of
+    Recurrent Models of Visual Attention (Mnih et al., NIPS 2014), and CircleSquare of ap_gym
+    (APPLE, ICLR 2026).
 
     ## Action Space
 
