@@ -77,6 +77,11 @@ def _moving(source: str) -> dict[str, Any]:
     )
 
 
+def _pair(source: str, asked: str, clutter: int, budget: int) -> dict[str, Any]:
+    kwargs = _cluttered_large(source) | dict(clutter=clutter, budget=budget)
+    return dict(scene="image_pairs", asked=asked) | kwargs
+
+
 _RECALL = dict(keys=20, values=10, cells=8, length=6)
 _LOOKUP = dict(key_size=8, noise=0.3, values=10, cells=16, length=8)
 _CHASE = dict(cells=1000, values=16, length=5)
@@ -95,6 +100,10 @@ SUITE: dict[str, Row] = {
         Row("Glimpse/FashionMNIST-v0", _CLASSIFICATION, _centred("fashion_mnist", 12)),
         Row("Glimpse/CIFAR10-v0", _CLASSIFICATION, _CIFAR),
         Row("Glimpse/CircleSquare-v0", _CLASSIFICATION, _CIRCLE_SQUARE),
+        Row("Glimpse/DigitPair-v0", _CLASSIFICATION, _pair("mnist", "pair", 8, 4)),
+        Row("Glimpse/DigitPairGlyphs-v0", _CLASSIFICATION, _pair("glyphs", "pair", 8, 4)),
+        Row("Glimpse/DigitSum-v0", _CLASSIFICATION, _pair("mnist", "sum", 0, 4)),
+        Row("Glimpse/DigitSumGlyphs-v0", _CLASSIFICATION, _pair("glyphs", "sum", 0, 4)),
         Row("Glimpse/MovingDigit-v0", _CLASSIFICATION, _moving("mnist")),
         Row("Glimpse/MovingDigitGlyphs-v0", _CLASSIFICATION, _moving("glyphs")),
         Row("Glimpse/Catch-v0", _CATCH, dict(scene_size=24, paddle=2, glimpse_size=6, scales=3)),

@@ -86,15 +86,19 @@ def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: s
 
 
 def test_blind_answers_collect_chance(picture_id: str) -> None:
-    """Within four standard errors; answers are drawn uniformly, so that the frequencies of the
-    hidden labels do not matter."""
+    """Within four standard errors. Where all answers are as frequent, they are drawn uniformly, so
+    that the frequencies of the hidden labels do not matter."""
     n = 1500
     envs = make_vector(picture_id, n, autoreset_mode="Disabled")
-    chance = envs.task.chance
+    chance, space = envs.task.chance, envs.task.components["answer"].space
+    assert isinstance(space, spaces.Discrete)
     envs.reset(seed=2)
     returns, rng = np.zeros(n), np.random.default_rng(3)
+    frequent = np.bincount(hidden_of(picture_id, n, 1).labels).argmax()
+    alike = np.isclose(chance * int(space.n), 1)
     for _ in range(envs.task.budget):
-        returns += envs.step(random_actions(envs, rng))[1]
+        blind = {} if alike else {"answer": np.full(n, frequent)}
+        returns += envs.step(random_actions(envs, rng) | blind)[1]
     error = np.sqrt(chance * (1 - chance) / n)
     assert abs(returns.mean() - chance) < 4 * error
 

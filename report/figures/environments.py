@@ -69,12 +69,13 @@ def _scene_frame(row: Row) -> NDArray[np.uint8]:
         assert isinstance(env, GlimpseEnv)
         observation, info = env.reset(seed=SEED)
         asked, answer = "answer" in env.task.components, 0
-        for step in range(LOOKS):
+        steps = min(LOOKS, env.task.budget - 1)
+        for step in range(steps):
             look = _oracle_look(row, observation["location"], info["target_box"], step)
             others = {"answer": answer} if asked else {"act": env.task.oracle()["act"][0]}
             observation, _, _, _, info = env.step({"look": look, **others})
             answer = info.get("target", 0)
-        return _frame(env, LOOKS + 1)
+        return _frame(env, steps + 1)
 
 
 def _memory_frame(row: Row) -> NDArray[np.uint8]:

@@ -79,7 +79,7 @@ class ImageClassification(PictureTask):
 
     Args:
         scene: "images", those of `source`; "moving_images", the same adrift, one frame a glimpse;
-            "circle_square"; a name given to
+            "image_pairs", two of them; "circle_square"; a name given to
             `glimpse_envs.register_scene`; or a class, "module:Class". A scene is given those of
             `source`, `split`, `scene_size`, `clutter` and `clutter_size` that it takes, and
             arguments of its own.
