@@ -10,11 +10,12 @@ Importing this registers every environment of `glimpse_envs.suite.SUITE`:
 """
 
 from glimpse_envs.core.threads import set_threads
+from glimpse_envs.sources import register_source
 from glimpse_envs.suite import register, register_all
 from glimpse_envs.vision.scenes import register_scene
 from glimpse_envs.vision.sensors import register_sensor
 
-__all__ = ["register", "register_scene", "register_sensor", "set_threads"]
+__all__ = ["register", "register_scene", "register_sensor", "register_source", "set_threads"]
 __version__ = "0.1.0"
 
 register_all()

@@ -1,14 +1,16 @@
 """Raw examples: the labelled images that scenes are made of.
 
-A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10", "folder:PATH", or a
-name under which `from_arrays` or `from_dataset` registered images in this process.
+A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10", "folder:PATH", a class
+of any package as "module:Class", or a name which `register_source`, `from_arrays` or `from_dataset`
+registered in this process.
 """
 
 from functools import cache
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.classes import add_name
 from glimpse_envs.sources import in_memory
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.in_memory import from_arrays, from_dataset
@@ -24,6 +26,7 @@ __all__ = [
     "from_dataset",
     "is_known",
     "load",
+    "register_source",
 ]
 
 SOURCES: dict[str, str] = {
@@ -33,11 +36,15 @@ SOURCES: dict[str, str] = {
     "cifar10": "glimpse_envs.sources.cifar",
     "folder:PATH": "glimpse_envs.sources.folder",
 }
-"""The one list of sources: the module which has each one's `describe` and `load`."""
+"""The one list of sources: the module, or the class "module:Class", which has each one's `describe`
+and `load`."""
 
 
 class SourceModule(Protocol):
-    """Interface of a source's module; `source` is the whole source string."""
+    """Interface of a source's module or class; `source` is the whole source string.
+
+    `describe` reads no files. `load` returns all examples of a split, or raises a `SourceError`.
+    """
 
     def describe(self, source: str) -> SourceInfo: ...
     def load(self, source: str, split: str) -> Examples: ...
@@ -67,11 +74,23 @@ def load(source: str, split: str) -> Examples:
     return _module(source).load(source, split)
 
 
+def register_source(name: str, path: str) -> None:
+    """Let `source=name` stand for the class "module:Class", in this process. It is made without
+    arguments and has the methods of `SourceModule`.
+
+    Raises:
+        ValueError: the name stands for something else.
+    """
+    if in_memory.is_registered(name):
+        raise ValueError(f"the name {name!r} is taken: it stands for arrays of this process")
+    add_name(SOURCES, name, path)
+
+
 def is_known(source: object) -> bool:
-    """Return whether `source` names a source; no file is touched."""
+    """Return whether `source` names a source, or is written as a class; nothing is imported."""
     if not isinstance(source, str):
         return False
-    return in_memory.is_registered(source) or _key(source) in SOURCES
+    return in_memory.is_registered(source) or _key(source) in SOURCES or _is_class(source)
 
 
 def _key(source: str) -> str:
@@ -80,15 +99,37 @@ def _key(source: str) -> str:
     return f"{name}:PATH" if colon and argument else source
 
 
+def _is_class(source: str) -> bool:
+    """Whether `source` is written "module:Class"."""
+    module, _, name = source.partition(":")
+    return name.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+_RIGHT = (
+    f"must be one of {', '.join(SOURCES)}, a class 'module:Class', or registered in this process: "
+    "sources of glimpse_envs.sources.from_arrays and from_dataset have to be registered in each "
+    "process that uses them, spawned workers and unpickling ones included"
+)
+
+
 def _module(source: str) -> SourceModule:
-    """The module of a source, imported now, because some of them import much."""
+    """The module or the class of a source, imported now, because some of them import much."""
     if not is_known(source):
-        raise ValueError(
-            f"source={shown(source)} must be one of {', '.join(SOURCES)}, or registered in this "
-            "process: sources of glimpse_envs.sources.from_arrays and from_dataset have to be "
-            "registered in each process that uses them, spawned workers and unpickling ones "
-            "included"
-        )
+        raise ValueError(f"source={shown(source)} {_RIGHT}")
     if in_memory.is_registered(source):
         return in_memory
-    return cast(SourceModule, import_module(SOURCES[_key(source)]))
+    path = SOURCES.get(_key(source), source)
+    name, _, class_name = path.partition(":")
+    try:
+        found: Any = import_module(name)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"source={source!r} {_RIGHT}; there is no module {error.name}") from error
+    if class_name:
+        found = getattr(found, class_name, None)
+        if not (hasattr(found, "describe") and hasattr(found, "load")):
+            raise ValueError(
+                f"source={source!r}: {name} has no class {class_name} with the methods describe "
+                "and load of glimpse_envs.sources.SourceModule"
+            )
+        found = found()
+    return cast(SourceModule, found)

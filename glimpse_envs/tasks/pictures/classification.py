@@ -84,8 +84,9 @@ class ImageClassification(PictureTask):
             `source`, `split`, `scene_size`, `clutter` and `clutter_size` that it takes, and
             arguments of its own.
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", or "folder:PATH", a folder
-            of class-named folders of images ("folder:PATH?resize=28" where their sizes differ), or
-            a name given to `glimpse_envs.sources.from_arrays` or `from_dataset` in this process.
+            of class-named folders of images ("folder:PATH?resize=28" where their sizes differ); a
+            name given to `glimpse_envs.register_source`, or in this process to
+            `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class".
         split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.
