@@ -14,7 +14,7 @@ CLIENTS = {
     "gymnasium_loop": "gymnasium",
     "minari_dataset": "minari",
     "recurrent_ppo": "sb3_contrib",
-    "rllib_ppo": "ray.rllib",
+    "rllib_ppo": "tree",  # of ray[rllib]; ray alone has a package ray.rllib too
     "skrl_ppo": "skrl",
     "stable_baselines3_adapter": "stable_baselines3",
     "stable_baselines3_make_vec_env": "sb3_contrib",

@@ -268,7 +268,7 @@ def test_an_interrupted_training_is_not_scored(
     scaling = ScalingConfig(
         sides=(32,), minutes=10.0, batch_size=4, precision="float32", out=tmp_path
     )
-    monkeypatch.setattr(contender_runs, "train", lambda *a, **k: train(*a, **k, stop_after=1))
+    monkeypatch.setattr("agents.train.train", lambda *a, **k: train(*a, **k, stop_after=1))
     with pytest.raises(RunError, match="interrupted; the same command goes on"):
         command.train_and_score(scaling, MODELS[0], 32)
 

@@ -90,7 +90,7 @@ def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[s
     main(["pictures", "--list", "--rows", "cluttered-6", "circle-square-16"])
     heads, six, circle, _, total = capsys.readouterr().out.splitlines()
     assert heads.split()[0] == "row"
-    assert "ClutteredMNIST-v0 (budget=6)" in six
+    assert "ClutteredMNIST-v0 (6 glimpses)" in six
     assert "4.08 3.33" in six
     assert "5 of 5" in circle
     assert "runs lack a record: about" in total

@@ -8,7 +8,7 @@ import pytest
 
 from glimpse_envs.suite import SUITE
 
-PLAYED = [id_ for id_, row in SUITE.items() if "picture" not in row.task]
+PLAYED = [id_ for id_, row in SUITE.items() if "scene_size" not in row.kwargs]
 SHIFT = 1073742049  # pygame.K_LSHIFT
 
 
