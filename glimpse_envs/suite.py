@@ -120,6 +120,9 @@ SUITE: dict[str, Row] = {
     )
 }
 
+ATARI = "Glimpse/Atari-v0"
+"""Atari games through a fovea; not of the suite, whose environments share one episode loop."""
+
 
 def register(env_id: str, *, task: str, **kwargs: Any) -> None:
     """Register an environment with Gymnasium, single and batched.
@@ -141,6 +144,12 @@ def register(env_id: str, *, task: str, **kwargs: Any) -> None:
 
 
 def register_all() -> None:
-    """Register every environment of the suite."""
+    """Register every environment of the suite, and `ATARI`, whose worlds are others'."""
     for row in SUITE.values():
         register(row.id, task=row.task, **row.kwargs)
+    gym.register(
+        ATARI,
+        entry_point="glimpse_envs.wrappers.atari:make_atari",
+        vector_entry_point="glimpse_envs.wrappers.atari:make_atari_vector",
+        kwargs={"game": "Pong", "fovea": 50},
+    )

@@ -22,6 +22,7 @@ ROOMS = [
     "glimpse_envs.rendering",
     "glimpse_envs.episodes",
     "glimpse_envs.vision",
+    "glimpse_envs.wrappers",
     "glimpse_envs.flat",
     "glimpse_envs.env",
     "glimpse_envs.single",

@@ -1,0 +1,7 @@
+"""Any pixel environment seen through a glimpse, single and batched."""
+
+from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
+from glimpse_envs.wrappers.errors import WrappedEnvError
+from glimpse_envs.wrappers.single import GlimpseWrapper
+
+__all__ = ["GlimpseVectorWrapper", "GlimpseWrapper", "WrappedEnvError"]

@@ -1,0 +1,47 @@
+"""Checking looks, and what the environment under a wrapper takes, before it is played."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.episodes.actions import ActionChecker
+
+_CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+
+
+class LookAndAct:
+    """Splits actions into looks and acts.
+
+    Acts that are choices are checked; others, whose bounds environments treat in ways of their own,
+    are passed on as they are.
+
+    Args:
+        space: Dict of `act` and, unless the gaze is static, `look`.
+        num_envs: n, rows in a batch; None for the actions of a single environment.
+    """
+
+    def __init__(self, space: spaces.Dict, num_envs: int | None) -> None:
+        self._names = list(space)
+        checked = [(n, part) for n, part in space.items() if n == "look" or _is_choice(part)]
+        self._checker = ActionChecker(spaces.Dict(checked), num_envs)
+        self._checked = [name for name, _ in checked]
+
+    def __call__(self, action: Any) -> tuple[NDArray | None, Any]:
+        """Return looks (n, ...), n = 1 for a single environment, None where static; and acts.
+
+        Raises:
+            ValueError: a part is missing, unknown, or not in its space; it is named.
+        """
+        if not isinstance(action, dict) or set(action) != set(self._names):
+            given = list(action) if isinstance(action, dict) else type(action).__name__
+            raise ValueError(
+                f"an action must be a dict with the keys {self._names}; this one is {given}"
+            )
+        found = self._checker({name: action[name] for name in self._checked})
+        return found.get("look"), action["act"]
+
+
+def _is_choice(space: spaces.Space) -> bool:
+    return isinstance(space, _CHOICES) and np.ndim(np.empty(space.shape or ())) <= 1

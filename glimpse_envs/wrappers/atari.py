@@ -1,0 +1,158 @@
+"""Atari games through a fovea, as Shang & Ryoo (NeurIPS 2023, SUGARL) set them up.
+
+Frames of 84x84 grey, each action repeated four times with the maximum of the last two frames, a
+stack of four that begins with zeros, no sticky actions, the minimal action set, at most 30 no-ops
+and the fire button at reset. On the train split a lost life ends the episode and rewards are
+clipped to their sign; on the others a whole game is played for its score.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import SyncVectorEnv
+from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+
+from glimpse_envs.core.arguments import SPLITS, check_choice, check_integers, check_mode
+from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
+from glimpse_envs.wrappers.single import GlimpseWrapper
+
+_NOOP, _FIRE = 0, 1
+
+
+def make_atari(
+    *, game: str, fovea: int, render_mode: str | None = None, **options: Any
+) -> GlimpseWrapper:
+    """Return one game seen through a fovea.
+
+    Args:
+        game: such as "Pong", as `ale_py` names it.
+        fovea: side of the fovea in pixels; the `glimpse_size` of `GlimpseWrapper`.
+        render_mode: of the game.
+        **options: `split`, `frame_stack`, and those of `GlimpseWrapper`.
+
+    Raises:
+        gymnasium.error.DependencyNotInstalled: `ale_py` is not installed.
+        gymnasium.error.UnregisteredEnv: there is no such game.
+        ValueError: an option does not fit.
+    """
+    game_options, eye_options = _sorted(options)
+    env = _full_view(game, render_mode=render_mode, **game_options)
+    return GlimpseWrapper(env, glimpse_size=fovea, **eye_options)
+
+
+def make_atari_vector(
+    num_envs: int,
+    *,
+    game: str,
+    fovea: int,
+    render_mode: str | None = None,
+    autoreset_mode: str = "NextStep",
+    **options: Any,
+) -> GlimpseVectorWrapper:
+    """Return a batch of games, each seen through a fovea; see `make_atari`."""
+    check_integers(1, num_envs=num_envs)
+    mode = check_mode(autoreset_mode)
+    game_options, eye_options = _sorted(options)
+
+    def make() -> gym.Env:
+        return _full_view(game, render_mode=render_mode, **game_options)
+
+    games = SyncVectorEnv([make] * num_envs, autoreset_mode=mode)
+    return GlimpseVectorWrapper(games, glimpse_size=fovea, **eye_options)
+
+
+def _sorted(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split options into those of the game and those of the glimpse, with their defaults."""
+    game = {"split": "train", "frame_stack": 4}
+    given = {name: value for name, value in options.items() if name in game}
+    eye = {name: value for name, value in options.items() if name not in game}
+    return {**game, **given}, {"inside": True, **eye}
+
+
+def _full_view(game: str, *, split: str, frame_stack: int, render_mode: str | None) -> gym.Env:
+    """Return a game whose observations are stacks (frame_stack, 84, 84) uint8."""
+    check_choice("split", split, SPLITS)
+    check_integers(1, frame_stack=frame_stack)
+    try:
+        import ale_py
+    except ImportError as error:
+        raise gym.error.DependencyNotInstalled(
+            "Atari games need ale_py: pip install 'glimpse-envs[atari]'"
+        ) from error
+    gym.register_envs(ale_py)
+    env: gym.Env = gym.make(
+        f"ALE/{game}-v5",
+        frameskip=1,
+        repeat_action_probability=0.0,
+        full_action_space=False,
+        render_mode=render_mode,
+    )
+    env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=84)
+    if split == "train":
+        env = RewardSign(OneLife(env))
+    return FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")
+
+
+class RewardSign(gym.RewardWrapper, RecordConstructorArgs):
+    """Rewards of -1, 0 and 1."""
+
+    def __init__(self, env: gym.Env) -> None:
+        RecordConstructorArgs.__init__(self)
+        gym.RewardWrapper.__init__(self, env)
+
+    def reward(self, reward: Any) -> float:
+        return float(np.sign(reward))
+
+
+class OneLife(gym.Wrapper, RecordConstructorArgs):
+    """Ends an episode when a life is lost; the next episode goes on with the game, unless it is
+    over or a seed asks for a new one (Mnih et al. 2015)."""
+
+    def __init__(self, env: gym.Env) -> None:
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+        self._lives, self._over = 0, True
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        if self._over or seed is not None:
+            observation, info = self.env.reset(seed=seed, options=options)
+        else:
+            observation, _, terminated, truncated, info = self.env.step(_NOOP)
+            if terminated or truncated:
+                observation, info = self.env.reset(options=options)
+        self._lives, self._over = info["lives"], False
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._over = terminated or truncated
+        lost = info["lives"] < self._lives
+        self._lives = info["lives"]
+        return observation, reward, terminated or lost, truncated, info
+
+
+class FireOnReset(gym.Wrapper, RecordConstructorArgs):
+    """Presses the fire button at the start of episodes, in games that have one."""
+
+    def __init__(self, env: gym.Env) -> None:
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+        meanings: list[str] = env.unwrapped.get_action_meanings()  # type: ignore[attr-defined]  # ALE's
+        self._fires = meanings[_FIRE : _FIRE + 1] == ["FIRE"]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        if not self._fires:
+            return observation, info
+        observation, _, terminated, truncated, info = self.env.step(_FIRE)
+        if terminated or truncated:
+            return self.env.reset(options=options)
+        return observation, info

@@ -1,0 +1,151 @@
+"""A batch of pixel environments seen through a glimpse each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import enter_arguments, keyword_parameters
+from glimpse_envs.core.arrays import Bools, Float32s
+from glimpse_envs.wrappers.actions import LookAndAct
+from glimpse_envs.wrappers.errors import name_of, naming
+from glimpse_envs.wrappers.eye import Eye, max_steps_of
+
+
+class GlimpseVectorWrapper(VectorWrapper):
+    """A batch of environments with pixels, each seen through a glimpse.
+
+    Row i equals `GlimpseWrapper` over the i-th environment with its seed: `reset(seed=s)` gives it
+    s + i, as Gymnasium's own batches do. Rows reset themselves as `env` does, in any of Gymnasium's
+    autoreset modes; options of `reset` are passed on, and `reset_mask` is honoured.
+
+    Args:
+        env: a batch, whose `single_observation_space` has pixels.
+        **options: as of `GlimpseWrapper`.
+
+    Raises:
+        ValueError: the environments have no pixels, or an option does not fit.
+        TypeError: an option is not known.
+    """
+
+    resumable = False
+
+    def __init__(self, env: VectorEnv, **options: Any) -> None:
+        super().__init__(env)
+        options = enter_arguments(keyword_parameters(Eye.__init__), options)
+        name = _name_of(env)
+        mode = env.metadata.get("autoreset_mode")
+        if not isinstance(mode, AutoresetMode):
+            raise ValueError(
+                f"{name} does not say when its rows reset: metadata['autoreset_mode'] is {mode!r}"
+            )
+        self._mode = mode
+        self._eye = Eye(
+            name, env.single_observation_space, env.num_envs, _max_steps_of(env), **options
+        )
+        self._rows = np.arange(env.num_envs)
+        self._started = False
+        self._ended = np.zeros(env.num_envs, np.bool_)
+        self.single_observation_space = self._eye.observation_space
+        self.observation_space = _batched(self._eye.observation_space, env.num_envs)
+        self.single_action_space = self._eye.action_space(env.single_action_space)
+        self.action_space = _batched(self.single_action_space, env.num_envs)
+        self._split = LookAndAct(self.single_action_space, env.num_envs)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Float32s], dict[str, Any]]:
+        """Begin new episodes of all rows, or of those in `options["reset_mask"]` (n,) bool.
+
+        Raises:
+            WrappedEnvError: an environment raised, or its observation is not in its space.
+        """
+        options = None if options is None else dict(options)  # Gymnasium takes the mask out of it
+        mask = np.ones(self.num_envs, np.bool_)
+        if options is not None and self._started:
+            mask = np.array(options.get("reset_mask", mask))
+        self._started = False
+        with naming(self._eye.env_name, "reset"):
+            observation, info = self.env.reset(seed=seed, options=options)
+            seeds = [seed + row for row in self._rows] if isinstance(seed, int) else seed
+            if seeds is not None:
+                pairs = zip(seeds, mask, strict=True)
+                self._eye.seed([one if begins else None for one, begins in pairs])
+            self._eye.start(self._rows[mask], self._eye.pixels_of(observation))
+        self._started = True
+        self._ended[mask] = False
+        return self._eye.observe(), info
+
+    def step(
+        self, actions: Any
+    ) -> tuple[dict[str, Float32s], NDArray, Bools, Bools, dict[str, Any]]:
+        """Act, then look, in all rows; rows that reset themselves begin at a first place.
+
+        Raises:
+            ValueError: an action is not in the space; it is named, and nothing has changed.
+            gymnasium.error.ResetNeeded: before the first reset, or when rows have ended that do not
+                reset themselves.
+            WrappedEnvError: an environment raised, or its observation is not in its space.
+        """
+        looks, acts = self._split(actions)
+        if not self._started:
+            raise gym.error.ResetNeeded("no episode is under way: call reset() first")
+        if self._mode is AutoresetMode.DISABLED and self._ended.any():
+            raise gym.error.ResetNeeded(
+                f"rows {np.flatnonzero(self._ended).tolist()} have ended: reset them first"
+            )
+        self._started = False
+        with naming(self._eye.env_name, "step"):
+            observation, reward, terminated, truncated, info = self.env.step(acts)
+            self._see(looks, observation, terminated | truncated, info)
+        self._started = True
+        return self._eye.observe(), reward, terminated, truncated, info
+
+    def _see(
+        self, looks: NDArray | None, observation: Any, ended: Bools, info: dict[str, Any]
+    ) -> None:
+        """See the new frames, and the first ones of rows that were reset; show the last ones of
+        rows that reset in the same step in `info["final_obs"]`."""
+        pixels, fresh = self._eye.pixels_of(observation), np.zeros_like(ended)
+        if self._mode is AutoresetMode.NEXT_STEP:
+            fresh = self._ended
+        going = self._rows[~fresh]
+        if self._mode is AutoresetMode.SAME_STEP and ended.any():
+            fresh = ended
+            now = np.array(pixels)
+            for row in self._rows[ended]:
+                now[row] = self._eye.pixels_of(info["final_obs"][row])
+            self._eye.step(going, looks, now)
+            last = self._eye.observe()
+            info["final_obs"] = np.full(self.num_envs, None, dtype=object)
+            for row in self._rows[ended]:
+                info["final_obs"][row] = {name: part[row] for name, part in last.items()}
+        else:
+            self._eye.step(going, looks, pixels)
+        self._eye.start(self._rows[fresh], pixels)
+        self._ended = np.array(ended)
+
+
+def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
+    """Return `num_envs` rows of `space`, keys in the same order, which `batch_space` would sort."""
+    return spaces.Dict([(name, batch_space(part, num_envs)) for name, part in space.items()])
+
+
+def _name_of(env: VectorEnv) -> str:
+    return name_of(_first_of(env))
+
+
+def _max_steps_of(env: VectorEnv) -> int | None:
+    return max_steps_of(_first_of(env))
+
+
+def _first_of(env: VectorEnv) -> Any:
+    """Return the first environment of a batch that holds its own, else the batch."""
+    envs = getattr(env.unwrapped, "envs", None)
+    return envs[0] if envs else env

@@ -1,0 +1,34 @@
+"""Errors of the environment under a wrapper, by its name."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import gymnasium as gym
+
+
+class WrappedEnvError(RuntimeError):
+    """The environment under a wrapper raised, or gave an observation that is not in its space. The
+    next call must be `reset`."""
+
+
+def name_of(env: Any) -> str:
+    """Return the id of an environment, or else its class's name."""
+    spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
+    return spec.id if spec is not None else type(env.unwrapped).__name__
+
+
+@contextmanager
+def naming(name: str, call: str) -> Iterator[None]:
+    """Raise what the environment `name` raises in `call` as a `WrappedEnvError`.
+
+    `gymnasium.error.ResetNeeded` passes as it is.
+    """
+    try:
+        yield
+    except (gym.error.ResetNeeded, WrappedEnvError):
+        raise
+    except Exception as error:
+        raise WrappedEnvError(
+            f"{name} raised {type(error).__name__} in {call}: {error}. Call reset() to begin anew"
+        ) from error

@@ -1,0 +1,193 @@
+"""The eye: gaze and memory of what was seen, of all rows of another environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_flags, check_integers
+from glimpse_envs.core.arrays import Float32s, Ints
+from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.vision.sensors import make_sensor
+from glimpse_envs.wrappers.looks import Looks, checked_start
+from glimpse_envs.wrappers.pixels import find_pixels
+from glimpse_envs.wrappers.views import MaskedView, SensorView, View
+
+_STREAM = 0x676C696D7073  # keeps the gaze's random stream apart from the environment's
+
+
+class Eye:
+    """Turns pixels into glimpses, a row for each episode.
+
+    Args:
+        env_name: of the environment that is seen, for errors.
+        space: its observations, of a single row.
+        num_envs: n, the rows.
+        max_steps: the most steps of an episode; None where there is no limit.
+        glimpse_size: g, the side of a glimpse in cells.
+        scales: of the retina; scale k has cells of side 2**k pixels.
+        sensor: a name in `glimpse_envs.vision.sensors.SENSORS`, or "module:Class".
+        look: "continuous", a place (x, y) in [-1, 1]; "tiles", one of a grid of tiles as large as
+            the finest window; "corners", one of SUGARL's 4 x 4 places, whose windows begin at
+            `range(0, side - g, (side - g) // 4)`, row by row; "relative", a move, projected into
+            the unit disc and scaled by `max_move`; "static", no look at all.
+        max_move: the longest relative move, in look coordinates.
+        start: the first place (x, y) of an episode; None: uniform, or the middle where the gaze is
+            static.
+        inside: keep the whole glimpse inside the frame.
+        mask: show the frame with all but the glimpse black, in place of the glimpse alone.
+        periphery: side of the whole frame squeezed and stretched again, in place of black; None
+            for black.
+        recut: cut the frames of a stack anew at the present place, where the agent had not looked
+            when they were new, as active-gym does; False: each stays as it was seen.
+        pixels: the part of a Dict observation that is seen; None where one alone has pixels. The
+            other parts are not shown.
+        layout: order of the pixels' axes (see `glimpse_envs.wrappers.pixels.LAYOUTS`); None: by
+            their shape.
+
+    Raises:
+        ValueError: the environment has no pixels, or an argument does not fit.
+    """
+
+    def __init__(
+        self,
+        env_name: str,
+        space: spaces.Space,
+        num_envs: int,
+        max_steps: int | None,
+        *,
+        glimpse_size: int,
+        scales: int = 1,
+        sensor: str = "retina",
+        look: str = "continuous",
+        max_move: float = 0.2,
+        start: Sequence[float] | None = None,
+        inside: bool = False,
+        mask: bool = False,
+        periphery: int | None = None,
+        recut: bool = False,
+        pixels: str | None = None,
+        layout: str | None = None,
+    ) -> None:
+        check_flags(inside=inside, mask=mask, recut=recut)
+        check_integers(1, glimpse_size=glimpse_size, scales=scales)
+        self._pixels = find_pixels(env_name, space, pixels, layout)
+        shape = self._pixels.shape
+        reader = make_sensor(sensor, shape, {"glimpse_size": glimpse_size, "scales": scales})
+        reach = max(float(np.abs(outline).max()) for outline in reader.outlines)
+        place = LookSpace(*shape[1:], reach if inside else 0.0)
+        self._looks = Looks(look, place, reader.tile, max_move, checked_start(start))
+        self._recut, self._max_steps = bool(recut), max_steps
+        if periphery is not None:
+            check_integers(1, periphery=periphery)
+            if not mask:
+                raise ValueError(f"periphery={periphery} is seen around the window of mask=True")
+            if periphery > min(shape[1:]):
+                raise ValueError(
+                    f"periphery={periphery} must be at most {min(shape[1:])}, the frame's side"
+                )
+        self._view: View
+        if mask:
+            if scales > 1 or sensor != "retina":
+                raise ValueError("mask=True shows one window: leave sensor, and scales=1")
+            self._view = MaskedView(shape, glimpse_size, periphery)
+        else:
+            self._view = SensorView(reader, num_envs, self._pixels.dtype)
+
+        frames = self._pixels.frames
+        self._locations = np.zeros((num_envs, 2))
+        self._steps = np.zeros(num_envs, np.int64)
+        self._memory = np.zeros((frames, num_envs, *self._view.shape), np.float32)
+        self._random: list[np.random.Generator | None] = [None] * num_envs
+
+        channels, height, width = self._view.shape
+        seen = (frames * channels, height, width)
+        parts: list[tuple[str, spaces.Space]] = [
+            ("glimpse", spaces.Box(0.0, 1.0, seen, np.float32)),
+            ("location", spaces.Box(-1.0, 1.0, (2,), np.float32)),
+        ]
+        if max_steps is not None:
+            parts.append(("remaining", spaces.Box(0.0, 1.0, (1,), np.float32)))
+        self.observation_space = spaces.Dict(parts)
+        self.look_space = self._looks.component
+
+    @property
+    def env_name(self) -> str:
+        return self._pixels.env_name
+
+    def action_space(self, act: spaces.Space) -> spaces.Dict:
+        """Return the space of `look`, unless static, and `act`."""
+        look = [] if self.look_space is None else [("look", self.look_space)]
+        return spaces.Dict([*look, ("act", act)])
+
+    def seed(self, seeds: Sequence[int | None]) -> None:
+        """Seed the first places of each row's episodes; None goes on with the stream it has."""
+        for row, seed in enumerate(seeds):
+            if seed is not None:
+                self._random[row] = np.random.default_rng((_STREAM, seed))
+
+    def pixels_of(self, observation: Any) -> Any:
+        """Return the part of an observation, of one row or all, that holds the pixels."""
+        return observation if self._pixels.key is None else observation[self._pixels.key]
+
+    def start(self, rows: Ints, pixels: NDArray) -> None:
+        """Begin episodes of `rows` (m,): draw their first places and see all frames there.
+
+        Args:
+            rows: in [0, n).
+            pixels: of all rows, as the environment gives them.
+
+        Raises:
+            WrappedEnvError: the pixels are not in their space.
+        """
+        frames = self._pixels.read(pixels)[rows]
+        for row in rows:
+            stream = self._random[row] = self._random[row] or np.random.default_rng()
+            self._locations[row] = self._looks.first(stream)
+        self._steps[rows] = 0
+        self._cut(frames, rows, len(self._memory))
+
+    def step(self, rows: Ints, looks: NDArray | None, pixels: NDArray) -> None:
+        """Move the gaze of `rows` (m,) and see the newest frame there; `looks` and `pixels` are of
+        all rows.
+
+        Raises:
+            WrappedEnvError: the pixels are not in their space.
+        """
+        frames = self._pixels.read(pixels)[rows]
+        taken = None if looks is None else looks[rows]
+        self._locations[rows] = self._looks.move(self._locations[rows], taken)
+        self._steps[rows] += 1
+        if not self._recut:
+            self._memory[:-1, rows] = self._memory[1:, rows]
+        self._cut(frames, rows, len(self._memory) if self._recut else 1)
+
+    def _cut(self, frames: NDArray, rows: Ints, newest: int) -> None:
+        """See the `newest` of `frames` (m, K, C, H, W) at the present places of `rows` (m,)."""
+        if not len(rows):
+            return
+        centres = self._looks.space.to_pixels(self._locations)
+        for back in range(1, newest + 1):
+            self._view.read(frames[:, -back], rows, centres, self._memory[-back])
+
+    def observe(self) -> dict[str, Float32s]:
+        """Return what all rows see, name -> (n, ...), in arrays of its own."""
+        seen = self._memory.swapaxes(0, 1).copy()  # (n, K, C, h, w)
+        observation = {
+            "glimpse": seen.reshape(len(seen), -1, *seen.shape[-2:]),
+            "location": self._locations.astype(np.float32),
+        }
+        if self._max_steps is not None:
+            left = np.maximum(1.0 - self._steps / self._max_steps, 0.0)
+            observation["remaining"] = left[:, None].astype(np.float32)
+        return observation
+
+
+def max_steps_of(env: Any) -> int | None:
+    """Return the most steps of an episode, by the environment's spec; None where it has none."""
+    spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
+    return None if spec is None else spec.max_episode_steps

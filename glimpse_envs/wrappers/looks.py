@@ -1,0 +1,103 @@
+"""Where a look takes the gaze, in a frame of any environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_choice, is_number
+from glimpse_envs.core.arrays import Floats
+from glimpse_envs.core.geometry import LookSpace, project_to_disc
+
+LOOKS = ("continuous", "tiles", "corners", "relative", "static")
+_CORNERS = 4  # along each axis
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The choice of a look.
+
+    Args:
+        look: one of `LOOKS`.
+        space: the places that can be looked at.
+        tile: the glimpse's side in pixels.
+        max_move: the longest relative move, in look coordinates.
+        start: the first place (x, y) of an episode, in look coordinates; None: uniform, or the
+            middle where the gaze is static.
+    """
+
+    look: str
+    space: LookSpace
+    tile: int
+    max_move: float
+    start: tuple[float, float] | None
+
+    def __post_init__(self) -> None:
+        check_choice("look", self.look, LOOKS)
+        if not is_number(self.max_move) or not 0.0 < self.max_move <= 2.0:
+            raise ValueError(f"max_move={self.max_move!r} must be a number above 0 and at most 2")
+        if self.look == "corners":
+            spare = min(self.space.height, self.space.width) - self.tile
+            if spare < _CORNERS:
+                raise ValueError(
+                    f"look='corners' needs frames {_CORNERS} pixels larger than the glimpse; they "
+                    f"are {self.space.height}x{self.space.width} and it is {self.tile}"
+                )
+
+    @property
+    def component(self) -> spaces.Space | None:
+        """The space of the action's `look`; None where the gaze is static."""
+        if self.look == "static":
+            return None
+        places = self.places
+        if places is not None:
+            return spaces.Discrete(len(places))
+        return spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+    @property
+    def places(self) -> Floats | None:
+        """The locations (n, 2) that are chosen from, row by row; None where there is no list."""
+        if self.look == "tiles":
+            return self.space.tile_centres(self.tile)
+        if self.look == "corners":
+            x, y = (
+                np.arange(0, side - self.tile, (side - self.tile) // _CORNERS)[:_CORNERS]
+                for side in (self.space.width, self.space.height)
+            )
+            corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+            return self.space.to_locations(corners + self.tile / 2)
+        return None
+
+    def first(self, random: np.random.Generator) -> Floats:
+        """Return the place (2,) where an episode begins."""
+        if self.start is not None:
+            return np.asarray(self.start, np.float64)
+        return np.zeros(2) if self.look == "static" else random.uniform(-1.0, 1.0, 2)
+
+    def move(self, locations: Floats, looks: NDArray | None) -> Floats:
+        """Return the locations (n, 2) after `looks` (n, ...), taken at `locations` (n, 2)."""
+        if looks is None:
+            return locations
+        if self.look == "relative":
+            return np.clip(locations + self.max_move * project_to_disc(looks), -1.0, 1.0)
+        places = self.places
+        return np.asarray(looks, np.float64) if places is None else places[looks]
+
+
+def checked_start(start: Any) -> tuple[float, float] | None:
+    """Return `start` as a pair of floats.
+
+    Raises:
+        ValueError: it is neither None nor a place (x, y) in [-1, 1].
+    """
+    if start is None:
+        return None
+    pair = isinstance(start, Sequence | np.ndarray) and len(start) == 2
+    if not pair or not all(is_number(at) and -1.0 <= at <= 1.0 for at in start):
+        raise ValueError(f"start={start!r} must be None or a place (x, y) with both in [-1, 1]")
+    return float(start[0]), float(start[1])

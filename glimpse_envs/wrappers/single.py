@@ -1,0 +1,96 @@
+"""A single pixel environment seen through a glimpse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import enter_arguments, keyword_parameters
+from glimpse_envs.core.arrays import Float32s
+from glimpse_envs.wrappers.actions import LookAndAct
+from glimpse_envs.wrappers.errors import name_of, naming
+from glimpse_envs.wrappers.eye import Eye, max_steps_of
+
+
+class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
+    """An environment with pixels, of which the agent sees a glimpse at a place that it chooses.
+
+    Observation: Dict of `glimpse` (frames * K * C, g, g) float32 in [0, 1], zeros outside the
+    frame; `location` (2,), where it was taken, (x, y) in [-1, 1]; and `remaining` (1,), the share
+    of steps left, only where the environment's spec has `max_episode_steps`: without it nobody
+    knows the limit. Of stacked frames the oldest comes first.
+
+    Action: Dict of `look`, left out with `look="static"`, and `act`, the environment's own action.
+    The act is played, then the gaze moves, and the new frame is seen at the new place.
+
+    The first place of an episode is drawn from a stream of its own, seeded by `reset(seed=...)`, so
+    that the environment plays the same episodes as without the wrapper. It cannot be saved in
+    mid-episode (`resumable`).
+
+    Args:
+        env: with observations of pixels, a Box of uint8 or of bounded floats, grey or colour, with
+            or without a stack of frames, or a Dict with such a part.
+        **options: `glimpse_size`, which must be given, and the others of
+            `glimpse_envs.wrappers.eye.Eye`.
+
+    Raises:
+        ValueError: the environment has no pixels, or an option does not fit.
+        TypeError: an option is not known.
+    """
+
+    resumable = False
+
+    def __init__(self, env: gym.Env, **options: Any) -> None:
+        gym.Wrapper.__init__(self, env)
+        options = enter_arguments(keyword_parameters(Eye.__init__), options)
+        RecordConstructorArgs.__init__(self, **options)
+        self._eye = Eye(name_of(env), env.observation_space, 1, max_steps_of(env), **options)
+        self._row = np.zeros(1, np.int64)
+        self._ended = True
+        self.observation_space = self._eye.observation_space
+        self.action_space = self._eye.action_space(env.action_space)
+        self._split = LookAndAct(self.action_space, None)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Float32s], dict[str, Any]]:
+        """Begin an episode of the environment, at a first place.
+
+        Raises:
+            WrappedEnvError: the environment raised, or its observation is not in its space.
+        """
+        self._ended = True
+        with naming(self._eye.env_name, "reset"):
+            observation, info = self.env.reset(seed=seed, options=options)
+            self._eye.seed([seed])
+            self._eye.start(self._row, self._pixels_of(observation))
+        self._ended = False
+        return self._observe(), info
+
+    def step(self, action: Any) -> tuple[dict[str, Float32s], Any, bool, bool, dict[str, Any]]:
+        """Act, then look.
+
+        Raises:
+            ValueError: the action is not in the space; it is named, and nothing has changed.
+            gymnasium.error.ResetNeeded: no episode is under way.
+            WrappedEnvError: the environment raised, or its observation is not in its space.
+        """
+        looks, act = self._split(action)
+        if self._ended:
+            raise gym.error.ResetNeeded("no episode is under way: call reset() first")
+        self._ended = True
+        with naming(self._eye.env_name, "step"):
+            observation, reward, terminated, truncated, info = self.env.step(act)
+            self._eye.step(self._row, looks, self._pixels_of(observation))
+        self._ended = bool(terminated or truncated)
+        return self._observe(), reward, terminated, truncated, info
+
+    def _observe(self) -> dict[str, Float32s]:
+        return {name: part[0] for name, part in self._eye.observe().items()}
+
+    def _pixels_of(self, observation: Any) -> NDArray:
+        return np.asarray(self._eye.pixels_of(observation))[None]

@@ -1,0 +1,112 @@
+"""Atari games, and MiniGrid's pictures, through a glimpse."""
+
+import json
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.suite import ATARI
+from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
+
+SUGARL: dict[str, Any] = {
+    "look": "corners",
+    "start": (-1.0, -1.0),
+    "mask": True,
+    "recut": True,
+}
+
+
+@pytest.fixture(autouse=True)
+def _ale() -> None:
+    pytest.importorskip("ale_py")
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("game", ["Pong", "Breakout"])
+def test_a_game_through_the_fovea_of_sugarl(game: str) -> None:
+    env = gym.make(ATARI, game=game, fovea=50, **SUGARL)
+    assert env.observation_space["glimpse"].shape == (4, 84, 84)  # type: ignore[index]  # a Dict
+    observation, _ = env.reset(seed=0)
+    assert not observation["glimpse"][:, 50:].any()
+    observation, *_ = env.step({"look": 15, "act": 0})
+    glimpse = observation["glimpse"]
+    assert glimpse[-1, 24:74, 24:74].any()
+    glimpse[:, 24:74, 24:74] = 0
+    assert not glimpse.any()
+
+
+@pytest.mark.learning
+def test_same_seed_same_game() -> None:
+    def play() -> list[Any]:
+        env = gym.make(ATARI, fovea=20, mask=True)
+        env.action_space.seed(1)
+        seen = [env.reset(seed=3)[0]]
+        seen += [env.step(env.action_space.sample())[0] for _ in range(10)]
+        return [part for observation in seen for part in observation.values()]
+
+    for mine, other in zip(play(), play(), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.learning
+def test_a_batch_equals_single_games() -> None:
+    kwargs: dict[str, Any] = {"game": "Breakout", "fovea": 20, "mask": True}
+    envs = gym.make_vec(ATARI, num_envs=2, autoreset_mode="SameStep", **kwargs)
+    assert isinstance(envs, GlimpseVectorWrapper)
+    singles = [gym.make(ATARI, **kwargs) for _ in range(2)]
+    seen = envs.reset(seed=7)[0]
+    alone = [env.reset(seed=7 + row)[0] for row, env in enumerate(singles)]
+    envs.action_space.seed(0)
+    for _ in range(5):
+        for row, observation in enumerate(alone):
+            for name, part in observation.items():
+                np.testing.assert_array_equal(part, seen[name][row])
+        actions = envs.action_space.sample()
+        seen = envs.step(actions)[0]
+        alone = [
+            env.step({name: part[row] for name, part in actions.items()})[0]
+            for row, env in enumerate(singles)
+        ]
+
+
+@pytest.mark.learning
+def test_a_lost_life_ends_a_training_episode_alone() -> None:
+    """Breakout has five lives, lost one after the other by an agent that only serves."""
+    games = {}
+    for split in ("train", "test"):
+        env = gym.make(ATARI, game="Breakout", fovea=20, mask=True, split=split, look="static")
+        env.reset(seed=0)
+        ended = False
+        while not ended:
+            *_, ended, _, info = env.step({"act": 1})
+        games[split] = info["lives"]
+    assert games == {"train": 4, "test": 0}
+
+
+def test_its_spec_round_trips() -> None:
+    env = gym.make(ATARI, fovea=20, **SUGARL)
+    assert env.spec is not None
+    again = gym.make(
+        gym.envs.registration.EnvSpec.from_json(json.dumps(json.loads(env.spec.to_json())))
+    )
+    for space in ("observation_space", "action_space"):
+        assert getattr(again, space) == getattr(env, space)
+
+
+def test_an_unknown_game_is_named() -> None:
+    with pytest.raises(gym.error.NameNotFound, match="Pongg"):
+        gym.make(ATARI, game="Pongg")
+    with pytest.raises(ValueError, match="split='all'"):
+        gym.make(ATARI, split="all")
+
+
+def test_pictures_of_minigrid() -> None:
+    minigrid = pytest.importorskip("minigrid.wrappers")
+    inner = minigrid.RGBImgObsWrapper(gym.make("MiniGrid-Empty-5x5-v0"))
+    env = GlimpseWrapper(inner, glimpse_size=8, mask=True)
+    observation, _ = env.reset(seed=0)
+    assert observation["glimpse"].shape == (3, 40, 40)
+    assert env.observation_space.contains(env.step(env.action_space.sample())[0])

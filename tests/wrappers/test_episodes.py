@@ -1,0 +1,224 @@
+"""Episodes through a glimpse: seeds, resets, batches, and what goes wrong."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import FrameStackObservation, TimeLimit
+
+from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, WrappedEnvError
+from tests.support.pixel_world import SIDE, PixelWorld
+
+OPTIONS: dict[str, Any] = {"glimpse_size": 8}
+
+
+def stacked() -> gym.Env:
+    return FrameStackObservation(PixelWorld(), 4)
+
+
+@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
+@pytest.mark.parametrize("options", [{}, {"look": "tiles"}, {"look": "static", "mask": True}])
+def test_gymnasium_accepts_it(options: dict[str, Any]) -> None:
+    check_env(GlimpseWrapper(stacked(), **OPTIONS, **options), skip_render_check=True)
+
+
+def test_the_world_plays_as_without_the_wrapper() -> None:
+    env, bare = GlimpseWrapper(PixelWorld(), **OPTIONS, mask=True, start=(0, 0)), PixelWorld()
+    for seed in (4, None, None):
+        env.reset(seed=seed)
+        bare.reset(seed=seed)
+        ended = False
+        while not ended:
+            observation, reward, ended, *_ = env.step({"look": np.zeros(2), "act": 1})
+            frame, bare_reward, bare_ended, *_ = bare.step(1)
+            window = slice(SIDE // 2 - 4, SIDE // 2 + 4)
+            np.testing.assert_allclose(
+                observation["glimpse"][0, window, window], frame[window, window] / 255, rtol=1e-6
+            )
+            assert (reward, ended) == (bare_reward, bare_ended)
+
+
+def test_first_places_are_uniform_and_follow_the_seed() -> None:
+    env = GlimpseWrapper(PixelWorld(), **OPTIONS)
+    first = [env.reset(seed=seed)[0]["location"] for seed in range(300)]
+    again = [env.reset(seed=seed)[0]["location"] for seed in range(300)]
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(env.reset()[0]["location"], env.reset()[0]["location"])
+    quarters = np.histogram2d(*np.array(first).T, bins=2, range=[[-1, 1]] * 2)[0]
+    assert quarters.min() > 45
+
+
+@pytest.mark.parametrize("look", ["continuous", "relative", "tiles", "static"])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_a_batch_equals_single_environments(mode: AutoresetMode, look: str) -> None:
+    """Gymnasium's batch of single wrappers, and the wrapper over Gymnasium's batch."""
+
+    def single() -> gym.Env:
+        return GlimpseWrapper(stacked(), **OPTIONS, look=look)
+
+    theirs = SyncVectorEnv([single] * 3, autoreset_mode=mode)
+    inner = SyncVectorEnv([stacked] * 3, autoreset_mode=mode)
+    ours = GlimpseVectorWrapper(inner, **OPTIONS, look=look)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.single_action_space == theirs.single_action_space
+    for seed in (5, [8, 1, 1]):
+        same(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
+        ours.action_space.seed(0)
+        for _ in range(15):
+            actions = ours.action_space.sample()
+            mine, other = ours.step(actions), theirs.step(actions)
+            same(mine[0], other[0])
+            assert ours.observation_space.contains(mine[0])
+            for part, expected in zip(mine[1:4], other[1:4], strict=True):
+                np.testing.assert_array_equal(part, expected)
+            ended = mine[2]
+            if mode is AutoresetMode.SAME_STEP and ended.any():
+                np.testing.assert_array_equal(mine[4]["_final_obs"], ended)
+                for row in np.flatnonzero(ended):
+                    same(mine[4]["final_obs"][row], other[4]["final_obs"][row])
+            if mode is AutoresetMode.DISABLED and ended.any():
+                again = [
+                    env.reset(options={"reset_mask": ended.copy()})[0] for env in (ours, theirs)
+                ]
+                same(*again)
+
+
+def same(mine: Any, other: Any) -> None:
+    assert mine.keys() == other.keys()
+    for name, part in mine.items():
+        np.testing.assert_array_equal(part, other[name], err_msg=name)
+
+
+def test_what_was_returned_is_not_written_over() -> None:
+    envs = GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS)
+    first = envs.reset(seed=0)[0]
+    kept = {name: part.copy() for name, part in first.items()}
+    envs.step(envs.action_space.sample())
+    same(first, kept)
+
+
+def test_remaining_is_shown_where_the_limit_is_known() -> None:
+    gym.register("GlimpseTest/Pixels-v0", entry_point=PixelWorld, max_episode_steps=4)
+    try:
+        env = GlimpseWrapper(gym.make("GlimpseTest/Pixels-v0", steps=9), **OPTIONS)
+        left = [env.reset(seed=0)[0]["remaining"]]
+        truncated = False
+        while not truncated:
+            observation, _, _, truncated, _ = env.step(env.action_space.sample())
+            left.append(observation["remaining"])
+        np.testing.assert_array_equal(np.ravel(left), [1, 0.75, 0.5, 0.25, 0])
+        batch = gym.make_vec("GlimpseTest/Pixels-v0", num_envs=2, steps=9)
+        assert "remaining" in GlimpseVectorWrapper(batch, **OPTIONS).reset()[0]
+    finally:
+        gym.registry.pop("GlimpseTest/Pixels-v0")
+    unknown = GlimpseWrapper(TimeLimit(PixelWorld(), 4), **OPTIONS)
+    assert "remaining" not in unknown.observation_space.spaces  # type: ignore[attr-defined]  # a Dict
+
+
+@pytest.mark.parametrize("fault", ["raise", "shape"])
+@pytest.mark.parametrize("batched", [False, True])
+def test_what_goes_wrong_inside_is_named(fault: str, batched: bool) -> None:
+    env: Any
+    if batched:
+        inner = SyncVectorEnv([lambda: PixelWorld(fault=fault, steps=9)] * 2)
+        env = GlimpseVectorWrapper(inner, **OPTIONS)
+    else:
+        env = GlimpseWrapper(PixelWorld(fault=fault, steps=9), **OPTIONS)
+    env.reset(seed=0)
+    env.step(env.action_space.sample())
+    words = "PixelWorld.*the world broke" if fault == "raise" else "PixelWorld (raised|gave pixels)"
+    with pytest.raises(WrappedEnvError, match=words):
+        env.step(env.action_space.sample())
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step(env.action_space.sample())
+    env.reset()
+    env.step(env.action_space.sample())
+
+
+def test_bad_actions_change_nothing() -> None:
+    env = GlimpseWrapper(PixelWorld(), **OPTIONS)
+    env.reset(seed=0)
+    good = {"look": np.zeros(2), "act": 1}
+    for bad in (
+        {"look": np.zeros(2)},
+        {**good, "look": [0, 2]},
+        {**good, "look": [0, np.nan]},
+        {**good, "act": 3},
+        {**good, "act": 0.5},
+        1,
+    ):
+        with pytest.raises(ValueError, match="action"):
+            env.step(bad)
+    found = env.step(good)
+    other = GlimpseWrapper(PixelWorld(), **OPTIONS)
+    other.reset(seed=0)
+    same(found[0], other.step(good)[0])
+
+
+def test_an_ended_episode_needs_a_reset() -> None:
+    env = GlimpseWrapper(PixelWorld(steps=1), **OPTIONS)
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step(env.action_space.sample())
+    env.reset(seed=0)
+    while not env.step(env.action_space.sample())[2]:
+        pass
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step(env.action_space.sample())
+
+
+def test_values_outside_the_space_are_named() -> None:
+    world = PixelWorld(dtype="float32")
+    env = GlimpseWrapper(world, **OPTIONS)
+    world._frame = lambda act: np.full((SIDE, SIDE), np.nan, np.float32)  # type: ignore[method-assign]
+    with pytest.raises(WrappedEnvError, match="PixelWorld gave pixels outside its space's 0 to 1"):
+        env.reset()
+
+
+BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"look": "left"}, "look='left' must be one of"),
+    ({"glimpse_size": 0}, "glimpse_size=0"),
+    ({"glimpse_size": 32, "inside": True}, "does not fit inside a scene of 24x24"),
+    ({"glimpse_size": 22, "look": "corners"}, "frames 4 pixels larger"),
+    ({"periphery": 6}, "mask=True"),
+    ({"periphery": 40, "mask": True}, "periphery=40 must be at most 24"),
+    ({"mask": True, "scales": 2}, "scales=1"),
+    ({"mask": 1}, "mask=1 must be True or False"),
+    ({"start": (0, 2)}, "start="),
+    ({"start": "corner"}, "start='corner'"),
+    ({"max_move": 0}, "max_move=0"),
+    ({"pixels": "image"}, "have no parts"),
+    ({"layout": "HWC"}, "layout='HWC' does not fit the shape"),
+    ({"layout": "XY"}, "layout='XY' must be one of"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
+def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        GlimpseWrapper(PixelWorld(), **{**OPTIONS, **options})
+
+
+def test_unknown_options_are_named() -> None:
+    with pytest.raises(TypeError, match="did you mean 'glimpse_size'"):
+        GlimpseWrapper(PixelWorld(), glimps_size=8)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        gym.spaces.Discrete(4),
+        gym.spaces.Box(0, 255, (128,), np.uint8),
+        gym.spaces.Box(-np.inf, np.inf, (SIDE, SIDE), np.float32),
+        gym.spaces.Box(0, 9, (SIDE, SIDE), np.int64),
+        gym.spaces.Dict(a=gym.spaces.Discrete(2)),
+        gym.spaces.Box(0, 255, (3, SIDE, SIDE), np.uint8),
+    ],
+)
+def test_a_world_without_clear_pixels_is_refused(space: gym.Space) -> None:
+    world = PixelWorld()
+    world.observation_space = space  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="PixelWorld"):
+        GlimpseWrapper(world, **OPTIONS)
