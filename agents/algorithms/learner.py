@@ -116,6 +116,11 @@ class GradientLearner(ABC):
     def model(self) -> Model:
         """Description of the model for records."""
 
+    @property
+    def resumable(self) -> bool:
+        """Whether unfinished episodes can be saved; those of foreign worlds cannot."""
+        return self.batch is not None
+
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
         """Learn from one batch of episodes, by `descend`, and return the metrics, "error" and

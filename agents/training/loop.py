@@ -62,6 +62,8 @@ class Learner(Protocol):
 
     @property
     def model(self) -> Model: ...
+    @property
+    def resumable(self) -> bool: ...
     def update(self, progress: float) -> dict[str, float]: ...
     def state_dict(self) -> dict[str, Any]: ...
     def load_state_dict(self, state: dict[str, Any]) -> None: ...
@@ -83,7 +85,9 @@ def train(
     `stop_at` is reached.
 
     Killed at any moment and resumed, a run equals the unbroken run (but for its clock, which the
-    schedules follow with `minutes`). Ctrl-C or SIGTERM finishes the update, saves and returns.
+    schedules follow with `minutes`), unless the learner is not `resumable`: then it goes on with
+    new episodes, and their number is the metric "new_episodes". Ctrl-C or SIGTERM finishes the
+    update, saves and returns.
 
     On several processes (see `agents.training.distributed`) each trains on its share of the rows,
     and the first one reads and writes the run.
@@ -165,6 +169,7 @@ class _Loop:
             self.updates, self.seconds = metadata["updates"], metadata["seconds"]
             self.window, self.window_updates = metadata["window"], metadata["window_updates"]
         from_first(lambda: run.cut_metrics(self.updates * config.batch_size))
+        self.restarted = checkpoint is not None and not learner.resumable
         self.validated, self.stopped = 0.0, False
         for line in from_first(run.read_metrics):
             if "validation/episodes" in line:
@@ -196,6 +201,8 @@ class _Loop:
             closing(bar),
             finish_on_interrupt() as interrupted,
         ):
+            if self.restarted:
+                self._write(events, {"new_episodes": config.batch_size, "seconds": self.seconds})
             self._validate_if_due(events)  # after a kill between saving and validating
             while self.progress() < 1.0 and not self.stopped and not anywhere(bool(interrupted)):
                 if stop_after is not None and self.updates >= stop_after:

@@ -145,6 +145,7 @@ class CopyTraining:
 
     policy_class = "baselines.memories.copy_machine:CopyMachine"
     model = MODEL
+    resumable = True
 
     def __init__(self, config: CopyConfig) -> None:
         check_counts(

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.arguments import SPLITS, check_integers
 from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
@@ -47,7 +47,8 @@ def evaluate(
             `flat="discrete"` have them, so that models of other libraries are scored as they are.
         env_id: a registered id.
         split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
-        episodes: play the first so many; None plays all, which "train" does not have.
+        episodes: play the first so many; None plays all, which "train", and worlds without fixed
+            scenes, do not have.
         batch_size: rows played at once. A deterministic policy scores the same whatever it is.
         seed: of clutter, places and first glimpses.
         deterministic: given to `predict`; a callable decides for itself.
@@ -203,10 +204,12 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
 def deal(
     env: Any, split: str, seed: int, indices: NDArray[np.int64]
 ) -> tuple[Observation, dict[str, Any]]:
-    """Deal scene `indices[i]` to row i; on "train", scene k is the first of a seed of its own."""
-    if split != "train":
+    """Deal scene `indices[i]` to row i; on "train", and in the worlds of others, which have no
+    scenes, scene k is the first of a seed of its own, of this split alone."""
+    if _scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
-    streams = (np.random.SeedSequence((seed, int(k))) for k in indices)
+    of_split = () if split == "train" else (SPLITS.index(split),)
+    streams = (np.random.SeedSequence((seed, int(k), *of_split)) for k in indices)
     # As Python integers below 2**63, one a row: then a scene does not depend on its batch.
     return env.reset(seed=[int(stream.generate_state(1, np.uint64)[0] >> 1) for stream in streams])
 
@@ -230,10 +233,22 @@ def _count_scenes(env: Any, split: str, episodes: int | None) -> int:
     """How many episodes to play, one a scene."""
     if split == "train" and episodes is not None:
         return episodes
-    available = int(env.unwrapped.num_scenes)
+    available = _scenes_of(env)
+    if available is None:
+        if episodes is None:
+            raise ValueError(
+                "This environment has no fixed scenes: say how many, as in episodes=100."
+            )
+        return episodes
     if episodes is not None and episodes > available:
         raise ValueError(f"episodes is {episodes}; the {split} split has {available}.")
     return available if episodes is None else episodes
+
+
+def _scenes_of(env: Any) -> int | None:
+    """How many scenes the split has; None where they are drawn for ever."""
+    scenes = getattr(env.unwrapped, "num_scenes", None)
+    return None if scenes is None else int(scenes)
 
 
 def _with_bar(batches: range, progress: bool) -> Iterable[int]:

@@ -59,9 +59,13 @@ class GlimpseVectorWrapper(VectorWrapper):
         self._split = LookAndAct(self.single_action_space, env.num_envs)
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Float32s], dict[str, Any]]:
         """Begin new episodes of all rows, or of those in `options["reset_mask"]` (n,) bool.
+
+        Args:
+            seed: s, which gives row i the seed s + i; one seed or None a row; or None.
+            options: of the environments.
 
         Raises:
             WrappedEnvError: an environment raised, or its observation is not in its space.
@@ -73,7 +77,7 @@ class GlimpseVectorWrapper(VectorWrapper):
         self._started = False
         with naming(self._eye.env_name, "reset"):
             observation, info = self.env.reset(seed=seed, options=options)
-            seeds = [seed + row for row in self._rows] if isinstance(seed, int) else seed
+            seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
             if seeds is not None:
                 pairs = zip(seeds, mask, strict=True)
                 self._eye.seed([one if begins else None for one, begins in pairs])

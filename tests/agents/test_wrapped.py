@@ -1,0 +1,96 @@
+"""Agents learn in pixel worlds of others, seen through a glimpse, and are scored by return."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.suite import ATARI
+from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
+from tests.support.pixel_world import PixelWorld
+from tests.support.same_runs import metrics_of
+from tests.support.tiny import SMALL
+from tests.support.trainings import trained
+
+pytestmark = pytest.mark.learning
+
+ENV_ID = "GlimpseTest/Pixels-v0"
+
+
+def make_single(split: str = "train", **options: Any) -> GlimpseWrapper:
+    return GlimpseWrapper(PixelWorld(), glimpse_size=8, mask=True, **options)
+
+
+def make_batch(
+    num_envs: int, *, autoreset_mode: str, split: str = "train", **options: Any
+) -> GlimpseVectorWrapper:
+    worlds = SyncVectorEnv([PixelWorld] * num_envs, autoreset_mode=AutoresetMode(autoreset_mode))
+    return GlimpseVectorWrapper(worlds, glimpse_size=8, mask=True, **options)
+
+
+@pytest.fixture(autouse=True)
+def _world() -> Any:
+    gym.register(ENV_ID, entry_point=make_single, vector_entry_point=make_batch)
+    yield
+    gym.registry.pop(ENV_ID)
+
+
+CONFIG = ReinforceConfig(
+    env_id=ENV_ID,
+    env_kwargs={"look": "tiles"},
+    batch_size=32,
+    episodes=32 * 60,
+    learning_rate=1e-2,
+    look_weight=1.0,
+    network=SMALL,
+    log_every=1,
+)
+
+
+def test_the_act_that_pays_is_learned() -> None:
+    """Episodes of 3 to 6 steps, 4.5 on average, pay 0, 1 or 2 a step."""
+    learner = Reinforce(CONFIG)
+    returns = [learner.update(step / 60)["return"] for step in range(60)]
+    learner.close()
+    assert np.mean(returns[:3]) < 6
+    assert np.mean(returns[-5:]) > 8
+
+
+def test_a_run_is_scored_by_return_and_goes_on_with_new_episodes(tmp_path: Path) -> None:
+    trained(Reinforce, CONFIG, tmp_path, stop_after=2)
+    run = trained(Reinforce, CONFIG, tmp_path, resume=True, stop_after=4)
+    lines = metrics_of(run)
+    assert [line["new_episodes"] for line in lines if "new_episodes" in line] == [32]
+    assert [line["step"] for line in lines] == [32, 64, 64, 96, 128]
+    score, other = (evaluate_run(run, episodes=10, batch_size=size) for size in (10, 4))
+    assert score.success is None
+    assert score.returns is not None
+    np.testing.assert_array_equal(score.returns, other.returns)
+    assert score.locations is not None
+    validation = evaluate_run(run, split="validation", episodes=10)
+    assert not np.array_equal(validation.locations[:, 0], score.locations[:, 0])  # type: ignore[index]
+    with pytest.raises(ValueError, match="no fixed scenes: say how many"):
+        evaluate_run(run)
+
+
+def test_a_game_is_learned_from(tmp_path: Path) -> None:
+    pytest.importorskip("ale_py")
+    config = ActorCriticConfig(
+        env_id=ATARI,
+        env_kwargs={"game": "Breakout", "fovea": 20, "mask": True, "look": "corners"},
+        batch_size=2,
+        episodes=4,
+        network=SMALL,
+    )
+    learner = ActorCritic(config)
+    before = [part.detach().clone() for part in learner.policy.parameters()]
+    assert np.isfinite(list(learner.update(0.5).values())).all()
+    after = learner.policy.parameters()
+    assert any((old != new).any() for old, new in zip(before, after, strict=True))
+    learner.close()
