@@ -28,7 +28,7 @@ def make_single(split: str = "train", **options: Any) -> GlimpseWrapper:
 
 
 def make_batch(
-    num_envs: int, *, autoreset_mode: str, split: str = "train", **options: Any
+    num_envs: int, *, autoreset_mode: str = "NextStep", split: str = "train", **options: Any
 ) -> GlimpseVectorWrapper:
     worlds = SyncVectorEnv([PixelWorld] * num_envs, autoreset_mode=AutoresetMode(autoreset_mode))
     return GlimpseVectorWrapper(worlds, glimpse_size=8, mask=True, **options)
@@ -36,7 +36,8 @@ def make_batch(
 
 @pytest.fixture(autouse=True)
 def _world() -> Any:
-    gym.register(ENV_ID, entry_point=make_single, vector_entry_point=make_batch)
+    single, batch = (f"{__name__}:{maker.__name__}" for maker in (make_single, make_batch))
+    gym.register(ENV_ID, entry_point=single, vector_entry_point=batch)
     yield
     gym.registry.pop(ENV_ID)
 
