@@ -68,12 +68,15 @@ class GlimpseVectorWrapper(VectorWrapper):
             options: of the environments.
 
         Raises:
+            gymnasium.error.ResetNeeded: a mask is given when no episodes are under way.
             WrappedEnvError: an environment raised, or its observation is not in its space.
         """
         options = None if options is None else dict(options)  # Gymnasium takes the mask out of it
         mask = np.ones(self.num_envs, np.bool_)
-        if options is not None and self._started:
-            mask = np.array(options.get("reset_mask", mask))
+        if options is not None and "reset_mask" in options:
+            if not self._started:
+                raise gym.error.ResetNeeded("no episodes are under way: reset all rows first")
+            mask = np.array(options["reset_mask"])
         self._started = False
         with naming(self._eye.env_name, "reset"):
             observation, info = self.env.reset(seed=seed, options=options)

@@ -171,6 +171,16 @@ def test_an_ended_episode_needs_a_reset() -> None:
         env.step(env.action_space.sample())
 
 
+def test_some_rows_are_reset_only_where_all_have_begun() -> None:
+    envs = GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS)
+    options = {"reset_mask": np.array([True, False])}
+    with pytest.raises(gym.error.ResetNeeded, match="reset all rows first"):
+        envs.reset(options=options)
+    first = envs.reset(seed=0)[0]["location"]
+    second = envs.reset(options=options)[0]["location"]
+    np.testing.assert_array_equal((first == second).all(axis=1), [False, True])
+
+
 def test_values_outside_the_space_are_named() -> None:
     world = PixelWorld(dtype="float32")
     env = GlimpseWrapper(world, **OPTIONS)
