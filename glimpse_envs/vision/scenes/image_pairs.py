@@ -21,7 +21,7 @@ from glimpse_envs.core.randomness import (
     fill_keyed_words,
     keyed_block,
 )
-from glimpse_envs.vision.scenes.images import ImageScene, add
+from glimpse_envs.vision.scenes.images import ImageScene, add, add_pieces
 from glimpse_envs.vision.scenes.scene import Scene
 
 _TRIES = 1000  # of places for the two images, before they are put into opposite corners
@@ -141,13 +141,7 @@ def _draw(
         shown[1] = below(words[1], count)
         scene = canvas[n]
         scene[:] = 0
-        for i in range(clutter):
-            draws = words[2 + 5 * i : 7 + 5 * i]
-            image = images[below(draws[0], count)]
-            row, column = below(draws[1], h - piece + 1), below(draws[2], w - piece + 1)
-            crop = image[:, row : row + piece, column : column + piece]
-            row, column = below(draws[3], height - piece + 1), below(draws[4], width - piece + 1)
-            add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
+        add_pieces(scene, words[2:], images, piece)
         corners[0], corners[1] = (0, 0), (height - h, width - w)
         first = (len(words) + 3) // 4
         for block in range(first, first + _TRIES):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs import sources
 from glimpse_envs.core.arguments import check_integers, check_memory
-from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
+from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays, Words
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
@@ -99,17 +99,25 @@ def _draw(
         index = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
         scene = canvas[n]
         scene[:] = 0
-        for i in range(clutter):
-            draws = words[3 + 5 * i : 8 + 5 * i]
-            image = images[below(draws[0], count)]
-            row, column = below(draws[1], h - piece + 1), below(draws[2], w - piece + 1)
-            crop = image[:, row : row + piece, column : column + piece]
-            row, column = below(draws[3], height - piece + 1), below(draws[4], width - piece + 1)
-            add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
+        add_pieces(scene, words[3:], images, piece)
         row, column = below(words[1], height - h + 1), below(words[2], width - w + 1)
         add(scene[:, 1 + row : 1 + row + h, 1 + column : 1 + column + w], images[index])
         labels[n] = image_labels[index]
         boxes[n] = column, row, column + w, row + h
+
+
+@kernel
+def add_pieces(scene: Bytes, words: Words, images: Bytes, piece: int) -> None:
+    """Add a piece of side `piece` of one of `images` to `scene` for every five of `words`."""
+    count, _, h, w = images.shape
+    height, width = scene.shape[1] - 2, scene.shape[2] - 2
+    for i in range(len(words) // 5):
+        draws = words[5 * i : 5 * i + 5]
+        image = images[below(draws[0], count)]
+        row, column = below(draws[1], h - piece + 1), below(draws[2], w - piece + 1)
+        crop = image[:, row : row + piece, column : column + piece]
+        row, column = below(draws[3], height - piece + 1), below(draws[4], width - piece + 1)
+        add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
 
 
 @kernel
