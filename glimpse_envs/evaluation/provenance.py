@@ -3,6 +3,7 @@
 import contextlib
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from glimpse_envs import __version__
 
 
 def command_line() -> str:
-    """The command that runs this process, as it can be typed."""
+    """The command that runs this process, as it can be typed. Absolute paths, which are of this
+    machine alone, become runs/NAME."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
-    if spec is None:
-        return shlex.join(["python", *sys.argv])
-    return shlex.join(["python", "-m", spec.name.removesuffix(".__main__"), *sys.argv[1:]])
+    program = sys.argv[:1] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
+    arguments = [re.sub(r"(^|=)/.*?([^/]+)/?$", r"\1runs/\2", each) for each in sys.argv[1:]]
+    return shlex.join(["python", *program, *arguments])
 
 
 def git_revision(folder: Path | None = None) -> str:

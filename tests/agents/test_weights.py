@@ -1,0 +1,36 @@
+"""Published weights score what their records say."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.evaluation.records import read_records, unpack
+from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.sources import SourceError
+
+RESULTS = Path(__file__).parents[2] / "results"
+FOLDERS = sorted(path for path in (RESULTS / "weights").iterdir() if path.is_dir())
+SCENES = 2000
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_weights_answer_as_their_record(folder: Path) -> None:
+    run = open_run(folder)
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3e6
+    (record,) = [
+        record
+        for record in read_records(RESULTS)[0]
+        if (record.config, record.seed) == (run.config["config"], run.config["seed"])
+    ]
+    try:
+        found = evaluate_run(run, episodes=SCENES).successes
+    except SourceError as error:
+        pytest.skip(f"its files are absent: {error}")
+    expected = unpack(record.headline.successes, record.headline.episodes)[:SCENES]
+    assert found is not None
+    # Half precision, and another processor's sums, may turn an answer of which it is unsure.
+    assert np.mean(found == expected) > 0.99
+    assert found.mean() == pytest.approx(expected.mean(), abs=0.004)
