@@ -15,7 +15,11 @@ RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"
 HUGE = np.longdouble(2) ** 2000  # more than a float64 holds, on most machines
 
 BAD: list[tuple[str, Any, str]] = [
-    ("source", "mnists", "'mnists'.*must be one of glyphs, mnist, .*, folder:PATH, a class 'module:Class', or"),
+    (
+        "source",
+        "mnists",
+        "'mnists'.*one of glyphs, mnist, .*, folder:PATH, a class 'module:Class', or",
+    ),
     ("source", 3, "source=3 must be one of glyphs"),
     ("source", None, "source=None must be one of glyphs"),
     ("source", "folder:", "must be one of.*folder:PATH"),
