@@ -9,7 +9,7 @@ import argparse
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 
-ID = "glimpse_envs.flat_ids:GlimpseBox/CenteredGlyphs-v0"
+ID = "glimpse_envs.flat_ids:GlimpseDiscrete/CenteredGlyphs-v0"
 
 
 def main(steps: int, runners: int) -> None:

@@ -184,8 +184,8 @@ class Reinforce(PolicyGradientLearner):
         action = super().choose(decision, observation, info, step)
         if self.scanner is not None:
             arrays = {name: value.cpu().numpy() for name, value in observation.items()}
-            looks = torch.as_tensor(self.scanner.looks(arrays, step, info))
-            action["look"] = looks.to(self.device)
+            looks = self.scanner.looks(arrays, step, info)
+            action["look"] = decision.heads["look"].from_env(looks).to(self.device)
         return action
 
     def learn(self, progress: float) -> dict[str, float]:

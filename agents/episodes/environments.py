@@ -19,7 +19,8 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
 
     Rows that end early reset themselves in the same step; where all end together, none does.
     """
-    arguments = {**config.env_kwargs, **kwargs}
+    near = {"first_glimpse": "near"} if config.curriculum == "distance" else {}
+    arguments = {**config.env_kwargs, **near, **kwargs}
     with closing(gym.make(config.env_id, **arguments)) as env:
         ours = task_of(env) is not None
         fixed_steps = ours and describe(env).fixed_steps

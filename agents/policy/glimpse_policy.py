@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork
-from agents.policy.heads import GaussianHead, Repeater, make_head
+from agents.policy.heads import GaussianHead, LogMoveHead, Repeater, make_head
 from agents.policy.networks import NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
@@ -112,6 +112,8 @@ class GlimpsePolicy(nn.Module, Policy):
             repeated = None
             if name in self.repeaters:
                 repeated = self.repeaters[name](known, observation)
+            elif isinstance(head, LogMoveHead):
+                repeated = observation["location"]
             heads[name] = head(known, repeated)
         value = self.baseline(apart)[:, 0]
         return Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32))), state
@@ -188,5 +190,19 @@ def _repeating(components: Mapping[str, Component], access: str | None) -> list[
 
 
 def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy]:
-    """Bind `config`; return the constructor of a policy from an environment's description."""
-    return lambda env: GlimpsePolicy(env.observation_space, env.components, config)
+    """Bind `config`; return the constructor of a policy from an environment's description.
+
+    The constructor raises ValueError where `config` does not fit the environment.
+    """
+
+    def make(env: Description) -> GlimpsePolicy:
+        view = env.picture_view
+        places = view is not None and view.look == "continuous"
+        if config.look_coordinates == "log_move" and not places:
+            raise ValueError(
+                "look_coordinates='log_move' turns moves into places: it needs a picture with "
+                "look='continuous'"
+            )
+        return GlimpsePolicy(env.observation_space, env.components, config)
+
+    return make

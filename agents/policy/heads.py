@@ -15,6 +15,7 @@ from agents.policy.distributions import (
     DiagonalGaussian,
     Distribution,
     IndependentCategoricals,
+    LogMove,
     OptionalAnswer,
 )
 from agents.policy.networks import NetworkConfig
@@ -30,7 +31,8 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, core: Tensor, repeated: Tensor | None = None) -> Distribution:
-        """The distribution; `repeated` (B, n), if any, is added to its logits (see `Repeater`)."""
+        """The distribution; `repeated` (B, n), if any, is added to its logits (see `Repeater`), or
+        is the place (B, 2) that a move starts from."""
 
 
 class GaussianHead(Head):
@@ -50,6 +52,15 @@ class GaussianHead(Head):
     def forward(self, core: Tensor, repeated: Tensor | None = None) -> DiagonalGaussian:
         mean = self.mean(core).to(self.log_std.dtype)
         return DiagonalGaussian(mean.tanh(), self.log_std.exp())
+
+
+class LogMoveHead(GaussianHead):
+    """A move in symmetric-log coordinates from the place `repeated` (see `LogMove`)."""
+
+    def forward(self, core: Tensor, repeated: Tensor | None = None) -> LogMove:
+        assert repeated is not None, "a move needs the place that it starts from"
+        move = super().forward(core)
+        return LogMove(move.mean, move.std, repeated)
 
 
 class LogitsHead(Head):
@@ -159,7 +170,8 @@ def make_head(
     units = config.core_units if units is None else units
     space, hidden = component.space, 0 if component.taught else config.head_units
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
-        return GaussianHead(units, space.shape[0], config)
+        moves = name == "look" and config.look_coordinates == "log_move"
+        return (LogMoveHead if moves else GaussianHead)(units, space.shape[0], config)
     if isinstance(space, spaces.Discrete):
         if component.optional:
             in_view = config.glimpse_units if config.answer_in_view else None

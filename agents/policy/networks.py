@@ -42,9 +42,13 @@ class NetworkConfig:
     """Number of units of the recurrent core."""
     head_units: int = 128
     """Number of hidden units of the heads of looks, stops and values."""
+    look_coordinates: Literal["scene", "log_move"] = "scene"
+    """Coordinates in which a place to look at is chosen. scene: its own; log_move: the move from
+    the present place, on a symmetric-log scale, on which near looks are exact and far ones rough,
+    for large scenes."""
     look_std: float = 0.15
-    """Standard deviation of a continuous look at the start of the training, in the look's own
-    coordinates from -1 to 1."""
+    """Standard deviation of a continuous look at the start of the training, in its coordinates from
+    -1 to 1."""
     learn_look_std: bool = False
     """Learn the standard deviation of a continuous look, in place of fixing or scheduling it."""
     detach_heads: bool = False
@@ -67,7 +71,14 @@ class NetworkOptions(NetworkConfig):
 
 
 @dataclass(frozen=True)
-@without_options("word_units", "look_std", "learn_look_std", "answer_in_view", "direct_access")
+@without_options(
+    "word_units",
+    "look_coordinates",
+    "look_std",
+    "learn_look_std",
+    "answer_in_view",
+    "direct_access",
+)
 class TileNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""
 

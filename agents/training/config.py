@@ -50,9 +50,10 @@ class TrainingConfig(RunConfig):
     validation."""
     batch_size: int = 128
     """Number of episodes played at once; each update learns from one such batch."""
-    curriculum: Literal["threshold", "mixture"] | None = None
+    curriculum: Literal["threshold", "mixture", "distance"] | None = None
     """Distribution of the training's levels (lengths or hops). threshold: uniform up to a level
-    that rises with success; mixture: that of Zaremba & Sutskever (2015) around such a level; None:
+    that rises with success; mixture: that of Zaremba & Sutskever (2015) around such a level;
+    distance: the first glimpses of pictures, near their targets and farther with success; None:
     uniform over all levels."""
     copies: int = 1
     """Number of episodes of each scene in a batch (M in the RAM literature), a divisor of the
@@ -113,6 +114,10 @@ def check_config(config: TrainingConfig) -> None:
 def _check_arguments(config: TrainingConfig) -> None:
     """Raise for arguments that the environment lacks, or that the learner sets itself."""
     known = arguments_of(config.env_id, config.env_kwargs)
+    if config.curriculum == "distance" and "first_glimpse" not in (known or ()):
+        raise ValueError(
+            f"curriculum='distance': {config.env_id} hides no picture with first glimpses to move"
+        )
     if known is None:
         return  # another package's environment checks its own arguments
     known -= {"split"}

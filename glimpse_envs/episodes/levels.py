@@ -142,8 +142,23 @@ class MixtureLevels(Curriculum):
         return np.where(part < 0.10, anywhere, np.where(part < 0.35, below, top))
 
 
+class NearestLevels(Curriculum):
+    """C in 80 % of the episodes, uniform over all levels in 20 %; C grows when 70 % are solved.
+    For levels that must be left behind, such as first glimpses near a target."""
+
+    name = "distance"
+    SHARE, EPISODES = 0.7, 1000
+
+    def __init__(self, least: int, greatest: int) -> None:
+        super().__init__(least, greatest, solve_share=self.SHARE, episodes=self.EPISODES)
+
+    def draw(self, words: Words) -> Ints:
+        anywhere = _uniform(words[:, 1], self.least, self.greatest)
+        return np.where(words[:, 0] / 2.0**32 < 0.2, anywhere, self.present)
+
+
 LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {
-    kind.name: kind for kind in (UniformLevels, ThresholdLevels, MixtureLevels)
+    kind.name: kind for kind in (UniformLevels, ThresholdLevels, MixtureLevels, NearestLevels)
 }
 
 

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
 
+FARTHEST = 16
+"""The greatest level of first glimpses near the target, at which they are uniform."""
+
+
 class PictureTask(Task):
     """A picture that is seen through glimpses, or whole.
 
@@ -42,6 +46,7 @@ class PictureTask(Task):
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
         budget: T, glimpses in an episode, the first included; 1 in the full view.
+        first_glimpse: "uniform" in the scene, or "near" the target, for training.
         view: "glimpse", or "full" for the whole scene, in one step where it stands still.
         history: observe all glimpses so far.
         stop: let the agent end the episode.
@@ -52,8 +57,15 @@ class PictureTask(Task):
         ValueError: an argument is not one of these or does not fit the others.
     """
 
-    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"max_move", "history", "stop"}
-    glimpse_arguments: ClassVar[frozenset[str]] = frozenset({"history", "stop", "glimpse_cost"})
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {
+        "max_move",
+        "first_glimpse",
+        "history",
+        "stop",
+    }
+    glimpse_arguments: ClassVar[frozenset[str]] = frozenset(
+        {"first_glimpse", "history", "stop", "glimpse_cost"}
+    )
 
     def __init__(
         self,
@@ -64,6 +76,7 @@ class PictureTask(Task):
         inside: bool = False,
         look: str = "continuous",
         max_move: float = 0.2,
+        first_glimpse: str = "uniform",
         view: str = "glimpse",
         history: bool = False,
         stop: bool = False,
@@ -71,6 +84,7 @@ class PictureTask(Task):
         answers: tuple[str, ...] = (),
     ) -> None:
         check_choice("look", look, ("continuous", "tiles", "relative"))
+        check_choice("first_glimpse", first_glimpse, ("uniform", "near"))
         check_choice("view", view, ("glimpse", "full"))
         check_integers(1, budget=budget)
         check_flags(inside=inside, history=history, stop=stop)
@@ -79,14 +93,20 @@ class PictureTask(Task):
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
         check_numbers(0, glimpse_cost=glimpse_cost)
-        if view == "full" and (history or stop or glimpse_cost):
-            raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
+        if view == "full" and (history or stop or glimpse_cost or first_glimpse == "near"):
+            raise ValueError(
+                "view='full' shows no glimpses: leave first_glimpse, history, stop and glimpse_cost"
+            )
+        if first_glimpse == "near" and look == "tiles":
+            raise ValueError("first_glimpse='near' needs looks that are places or moves, not tiles")
 
         # A glimpse and the arrays that it goes through, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
         check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
         self._hidden = hidden
         self._full, self._with_history, self._stop = view == "full", history, stop
+        if first_glimpse == "near":
+            self.levels = (1, FARTHEST)
         self.budget = 1 if self._full and not hidden.moves else int(budget)
         self.fixed_steps = not stop
         self.glimpse_cost = float(glimpse_cost)
@@ -153,6 +173,7 @@ class PictureTask(Task):
         self._target_boxes = np.zeros_like(self._stage.boxes, np.float32)  # in look coordinates
         self._starts = np.zeros((groups, 2))
         self._indices = np.full(groups, -1, np.int64)
+        self._distances = np.full(groups, FARTHEST)
         max_move = self._view.max_move if self._view.look == "relative" else 0.0
         self._gaze = Gaze(self.budget, self._view.space, max_move, taken)
         self._answers = np.full(num_envs, -1, np.int64)
@@ -165,6 +186,9 @@ class PictureTask(Task):
         self._place_targets(self._stage.draw(groups, keys))
         draw_starts(groups, keys.arrays, self._starts)
         self._indices[groups] = keys.indices[groups]
+        if self.levels is not None:
+            self._distances[groups] = keys.levels[groups]
+            self._approach_target(groups)
         rows = rows_of(groups, self._copies)
         starts = self._starts
         if self._view.look == "tiles":
@@ -176,6 +200,14 @@ class PictureTask(Task):
             self._glimpses[rows] = 0.0
             self._seen_from[rows] = 0.0
             self._remember(rows, np.zeros_like(rows))
+
+    def _approach_target(self, groups: Rows) -> None:
+        """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
+        target, the first of several, to (distance / `FARTHEST`)² of the way there."""
+        boxes = self._target_boxes[groups].reshape(len(groups), -1, 4)[:, 0]
+        middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
+        share = (self._distances[groups, None] / FARTHEST) ** 2
+        self._starts[groups] = middles + share * (self._starts[groups] - middles)
 
     def _place_targets(self, scenes: Ints) -> None:
         """Note where the targets of `scenes` (m,) are now."""
@@ -221,6 +253,8 @@ class PictureTask(Task):
 
     def info(self, rows: Rows) -> Arrays:
         entries: Arrays = {"target_box": self._target_boxes[self._stage.scene_of[rows]]}
+        if self.levels is not None:
+            entries["length"] = self._distances[rows // self._copies]
         if self.num_scenes is not None:
             entries["scene"] = self._indices[rows // self._copies]
         return entries

@@ -18,6 +18,7 @@ from agents.policy.distributions import (
     DiagonalGaussian,
     Distribution,
     IndependentCategoricals,
+    LogMove,
     OptionalAnswer,
 )
 
@@ -221,3 +222,26 @@ def test_what_is_not_finite_is_known(bad: float) -> None:
     assert not Bernoullis(spoilt(bits().logits)).is_finite()
     assert not OptionalAnswer(spoilt(optional().gate), optional().symbols).is_finite()
     assert not OptionalAnswer(optional().gate, spoilt(optional().symbols)).is_finite()
+
+
+def test_a_log_move_is_exact_near_and_reaches_everywhere() -> None:
+    place = torch.tensor([[0.5, -0.25], [-1.0, 1.0]], dtype=torch.float64)
+    std = torch.tensor(0.15, dtype=torch.float64)
+    moves = LogMove(torch.zeros_like(place), std, place)
+    np.testing.assert_allclose(moves.to_env(torch.zeros_like(place)), place)
+    across = torch.tensor([[-1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)
+    np.testing.assert_allclose(moves.to_env(across), [[-1.0, 1.0], [1.0, -1.0]])
+    # A small step of a moves the look by its derivative at 0, 10 / sinh(5) of it.
+    near = moves.to_env(torch.full_like(place[:1], 1e-4))[0] - place[0].numpy()
+    np.testing.assert_allclose(near, 1e-4 * 10 / math.sinh(5.0), rtol=1e-3)
+    looks = torch.rand(2, 2, generator=seeded(), dtype=torch.float64).numpy()
+    np.testing.assert_allclose(moves.to_env(moves.from_env(looks)), looks, atol=1e-12)
+
+
+def test_a_log_move_has_the_log_probability_and_entropy_of_its_coordinates() -> None:
+    plain = gaussian()
+    moves = LogMove(plain.mean, plain.std, torch.zeros_like(plain.mean))
+    chosen = moves.sample(seeded())
+    np.testing.assert_array_equal(chosen, plain.sample(seeded()))
+    np.testing.assert_array_equal(moves.log_prob(chosen), plain.log_prob(chosen))
+    np.testing.assert_array_equal(moves.entropy(), plain.entropy())

@@ -250,6 +250,17 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
     ("changes", "named"),
     [
         ({"curriculum": "threshold"}, "curriculum='threshold': what .*Glyphs-v0 hides has no len"),
+        (
+            {"curriculum": "distance", "env_id": "Glimpse/Copy-v0", "env_kwargs": {}},
+            "curriculum='distance': Glimpse/Copy-v0 hides no picture",
+        ),
+        (
+            {
+                "network": tiny_network(look_coordinates="log_move"),
+                "env_kwargs": {"look": "relative"},
+            },
+            "look_coordinates='log_move' turns moves into places",
+        ),
         ({"curriculum": "hard"}, "curriculum='hard' must be one of 'threshold', 'mixture'"),
         ({"network": tiny_network(direct_access="bits")}, "direct_access='bits' must be one of"),
     ],

@@ -170,3 +170,34 @@ def test_the_full_view_says_where_the_evidence_lies_as_glimpses_do(kwargs: dict[
     _, info = make_vector(CLUTTERED, ROWS, **kwargs).reset(seed=0)
     boxes = hidden_of(CLUTTERED, ROWS, 0, **kwargs).boxes
     np.testing.assert_array_equal(boxes, info["target_box"])
+
+
+def middles_of(info: dict[str, Any]) -> NDArray[np.float64]:
+    boxes = info["target_box"].astype(np.float64)
+    return np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1, 1)
+
+
+def test_first_glimpses_near_the_target_go_out_to_uniform_ones() -> None:
+    _, uniform = start(CLUTTERED)
+    envs, _ = start(CLUTTERED, first_glimpse="near")
+    assert envs.task.levels == (1, 16)
+    for level in (1, 8, 16):
+        observation, info = envs.reset(seed=0, options={"length": level})
+        assert (info["length"] == level).all()
+        middles = middles_of(info)
+        expected = middles + (level / 16) ** 2 * (uniform - middles)
+        np.testing.assert_allclose(observation["location"], expected, atol=1e-6)
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"first_glimpse": "far"}, "first_glimpse='far' must be one of 'uniform', 'near'"),
+        ({"first_glimpse": "near", "look": "tiles"}, "needs looks that are places or moves"),
+        ({"first_glimpse": "near", "view": "full"}, "shows no glimpses: leave first_glimpse"),
+    ],
+)
+def test_first_glimpses_that_do_not_fit_are_refused(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_vector(CLUTTERED, 2, **kwargs)

@@ -102,6 +102,8 @@ class ImageClassification(PictureTask):
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
         reward: "final" or "dense".
+        first_glimpse: "uniform" in the scene; or "near", for curricula: level k of 1 to 16 moves it
+            to (k / 16)² of the way from the target to the uniform place, and `info["length"]` is k.
         view: "glimpse", or "full" for the whole scene in one step.
         history: observe all glimpses so far.
         stop: let the agent end the episode.
@@ -129,6 +131,7 @@ class ImageClassification(PictureTask):
         inside: bool = False,
         look: str = "continuous",
         max_move: float = 0.2,
+        first_glimpse: str = "uniform",
         reward: str = "final",
         view: str = "glimpse",
         history: bool = False,
@@ -160,6 +163,7 @@ class ImageClassification(PictureTask):
             inside=inside,
             look=look,
             max_move=max_move,
+            first_glimpse=first_glimpse,
             budget=budget,
             view=view,
             history=history,
