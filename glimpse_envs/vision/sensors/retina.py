@@ -3,9 +3,9 @@
 Each cell holds the mean of the scene over its square (RAM, Mnih et al. 2014, section 3), zeros
 outside the scene, at any sub-pixel place. The mean of a piecewise constant image over a square of
 side s at a real-valued place is the bilinear interpolation of its means at whole-pixel places; at
-scale 1 this is bilinear reading. Small squares of a scene of bytes are summed while a glimpse is
-read (`windows`); other scenes, and coarser scales, are summed once, a plane a scale (`planes`), so
-that a cell at any scale costs four reads.
+scale 1 this is bilinear reading (`pixels`). Small squares of a scene of bytes are summed while a
+glimpse is read (`windows`); for larger ones, and those of other scenes, all scales share a table of
+sums (`tables`).
 """
 
 import math
@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints
 from glimpse_envs.core.kernels import kernel
-from glimpse_envs.vision.sensors.planes import plane_size, read_plane, sum_scenes
+from glimpse_envs.vision.sensors.pixels import read_pixels
 from glimpse_envs.vision.sensors.sensor import Sensor, square
+from glimpse_envs.vision.sensors.tables import fill_tables, read_table
 from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slack
 
-# Sums of bytes over squares of this side still fit into 16 bits; beyond, float32 is exact to 2**24.
-_WIDEST_UINT16 = 16
-# Scales of a scene of bytes, 1, 2 and 4, that are read without planes.
+# Scales of a scene of bytes, 1, 2 and 4, that are read without a table.
 _WINDOWS = 3
 
 
@@ -53,7 +52,7 @@ class Retina(Sensor):
             raise ValueError(
                 f"scales={self.scales} must be at most 12: scale k is 2**k pixels a cell"
             )
-        check_memory(8 * self.scales * math.prod(self.shape), scene_size=max(self.shape[1:]))
+        check_memory(9 * math.prod(self.shape), scene_size=max(self.shape[1:]))
         # A glimpse and the arrays that it goes through.
         numbers = math.prod(self.glimpse_shape)
         check_memory(12 * numbers, glimpse_size=self.glimpse_size, scales=self.scales)
@@ -87,24 +86,23 @@ class Retina(Sensor):
         Returns:
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`: the pixels within a border of zeros, in
             the middle of a larger array, so that a strip which begins or ends outside can be read;
-            and `sums` (scenes, C, M): the planes that `read` needs, one after the other.
+            and `sums` (scenes, C, H + 1, W + 1), the tables, or (scenes, 0) where none is needed.
         """
         channels, height, width = self.shape
         shape = (scenes, channels, height + 2, width + 2)
         beyond = slack(self.glimpse_size)
         pixels: NDArray = np.zeros(int(np.prod(shape)) + 2 * beyond, dtype)
-        first = _first_plane(dtype)
-        size = sum(plane_size(height, width, 1 << k) for k in range(first, self.scales))
-        narrow = dtype == np.uint8 and 1 << (self.scales - 1) <= _WIDEST_UINT16
-        sums_dtype = np.uint16 if narrow else np.float32
         canvas = pixels[beyond:-beyond].reshape(shape)
-        return canvas, np.zeros((scenes, channels, size), sums_dtype)
+        if self.scales <= _first_scale(dtype):
+            return canvas, np.zeros((scenes, 0))
+        narrow = dtype == np.uint8 and 255 * height * width < 2**32
+        size = (scenes, channels, height + 1, width + 1)
+        return canvas, np.zeros(size, np.uint32 if narrow else np.float64)
 
     def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
         """Sum the scenes `which` (n,) of `canvas` into `sums` (both as `allocate` gave them)."""
-        first = _first_plane(canvas.dtype)
-        if first < self.scales:
-            sum_scenes(canvas, sums, which, first, self.scales)
+        if self.scales > _first_scale(canvas.dtype):
+            fill_tables(canvas, sums, which)
 
     def read(
         self,
@@ -126,20 +124,18 @@ class Retina(Sensor):
         bytewise = canvas.dtype == np.uint8
         # A little above white, so that rounding carries no mean beyond 1.
         white = np.float32((255.0 if bytewise else 1.0) * (1 + 2**-21))
-        first = _first_plane(canvas.dtype)
-        shape, g = self.shape[1:], self.glimpse_size
+        first, g = _first_scale(canvas.dtype), self.glimpse_size
         where = (scenes, centres, rows, glimpses)
         if bytewise:
             _byte_reader(g)(canvas, canvas.base, *where, min(first, self.scales), white)
         else:
-            finest = canvas.reshape(*canvas.shape[:2], -1)
-            _plane_reader(g)(finest, shape, *where, 0, 1, white)
+            _pixel_reader(g)(canvas, *where, white)
         if first < self.scales:
-            _plane_reader(g)(sums, shape, *where, first, self.scales, white)
+            _table_reader(g)(sums, *where, first, self.scales, white)
 
 
-def _first_plane(dtype: np.typing.DTypeLike) -> int:
-    """The finest scale k that is summed into a plane."""
+def _first_scale(dtype: np.typing.DTypeLike) -> int:
+    """The finest scale k that is read from a table."""
     return _WINDOWS if dtype == np.uint8 else 1
 
 
@@ -178,19 +174,43 @@ def _byte_reader(g: int) -> Callable[..., None]:
                     read_window(g, 4, np.uint64, scene, view, scratch, fours, cells, to + 2 * step)
                 if scales > 1:
                     read_window(g, 2, np.uint32, scene, view, scratch, pairs, cells, to + step)
-                read_plane(g, 1, scene, view, cells, to)
+                read_pixels(g, scene, view, cells, to)
 
     return read
 
 
 @cache
-def _plane_reader(g: int) -> Callable[..., None]:
-    """Compile the kernel that reads the scales from `first` on from their planes."""
+def _pixel_reader(g: int) -> Callable[..., None]:
+    """Compile the kernel that reads the finest g x g cells of scenes of any dtype."""
 
     @kernel
     def read(
-        sums: NDArray,
-        shape: tuple[int, int],
+        canvas: NDArray,
+        scenes: Ints,
+        centres: Floats,
+        rows: Ints,
+        glimpses: Float32s,
+        white: np.float32,
+    ) -> None:
+        channels, height, width = canvas.shape[1], canvas.shape[2] - 2, canvas.shape[3] - 2
+        pixels, cells = canvas.reshape(-1), glimpses.reshape(-1)
+        for row in rows:
+            view = (centres[row, 0], centres[row, 1], white)
+            for c in range(channels):
+                at = (scenes[row] * channels + c) * (height + 2) * (width + 2)
+                to = (row * glimpses.shape[1] + c) * g * g
+                read_pixels(g, (pixels, at, height, width), view, cells, to)
+
+    return read
+
+
+@cache
+def _table_reader(g: int) -> Callable[..., None]:
+    """Compile the kernel that reads the scales from `first` on from their scenes' tables."""
+
+    @kernel
+    def read(
+        tables: NDArray,
         scenes: Ints,
         centres: Floats,
         rows: Ints,
@@ -199,15 +219,16 @@ def _plane_reader(g: int) -> Callable[..., None]:
         scales: int,
         white: np.float32,
     ) -> None:
-        channels, (height, width) = sums.shape[1], shape
-        planes, cells = sums.reshape(-1), glimpses.reshape(-1)
+        channels, height, width = tables.shape[1], tables.shape[2] - 1, tables.shape[3] - 1
+        sums, cells = tables.reshape(-1), glimpses.reshape(-1)
+        scratch = (np.empty(g + 1, np.int64), np.empty(g + 1), np.empty(2 * (g + 1)))
         for row in rows:
             view = (centres[row, 0], centres[row, 1], white)
             for c in range(channels):
-                at = (scenes[row] * channels + c) * sums.shape[2]
+                at = (scenes[row] * channels + c) * (height + 1) * (width + 1)
+                scene = (sums, at, height, width)
                 for k in range(first, scales):
                     to = (row * glimpses.shape[1] + k * channels + c) * g * g
-                    read_plane(g, 1 << k, (planes, at, height, width), view, cells, to)
-                    at += plane_size(height, width, 1 << k)
+                    read_table(g, 1 << k, scene, view, scratch, cells, to)
 
     return read

@@ -1,6 +1,6 @@
 """Windows: sums over 2 x 2 and 4 x 4 squares of a scene of bytes, taken while a glimpse is read.
 
-A plane of sums would cost less arithmetic, but several times the scene's memory: bytes leave a
+A table of sums would cost less arithmetic, but several times the scene's memory: bytes leave a
 thousand scenes in the cache, and nothing has to be summed when a scene is dealt.
 
 Squares are summed in lanes of 16 bits. First strips of s rows are added up, then s neighbours in a
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bytes, Float32s
 from glimpse_envs.core.kernels import kernel
-from glimpse_envs.vision.sensors.planes import bilinear
+from glimpse_envs.vision.sensors.pixels import bilinear
 
 _u = np.uint64
 
