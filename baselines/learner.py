@@ -28,7 +28,7 @@ class Batch(NamedTuple):
 
 
 class SupervisedLearner(GradientLearner):
-    """Each `update` takes one step of Adam down the mean cross-entropy of one batch's answers.
+    """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
     On pictures the last answer counts, or every one where the environment pays all; on tapes every
     symbol and the nothing after the last one.

@@ -61,7 +61,7 @@ class ActorCriticConfig(PolicyGradientConfig):
     epochs: int = 1
     """Number of passes over a batch: 1, with one minibatch, is A2C; more is PPO."""
     minibatches: int = 1
-    """Number of minibatches in a pass, one step of Adam each; the copies of a scene stay
+    """Number of minibatches in a pass, one step of the optimizer each; the copies of a scene stay
     together."""
     clip: float = 0.2
     """Greatest distance from 1 of the probability ratio that PPO's objective rewards."""
@@ -185,7 +185,7 @@ class ActorCritic(PolicyGradientLearner):
 
     def __init__(self, config: ActorCriticConfig) -> None:
         _check(config)
-        # One step of Adam, from the policy that played: there is nothing to replay.
+        # One step, from the policy that played: there is nothing to replay.
         self.plays_once = config.epochs == config.minibatches == 1
         super().__init__(config, make_training_env(config))
 
@@ -196,7 +196,7 @@ class ActorCritic(PolicyGradientLearner):
         return self.agent_model(name if by_label else f"{name}, answer by reward")
 
     def learn(self, progress: float) -> dict[str, float]:
-        """Play a batch of episodes and descend their losses, a step of Adam a minibatch.
+        """Play a batch of episodes and descend their losses, a step a minibatch.
 
         Raises:
             FloatingPointError: a loss or the gradient is not finite; the policy is as the

@@ -197,7 +197,7 @@ def _repeat(state: State, tiles: int) -> State:
 
 
 class Exact(TileLearner):
-    """The learner: one `update` deals a batch of scenes and takes one step of Adam.
+    """The learner: one `update` deals a batch of scenes and takes one step.
 
     The metric "error" is the expectation over the looks that are summed over.
 

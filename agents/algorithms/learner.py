@@ -1,4 +1,4 @@
-"""The base of all learners by gradient: environment, model, Adam and its schedule, and state."""
+"""The base of all learners by gradient: environment, model, optimizer, its schedule, and state."""
 
 import math
 from abc import ABC, abstractmethod
@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import NetworkConfig
-from agents.training.checkpoints import load_moments
 from agents.training.config import TrainingConfig
 from agents.training.distributed import (
     average_gradients,
@@ -24,6 +23,7 @@ from agents.training.distributed import (
     own_part,
     rank,
 )
+from agents.training.optimizers import Optimizer
 from agents.training.row_draws import row_generator
 from agents.training.schedules import cosine_decay
 from glimpse_envs.env import batch_of
@@ -44,7 +44,7 @@ class AgentConfig(TrainingConfig):
 
 
 class GradientLearner(ABC):
-    """A model that learns from batches of fresh episodes by Adam.
+    """A model that learns from batches of fresh episodes by gradient descent.
 
     Args:
         config: of the training; of several processes, with the `batch_size` of this one's share.
@@ -73,11 +73,7 @@ class GradientLearner(ABC):
         self.description = describe(env)
         self.policy = make_policy(self.description).to(self.device)
         check_divisible(self.policy)
-        self.optimizer = torch.optim.Adam(
-            [p for p in self.policy.parameters() if p.requires_grad],
-            lr=config.learning_rate,
-            fused=True,
-        )
+        self.optimizer = Optimizer(self.policy, config)
         self.generator = row_generator(config.seed)
         if config.curriculum is not None:
             if self.description.levels is None:
@@ -133,17 +129,16 @@ class GradientLearner(ABC):
             FloatingPointError: a loss or the gradient is not finite; the policy is unchanged.
         """
         rate = self.config.learning_rate * cosine_decay(progress, self.config.warmup)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        self.optimizer.set_rate(rate)
         return {**self.learn(progress), "learning_rate": rate}
 
     def descend(self, total: Tensor, **parts: Tensor) -> float:
-        """Take one step of Adam down `total`, the sum of `parts`; return the gradient's norm.
+        """Take one step down `total`, the sum of `parts`; return the gradient's norm.
 
         Raises:
             FloatingPointError: a part or the gradient is not finite; the policy is unchanged.
         """
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         losses = torch.stack([*parts.values(), total]).detach()
         losses = average_gradients(list(self.policy.parameters()), losses)
@@ -160,7 +155,7 @@ class GradientLearner(ABC):
         """The state on which the next update depends, nested dicts of tensors, arrays, numbers."""
         return {
             "policy": self.policy.state_dict(),
-            "optimizer": self.optimizer.state_dict()["state"],
+            "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
             "env": {} if self.batch is None else joined(self.batch.state_dict()),
         }
@@ -168,7 +163,7 @@ class GradientLearner(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` returned."""
         self.policy.load_state_dict(state["policy"])
-        load_moments(self.optimizer, state.get("optimizer", {}))
+        self.optimizer.load_state_dict(state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
         if self.batch is not None:
             self.batch.load_state_dict(own_part(state["env"]))

@@ -132,7 +132,7 @@ BASELINE_NAMES = {
 
 
 class Reinforce(PolicyGradientLearner):
-    """The learner: one `update` plays a batch of episodes and takes one step of Adam.
+    """The learner: one `update` plays a batch of episodes and takes one step.
 
     Args:
         config: see `ReinforceConfig`.

@@ -118,7 +118,7 @@ def episode_losses(
 
 
 class StraightThrough(TileLearner):
-    """The learner: one `update` plays a batch of episodes and takes one step of Adam.
+    """The learner: one `update` plays a batch of episodes and takes one step.
 
     The metrics are those of the episodes as they were trained on: with `hard=False` of mixtures,
     which may be easier to classify than the single tiles that the policy is scored with.

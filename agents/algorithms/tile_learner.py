@@ -177,7 +177,7 @@ class TileLearner(GradientLearner):
         )
 
     def descend_losses(self, outcome: TileLosses, **weights: float) -> dict[str, float]:
-        """Take one step of Adam down the weighted mean losses; return the metrics."""
+        """Take one step down the weighted mean losses; return the metrics."""
         means = {name: loss.mean() for name, loss in outcome.losses.items()}
         total = torch.stack([weights[name] * mean for name, mean in means.items()]).sum()
         norm = self.descend(total, **means)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -103,7 +103,12 @@ def check_network(config: NetworkConfig) -> None:
 
 
 class Core(nn.Module, ABC):
-    """Memory: joins the present observation's code to the state."""
+    """Memory: joins the present observation's code to the state.
+
+    Attributes:
+        stacked: name of a matrix -> number of gates stacked in it; see
+            `agents.training.optimizers`.
+    """
 
     units: int
 
@@ -137,6 +142,8 @@ class RectifierCore(Core):
 class GRUCore(Core):
     """Gated recurrent units (Cho et al. 2014)."""
 
+    stacked: ClassVar[dict[str, int]] = {"cell.weight_ih": 3, "cell.weight_hh": 3}
+
     def __init__(self, inputs: int, units: int) -> None:
         super().__init__()
         self.units = units
@@ -151,6 +158,8 @@ class GRUCore(Core):
 
 class LSTMCore(Core):
     """Long short-term memory; one matrix product a step, and a cell kept in full precision."""
+
+    stacked: ClassVar[dict[str, int]] = {"gates.weight": 4}
 
     def __init__(self, inputs: int, units: int) -> None:
         super().__init__()

@@ -7,6 +7,7 @@ import torch
 
 from agents.training.checks import check_choices, check_counts, check_device, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS
+from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
 from glimpse_envs.episodes.lookup import arguments_of
 
@@ -58,8 +59,11 @@ class TrainingConfig(RunConfig):
     copies: int = 1
     """Number of episodes of each scene in a batch (M in the RAM literature), a divisor of the
     batch size."""
+    optimizer: Kind = "adam"
+    """Optimizer: adam; or muon, which learns matrices between hidden layers by orthogonal steps,
+    and the rest by Adam."""
     learning_rate: float = 1e-3
-    """Greatest learning rate of Adam; it decays along a cosine to 0."""
+    """Greatest learning rate; it decays along a cosine to 0."""
     warmup: float = 0.01
     """Share of the training, in [0, 1), over which the learning rate rises linearly from 0."""
     max_gradient_norm: float = 5.0

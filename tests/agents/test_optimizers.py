@@ -1,0 +1,79 @@
+"""Muon's steps are orthogonal matrix by matrix, gate by gate, and all else is Adam's."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from agents.algorithms.reinforce import Reinforce
+from agents.policy.networks import LSTMCore
+from agents.training.optimizers import LEAST_SIDE, Kind, Optimizer
+from tests.support.same_runs import assert_repeats_and_resumes
+from tests.support.tiny import SMALL, tiny_config
+
+RATE, UNITS = 0.01, 48
+
+
+@dataclass(frozen=True)
+class Rates:
+    optimizer: Kind = "muon"
+    learning_rate: float = RATE
+
+
+def with_gradients(model: nn.Module) -> dict[str, torch.Tensor]:
+    """Give every parameter a random gradient; return copies of the parameters."""
+    generator = torch.Generator().manual_seed(0)
+    for parameter in model.parameters():
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+    return {name: p.detach().clone() for name, p in model.named_parameters()}
+
+
+def test_each_gate_moves_by_an_orthogonal_matrix() -> None:
+    torch.manual_seed(0)
+    model = LSTMCore(UNITS, UNITS)
+    before = with_gradients(model)
+    Optimizer(model, Rates()).step()
+    move = model.gates.weight.detach() - before["gates.weight"]
+    for gate in move.chunk(4):
+        # Five iterations bring the singular values near 1, not to it.
+        sizes = torch.linalg.svdvals(gate) / (RATE * 0.2 * max(gate.shape) ** 0.5)
+        assert sizes.min() > 0.5
+        assert sizes.max() < 1.3
+    alone = nn.Parameter(before["gates.weight"][:UNITS].clone())
+    assert model.gates.weight.grad is not None
+    alone.grad = model.gates.weight.grad[:UNITS]
+    muon: torch.optim.Optimizer = torch.optim.Muon(
+        [alone], lr=RATE, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"
+    )
+    muon.step()
+    assert torch.equal(alone, model.gates.weight[:UNITS])
+
+
+@pytest.mark.parametrize("kind", ["adam", "muon"])
+def test_biases_and_thin_matrices_are_learned_by_adam(kind: Kind) -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(UNITS, LEAST_SIDE - 1)
+    before = with_gradients(model)
+    Optimizer(model, Rates(kind)).step()
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close((parameter - before[name]).abs().max().item(), RATE)
+
+
+def test_what_is_not_learned_stays() -> None:
+    fixed, learned = nn.Linear(UNITS, UNITS), nn.Linear(UNITS, UNITS)
+    fixed.requires_grad_(False)
+    model = nn.Sequential(fixed, learned)
+    before = with_gradients(model)
+    Optimizer(model, Rates()).step()
+    assert torch.equal(fixed.weight, before["0.weight"])
+    assert not torch.equal(learned.weight, before["1.weight"])
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("core", ["lstm", "gru", "rnn"])
+def test_a_run_by_muon_repeats_and_resumes(core: str, tmp_path: Path) -> None:
+    network = {**vars(SMALL), "core": core}
+    config = tiny_config(optimizer="muon", network=type(SMALL)(**network))
+    assert_repeats_and_resumes(Reinforce, config, tmp_path)
