@@ -33,7 +33,7 @@ from agents.algorithms.returns import (
     returns_to_go,
     standardise,
 )
-from agents.episodes.environments import make_training_env
+from agents.episodes.environments import make_parts
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import core_name
@@ -187,7 +187,7 @@ class ActorCritic(PolicyGradientLearner):
         _check(config)
         # One step, from the policy that played: there is nothing to replay.
         self.plays_once = config.epochs == config.minibatches == 1
-        super().__init__(config, make_training_env(config))
+        super().__init__(config, make_parts(config, config.parts))
 
     @property
     def model(self) -> Model:
@@ -206,7 +206,7 @@ class ActorCritic(PolicyGradientLearner):
         self.schedule_look_std(progress)
         with torch.set_grad_enabled(self.plays_once):
             played = play_episodes(
-                self.env,
+                self.envs,
                 self.policy,
                 self.choose,
                 precision=config.torch_precision,

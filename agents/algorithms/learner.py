@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +18,17 @@ from agents.training.config import TrainingConfig
 from agents.training.distributed import (
     average_gradients,
     check_divisible,
+    concatenated,
     everyones,
     joined,
     own_part,
     rank,
+    split,
 )
 from agents.training.optimizers import Optimizer
 from agents.training.row_draws import row_generator
 from agents.training.schedules import cosine_decay
-from glimpse_envs.env import batch_of
+from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
 from glimpse_envs.evaluation.record import Model
@@ -48,11 +50,12 @@ class GradientLearner(ABC):
 
     Args:
         config: of the training; of several processes, with the `batch_size` of this one's share.
-        env: batched; it is seeded here.
+        env: batched, or equal parts of a batch, played in turn; seeded here.
         make_policy: constructor of the policy, from the environment's description.
 
     Attributes:
         policy_class: "module:Class" that reads the run's checkpoints.
+        envs: the parts of the batch; `env` is the first, which stands for all.
         policy: the module in training.
         generator: random stream of all samples.
     """
@@ -63,14 +66,16 @@ class GradientLearner(ABC):
     def __init__(
         self,
         config: TrainingConfig,
-        env: VectorEnv,
+        env: VectorEnv | Sequence[VectorEnv],
         make_policy: Callable[[Description], nn.Module],
     ) -> None:
         torch.manual_seed(config.seed)
-        self.env, self.device = env, torch.device(config.device)
-        self.batch = batch_of(env)
+        self.envs = [env] if isinstance(env, VectorEnv) else list(env)
+        self.env, self.device = self.envs[0], torch.device(config.device)
+        # As environments of this project; of foreign ones none.
+        self.batches = [batch for batch in map(batch_of, self.envs) if batch is not None]
         self.config = config
-        self.description = describe(env)
+        self.description = describe(self.env)
         self.policy = make_policy(self.description).to(self.device)
         check_divisible(self.policy)
         self.optimizer = Optimizer(self.policy, config)
@@ -81,17 +86,23 @@ class GradientLearner(ABC):
                     f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
                 )
             levels = LEVEL_DISTRIBUTIONS[config.curriculum](*self.description.levels)
-            assert self.batch is not None, "only ours have levels"
-            self.batch.level_distribution = levels
+            for batch in self.batches:
+                batch.level_distribution = levels
         self._seed_rows(config.seed)
 
     def _seed_rows(self, seed: int) -> None:
         """Begin the streams of this process's rows, those of one process with all rows."""
-        first_row = rank() * self.env.num_envs
-        if self.batch is None:  # Gymnasium's own batches seed row i by seed + i
-            self.env.reset(seed=seed + first_row)
-        else:
-            self.env.reset(seed=seed, options={"first_row": first_row})
+        for part, env in enumerate(self.envs):
+            first_row = (rank() * len(self.envs) + part) * env.num_envs
+            if self.batch is None:  # Gymnasium's own batches seed row i by seed + i
+                env.reset(seed=seed + first_row)
+            else:
+                env.reset(seed=seed, options={"first_row": first_row})
+
+    @property
+    def batch(self) -> GlimpseVectorEnv | None:
+        """The environment as one of this project; None where it is foreign."""
+        return self.batches[0] if self.batches else None
 
     def record_levels(self, played: Trajectory) -> None:
         """Record success by level, for the curriculum if there is one."""
@@ -157,7 +168,7 @@ class GradientLearner(ABC):
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
-            "env": {} if self.batch is None else joined(self.batch.state_dict()),
+            "env": self._env_state() if self.batches else {},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -165,11 +176,18 @@ class GradientLearner(ABC):
         self.policy.load_state_dict(state["policy"])
         self.optimizer.load_state_dict(state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
-        if self.batch is not None:
-            self.batch.load_state_dict(own_part(state["env"]))
+        if self.batches:
+            parts = split(own_part(state["env"]), len(self.batches))
+            for batch, part in zip(self.batches, parts, strict=True):
+                batch.load_state_dict(part)
         else:  # unfinished episodes are lost
             self._seed_rows(int(torch.randint(2**31, (), generator=self.generator)))
 
+    def _env_state(self) -> dict[str, Any]:
+        """The state of all rows, of all parts and processes."""
+        return joined(concatenated([batch.state_dict() for batch in self.batches]))
+
     def close(self) -> None:
-        """Close the environment."""
-        self.env.close()
+        """Close the environments."""
+        for env in self.envs:
+            env.close()

@@ -4,6 +4,7 @@ What to answer is learned from the label by cross-entropy (`answer_by="label"`, 
 from the reward alone (`answer_by="reward"`); looks always by the score function.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from agents.algorithms.learner import AgentConfig, GradientLearner
 from agents.episodes.rollout import sample_actions
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
-from agents.training.checks import check_finite, check_positive
+from agents.training.checks import check_counts, check_finite, check_positive
 from glimpse_envs.evaluation.record import Gaze, Model
 
 
@@ -32,6 +33,9 @@ class PolicyGradientConfig(AgentConfig):
     look_weight: float = 0.1
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
+    parts: int | None = None
+    """Number of equal parts of a batch that take turns, so that the environments of one are stepped
+    while a GPU computes another; None: 2 on a GPU, 1 on the CPU."""
     final_look_std: float | None = None
     """Standard deviation of a continuous look at the end of the training, in the unit of
     --network.look-std, to which it changes linearly; None: it stays the same."""
@@ -83,7 +87,7 @@ class PolicyGradientLearner(GradientLearner):
     policy: GlimpsePolicy
     config: PolicyGradientConfig
 
-    def __init__(self, config: PolicyGradientConfig, env: VectorEnv) -> None:
+    def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
         super().__init__(config, env, policy_maker(config.network))
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
@@ -113,6 +117,8 @@ def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
     """Raise a `ValueError` where a shared field, or one of the further `weights`, is invalid."""
     check_finite(config, "look_weight", "entropy_weight", *weights)
     check_positive(config, "final_look_std")
+    if config.parts is not None:
+        check_counts(config, "parts")
     if config.final_look_std is not None and config.network.learn_look_std:
         raise ValueError(
             "learn_look_std learns what final_look_std schedules: leave one of the two"

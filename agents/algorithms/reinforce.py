@@ -25,7 +25,7 @@ from agents.algorithms.policy_gradient import (
     mean_where,
 )
 from agents.algorithms.returns import returns_to_go
-from agents.episodes.environments import make_training_env
+from agents.episodes.environments import make_parts
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
@@ -151,12 +151,13 @@ class Reinforce(PolicyGradientLearner):
                 "compares the looks at a scene with those of its other copies"
             )
         self.average = MovingAverage()
-        env = make_training_env(config)
         self.scanner = None
-        if config.gaze != "learned":
-            self.scanner = SCANNERS[config.gaze](env, config.seed)
+        learned = config.gaze == "learned"
+        envs = make_parts(config, config.parts if learned else 1)
+        if not learned:
+            self.scanner = SCANNERS[config.gaze](envs[0], config.seed)
             self.scanner.share = rank(), processes()
-        super().__init__(config, env)
+        super().__init__(config, envs)
 
     @property
     def model(self) -> Model:
@@ -193,7 +194,7 @@ class Reinforce(PolicyGradientLearner):
         config = self.config
         self.schedule_look_std(progress)
         trajectory = play_episodes(
-            self.env,
+            self.envs,
             self.policy,
             self.choose,
             precision=config.torch_precision,

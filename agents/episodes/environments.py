@@ -1,6 +1,7 @@
 """Batched environments for training: ours, or any of Gymnasium's with plain or Dict spaces."""
 
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -43,6 +44,23 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
         **arguments,
     )
     return NamedParts(envs)
+
+
+def make_parts(config: TrainingConfig, count: int | None) -> list[VectorEnv]:
+    """The environments of `count` equal parts of a config's batches; None: 2 on a GPU, else 1.
+
+    Raises:
+        ValueError: the batch has no such parts with all copies of a scene together.
+    """
+    if count is None:
+        count = 1 if config.device == "cpu" else 2
+    if config.batch_size % (count * config.copies):
+        raise ValueError(
+            f"batch_size={config.batch_size} must be a multiple of {count * config.copies}: it has "
+            f"parts={count}, and copies={config.copies}"
+        )
+    part = replace(config, batch_size=config.batch_size // count)
+    return [make_training_env(part) for _ in range(count)]
 
 
 class NamedParts(VectorWrapper):

@@ -1,11 +1,12 @@
 """Played episodes with the policy's decisions, and the sums that learners take over them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from agents.policy.distributions import Distribution, OptionalAnswer
 from agents.policy.glimpse_policy import Decision
@@ -54,6 +55,49 @@ class Trajectory:
     continuing: Tensor
     stoppable: Tensor
     last_values: Tensor
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Trajectory]") -> "Trajectory":
+        """The episodes of all `parts`, one after another, padded to the longest."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        sizes = [part.alive.shape[1] for part in parts]
+        begins = [sum(sizes[:k]) for k in range(len(sizes))]
+        longest = range(max(len(part.decisions) for part in parts))
+        decisions, rows = [], []
+        for t in longest:
+            deciding = [k for k, part in enumerate(parts) if t < len(part.decisions)]
+            decided = [parts[k].decisions[t] for k in deciding]
+            decisions.append(
+                Decision(
+                    {
+                        name: type(head).joined([decision.heads[name] for decision in decided])
+                        for name, head in decided[0].heads.items()
+                    },
+                    torch.cat([decision.value for decision in decided]),
+                )
+            )
+            own = [parts[k].rows[t] for k in deciding]
+            everyone = len(deciding) == len(parts) and all(some is None for some in own)
+            rows.append(None if everyone else _joined_rows(own, deciding, begins, sizes))
+        changes: dict[str, Any] = {"decisions": decisions, "rows": rows}
+        for name in ("observations", "actions"):
+            columns = [getattr(part, name) for part in parts]
+            # A part that has ended shows its last step again, which nobody reads.
+            changes[name] = [
+                _joined_parts([c[min(t, len(c) - 1)] for c in columns]) for t in longest
+            ]
+        for name in ("success", "answer_reward", "levels", "last_values"):
+            values = [getattr(part, name) for part in parts]
+            changes[name] = None if values[0] is None else torch.cat(values)
+        for name in ("targets", "rewards", "target_mask", "alive", "continuing", "stoppable"):
+            values = [getattr(part, name) for part in parts]
+            if values[0] is None:
+                continue
+            padded = [F.pad(v, (0, 0, 0, len(longest) - len(v))) for v in values]
+            changes[name] = torch.cat(padded, dim=1)
+        return replace(first, **changes)
 
     @property
     def values(self) -> Tensor:
@@ -183,6 +227,22 @@ def _choice(
     if name.endswith(GIVEN):
         return head.given, (chosen != 0).long()[:, None]
     return head.which, (chosen - 1).clamp(min=0)
+
+
+def _joined_parts(parts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+
+
+def _joined_rows(
+    own: Sequence[Tensor | None], which: Sequence[int], begins: Sequence[int], sizes: Sequence[int]
+) -> Tensor:
+    """The rows of the parts `which` that are decided on, `own` of each, among those of all."""
+    device = next((rows.device for rows in own if rows is not None), None)
+    ranges = [
+        torch.arange(sizes[k], device=device) if rows is None else rows
+        for k, rows in zip(which, own, strict=True)
+    ]
+    return torch.cat([rows + begins[k] for k, rows in zip(which, ranges, strict=True)])
 
 
 def of_rows(named: dict[str, Tensor], rows: Tensor) -> dict[str, Tensor]:

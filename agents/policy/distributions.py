@@ -2,9 +2,10 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -32,9 +33,9 @@ class Distribution(ABC):
     def entropy(self) -> Tensor:
         """The entropy (B,) in nats."""
 
-    def to_env(self, action: Tensor) -> NDArray:
-        """`action` as the environment takes it."""
-        return action.cpu().numpy().astype(np.int64)
+    def to_env(self, action: Tensor) -> Tensor:
+        """`action` as the environment takes it, on its device."""
+        return action.long()
 
     def from_env(self, action: NDArray) -> Tensor:
         """The action that `to_env` turns into `action`, chosen by a rule in the policy's place."""
@@ -47,6 +48,14 @@ class Distribution(ABC):
     def log_likelihood(self, target: Tensor) -> Tensor:
         """The log-probability (B,) of the right answer `target`, given that one is given."""
         return self.log_prob(target)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The distribution of the rows of all `parts`, one after another."""
+        columns = {name: [getattr(part, name) for part in parts] for name in vars(parts[0])}
+        return cls(
+            **{n: torch.cat(c) if isinstance(c[0], Tensor) else c[0] for n, c in columns.items()}
+        )
 
     def is_finite(self) -> bool:
         """Whether no parameter is NaN or infinite."""
@@ -67,6 +76,10 @@ class DiagonalGaussian(Distribution):
     mean: Tensor
     std: Tensor
 
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        return super().joined([replace(part, std=part.std.expand_as(part.mean)) for part in parts])
+
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
         noise = draw_rows(
             lambda shape: torch.randn(shape, generator=generator, dtype=self.mean.dtype),
@@ -86,8 +99,8 @@ class DiagonalGaussian(Distribution):
         per_axis = (0.5 + 0.5 * math.log(2 * math.pi) + self.std.log()).expand_as(self.mean)
         return per_axis.sum(dim=-1)
 
-    def to_env(self, action: Tensor) -> NDArray:
-        return action.clamp(-1.0, 1.0).cpu().numpy()
+    def to_env(self, action: Tensor) -> Tensor:
+        return action.clamp(-1.0, 1.0)
 
 
 STRETCH = 5.0
@@ -108,9 +121,9 @@ class LogMove(DiagonalGaussian):
 
     place: Tensor
 
-    def to_env(self, action: Tensor) -> NDArray:
+    def to_env(self, action: Tensor) -> Tensor:
         move = 2 * torch.sinh(STRETCH * action) / math.sinh(STRETCH)
-        return (self.place + move).clamp(-1.0, 1.0).cpu().numpy()
+        return (self.place + move).clamp(-1.0, 1.0)
 
     def from_env(self, action: NDArray) -> Tensor:
         move = torch.as_tensor(action).to(self.place) - self.place

@@ -17,6 +17,7 @@ from agents.policy.heads import GaussianHead, LogMoveHead, Repeater, make_head
 from agents.policy.networks import NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
+from agents.training.transfers import to_device
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
@@ -98,7 +99,7 @@ class GlimpsePolicy(nn.Module, Policy):
     def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
         """The observation on the parameters' device and of their dtype."""
         parameter = next(self.parameters())
-        return {name: torch.as_tensor(value).to(parameter) for name, value in observation.items()}
+        return {name: to_device(value, parameter) for name, value in observation.items()}
 
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
@@ -154,7 +155,7 @@ class GlimpsePolicy(nn.Module, Policy):
         actions = {}
         for name, head in decision.heads.items():
             chosen = head.mode() if deterministic else head.sample(self.generator)
-            actions[name] = head.to_env(chosen)
+            actions[name] = head.to_env(chosen).cpu().numpy()
         return actions, state
 
     @classmethod

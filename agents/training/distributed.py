@@ -237,15 +237,16 @@ def mean_and_deviation(values: Tensor, correction: int = 1) -> tuple[Tensor, Ten
 def joined(state: Mapping[str, Any]) -> dict[str, Any]:
     """The state of all rows from each process's `state`: arrays, whose first axis is of rows, one
     after another; all else is the first one's. It does not depend on the number of processes."""
-    return _concatenated(everyones(dict(state)))
+    return concatenated(everyones(dict(state)))
 
 
-def _concatenated(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def concatenated(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The state of all rows from those of parts of them; see `joined`."""
     whole = dict(states[0])
     for name, value in whole.items():
         parts = [state[name] for state in states]
         if isinstance(value, Mapping):
-            whole[name] = _concatenated(parts)
+            whole[name] = concatenated(parts)
         elif isinstance(value, np.ndarray):
             whole[name] = np.concatenate(parts)
     return whole
@@ -253,10 +254,19 @@ def _concatenated(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def own_part(state: Mapping[str, Any]) -> dict[str, Any]:
     """This process's part of a state of all rows: undo `joined`."""
-    part = dict(state)
-    for name, value in part.items():
+    return split(state, processes())[rank()]
+
+
+def split(state: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+    """The states of `count` equal parts of the rows: undo `concatenated`."""
+    parts: list[dict[str, Any]] = [dict(state) for _ in range(count)]
+    for name, value in state.items():
         if isinstance(value, Mapping):
-            part[name] = own_part(value)
+            pieces: Sequence[Any] = split(value, count)
         elif isinstance(value, np.ndarray):
-            part[name] = np.split(value, processes())[rank()]
-    return part
+            pieces = np.split(value, count)
+        else:
+            continue
+        for part, piece in zip(parts, pieces, strict=True):
+            part[name] = piece
+    return parts

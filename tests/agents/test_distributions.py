@@ -200,11 +200,11 @@ def test_only_the_environment_sees_a_look_clipped() -> None:
 
 
 def test_choices_go_to_the_environment_as_int64() -> None:
-    assert categorical().to_env(torch.tensor([3, 0])).dtype == np.int64
+    assert categorical().to_env(torch.tensor([3, 0])).dtype == torch.int64
     for head, choices in CHOICES.values():
         given = head.to_env(choices)
-        assert given.dtype == np.int64
-        assert np.array_equal(given, choices.numpy())
+        assert given.dtype == torch.int64
+        assert torch.equal(given, choices)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -228,14 +228,14 @@ def test_a_log_move_is_exact_near_and_reaches_everywhere() -> None:
     place = torch.tensor([[0.5, -0.25], [-1.0, 1.0]], dtype=torch.float64)
     std = torch.tensor(0.15, dtype=torch.float64)
     moves = LogMove(torch.zeros_like(place), std, place)
-    np.testing.assert_allclose(moves.to_env(torch.zeros_like(place)), place)
+    torch.testing.assert_close(moves.to_env(torch.zeros_like(place)), place)
     across = torch.tensor([[-1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)
-    np.testing.assert_allclose(moves.to_env(across), [[-1.0, 1.0], [1.0, -1.0]])
+    torch.testing.assert_close(moves.to_env(across), across)
     # A small step of a moves the look by its derivative at 0, 10 / sinh(5) of it.
-    near = moves.to_env(torch.full_like(place[:1], 1e-4))[0] - place[0].numpy()
-    np.testing.assert_allclose(near, 1e-4 * 10 / math.sinh(5.0), rtol=1e-3)
-    looks = torch.rand(2, 2, generator=seeded(), dtype=torch.float64).numpy()
-    np.testing.assert_allclose(moves.to_env(moves.from_env(looks)), looks, atol=1e-12)
+    near = moves.to_env(torch.full_like(place[:1], 1e-4))[0] - place[0]
+    np.testing.assert_allclose(near.numpy(), 1e-4 * 10 / math.sinh(5.0), rtol=1e-3)
+    looks = torch.rand(2, 2, generator=seeded(), dtype=torch.float64)
+    torch.testing.assert_close(moves.to_env(moves.from_env(looks.numpy())), looks)
 
 
 def test_a_log_move_has_the_log_probability_and_entropy_of_its_coordinates() -> None:

@@ -17,7 +17,8 @@ from torch import Tensor
 from agents.algorithms.actor_critic import ActorCriticConfig, estimate
 from agents.algorithms.actor_critic import episode_losses as actor_critic_losses
 from agents.algorithms.reinforce import episode_losses
-from agents.episodes.rollout import Choose, play_episodes
+from agents.episodes.playing import Choose
+from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.distributions import OptionalAnswer
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from agents.algorithms.reinforce import episode_losses
-from agents.episodes.rollout import Choose, play_episodes, sample_actions
+from agents.episodes.playing import Choose
+from agents.episodes.rollout import play_episodes, sample_actions
 from agents.episodes.trajectory import Trajectory
 from agents.policy.distributions import Bernoullis, OptionalAnswer
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker

@@ -113,7 +113,7 @@ def test_each_component_has_the_head_of_its_space(
     if isinstance(choice, IndependentCategoricals):
         assert choice.sizes == tuple(space.nvec)  # type: ignore[attr-defined]  # has several choices
     for draw in (choice.sample(), choice.mode()):
-        assert all(space.contains(space.dtype.type(one)) for one in choice.to_env(draw))  # type: ignore[union-attr]  # all these spaces have one
+        assert all(space.contains(space.dtype.type(one)) for one in choice.to_env(draw).numpy())  # type: ignore[union-attr]  # all these spaces have one
 
 
 def test_heads_of_half_precision_decide_in_float32() -> None:

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from agents.algorithms import reinforce
 from agents.algorithms.actor_critic import ActorCriticConfig, estimate
-from agents.episodes.rollout import Choose, play_episodes, replay_episodes
+from agents.episodes.playing import Choose
+from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from glimpse_envs.env import GlimpseVectorEnv

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from agents.episodes.rollout import Choose
+from agents.episodes.playing import Choose
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.env import GlimpseVectorEnv

@@ -1,0 +1,202 @@
+"""The episodes of one part of a batch, while they are played."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+from torch import Tensor
+
+from agents.episodes.trajectory import Observation, Trajectory, of_rows
+from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.policy.networks import State
+from agents.training.distributed import processes, row_counts
+from agents.training.row_draws import RowGenerator
+from agents.training.transfers import ToHost
+from glimpse_envs.episodes.description import answer_rewards
+from glimpse_envs.episodes.infos import read_outcome
+
+# Rows that have ended are dropped when no more than this share of those decided on is left.
+DROP_AT = 0.8
+
+Choose = Callable[[Decision, Observation, dict[str, Any], int], dict[str, Tensor]]
+
+
+class Part:
+    """The episodes of one part of a batch while they are played. It has decided already on what it
+    sees, so that `step` waits for no decision but its own."""
+
+    def __init__(
+        self,
+        env: VectorEnv,
+        policy: GlimpsePolicy,
+        choose: Choose,
+        options: Mapping[str, Any] | None,
+        drop_ended: bool,
+        generator: torch.Generator | None,
+    ) -> None:
+        self.env, self.policy, self.choose = env, policy, choose
+        self.drop_ended, self.generator = drop_ended, generator
+        self.device = next(policy.parameters()).device
+        self.together = env.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+        rows = env.num_envs
+        self.observation, self.info = env.reset(options=dict(options or {}))
+        self.earns = answer_rewards(env)
+        self.levels = self.info.get("length", np.zeros(rows, np.int64)).copy()
+        self.state = policy.initial_state(rows)
+        self.alive = np.ones(rows, np.bool_)
+        self.going: Tensor | None = None  # (b,) the rows that are still decided on; None: all
+        # Rows decided on, rows alive, by process.
+        self.deciding = self.left = np.full(processes(), rows)
+        self.last_values = torch.zeros(rows, device=self.device)
+        self.success = np.zeros(rows, np.bool_)
+        self.decisions: list[Decision] = []
+        self.rows: list[Tensor | None] = []
+        self.observations: list[Observation] = []
+        self.actions: list[dict[str, Tensor]] = []
+        self.steps: list[tuple[NDArray, ...]] = []
+        self.targets: list[NDArray] = []
+        self.outcome: dict[str, NDArray] = {}
+        self._decide()
+
+    @property
+    def plays(self) -> bool:
+        """Whether an episode goes on, here or in another process."""
+        return bool(self.left.any())
+
+    def _decide(self) -> None:
+        """Decide on what is seen, without waiting for it."""
+        if self.drop_ended and self.left.sum() <= DROP_AT * self.deciding.sum():
+            own = np.flatnonzero(self.alive)
+            going = self.going
+            kept = own if going is None else np.searchsorted(going.cpu().numpy(), own)
+            self.state = tuple(part[torch.as_tensor(kept).to(self.device)] for part in self.state)
+            self.going, self.deciding = torch.as_tensor(own).to(self.device), self.left
+        if isinstance(self.generator, RowGenerator):
+            self.generator.counts = self.deciding.tolist()
+        going, rows = self.going, self.env.num_envs
+        tensors = self.policy.as_tensors(self.observation)
+        seen = tensors if going is None else of_rows(tensors, going)
+        decision, self.state = self.policy(seen, self.state)
+        if not decision.value.is_cuda:
+            check_finite(decision, len(self.decisions))
+        action = self.choose(decision, seen, self.info, len(self.decisions))
+        if going is not None:
+            action = {name: _widened(a, going, rows) for name, a in action.items()}
+        heads = decision.heads
+        self.asked = ToHost({name: heads[name].to_env(a) for name, a in action.items()})
+        self.decisions.append(decision)
+        self.rows.append(going)
+        self.observations.append(tensors)
+        self.actions.append(action)
+
+    def step(self) -> None:
+        """Step the environment by the latest decision, and decide on what is seen then."""
+        alive, rows = self.alive, self.env.num_envs
+        stoppable = alive & _has_glimpses_left(self.observation)
+        actions = self.asked.arrays()
+        _check_numbers(actions, len(self.steps))
+        self.observation, reward, terminated, truncated, self.info = self.env.step(actions)
+        ended = terminated | truncated
+        self.outcome = outcome = read_outcome(self.info, ended)
+        self.success = np.where(alive, outcome.get("success", self.success), self.success)
+        cut = alive & truncated & ~terminated
+        if cut.any():
+            terminal = _terminal(self.observation, self.info, cut)
+            after = _values_after(self.policy, terminal, cut, self.state, self.going)
+            self.last_values[torch.as_tensor(cut).to(self.device)] = after
+        mask = outcome.get("target_mask", np.zeros(rows, np.bool_))
+        self.alive = alive & ~ended
+        answered = mask & alive
+        self.steps.append((np.where(alive, reward, 0.0), answered, alive, self.alive, stoppable))
+        self.targets += [outcome["target"]] if "target" in outcome else []
+        self.left = _counts(int(self.alive.sum()), self.together)
+        if self.plays:
+            self._decide()
+
+    def trajectory(self) -> Trajectory:
+        """The episodes, all of them ended."""
+        device, value = self.device, self.decisions[0].value
+        rewards, answered, lived, went_on, could_stop = (
+            torch.as_tensor(np.stack(column)).to(device) for column in zip(*self.steps, strict=True)
+        )
+        rewards = rewards.to(value.dtype)
+        arrays = (self.earns, self.levels, self.success)
+        earned, levels, success = (torch.as_tensor(array).to(device) for array in arrays)
+        return Trajectory(
+            self.policy.components,
+            self.decisions,
+            self.rows,
+            self.observations,
+            self.actions,
+            rewards,
+            earned.to(rewards),
+            levels,
+            success if "success" in self.outcome else None,
+            torch.as_tensor(np.stack(self.targets)).to(device) if self.targets else None,
+            answered,
+            lived,
+            went_on,
+            could_stop,
+            self.last_values.to(rewards),
+        )
+
+
+def _counts(rows: int, together: bool) -> NDArray[np.int64]:
+    """The number of `rows` of each process; of all the same where rows end `together`."""
+    return np.full(processes(), rows) if together else row_counts(rows)
+
+
+def _values_after(
+    policy: GlimpsePolicy,
+    terminal: dict[str, NDArray],
+    cut: NDArray[np.bool_],
+    state: State,
+    going: Tensor | None,
+) -> Tensor:
+    """The values (m,) of the `terminal` observations, name -> (m, ...), of the truncated rows,
+    `cut` (B,)."""
+    places = np.flatnonzero(cut)
+    kept = places if going is None else np.searchsorted(going.cpu().numpy(), places)
+    at = torch.as_tensor(kept).to(state[0].device)
+    with torch.no_grad():
+        decision, _ = policy(policy.as_tensors(terminal), tuple(part[at] for part in state))
+    return decision.value.float()
+
+
+def _terminal(
+    observation: dict[str, NDArray], info: dict[str, Any], cut: NDArray[np.bool_]
+) -> dict[str, NDArray]:
+    """The terminal observations, name -> (m, ...), of the rows in `cut` (B,)."""
+    if "final_obs" not in info:
+        return {name: values[cut] for name, values in observation.items()}
+    finals = info["final_obs"][cut]
+    return {name: np.stack([final[name] for final in finals]) for name in finals[0]}
+
+
+def check_finite(decision: Decision, step: int) -> None:
+    for name, head in decision.heads.items():
+        if not head.is_finite():
+            raise FloatingPointError(f"the policy's {name} after glimpse {step + 1} is not finite")
+
+
+def _check_numbers(actions: dict[str, NDArray], step: int) -> None:
+    """Find on the host what would otherwise be waited for on a GPU."""
+    for name, values in actions.items():
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise FloatingPointError(f"the policy's {name} after glimpse {step + 1} is not finite")
+
+
+def _has_glimpses_left(observation: dict[str, NDArray]) -> NDArray[np.bool_] | bool:
+    """Whether each row's budget is not spent, (B,). An invisible budget truncates, so that
+    stopping, which terminates, has an effect at every step."""
+    return observation["remaining"][:, 0] > 0 if "remaining" in observation else True
+
+
+def _widened(values: Tensor, rows: Tensor, num_envs: int) -> Tensor:
+    """`values` (b, ...) of `rows` (b,), padded with 0 to all rows."""
+    whole = values.new_zeros((num_envs, *values.shape[1:]))
+    whole[rows] = values
+    return whole

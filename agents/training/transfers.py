@@ -1,0 +1,42 @@
+"""Copies between the host and a GPU that nobody waits for until they are needed."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+def to_device(array: NDArray, like: Tensor) -> Tensor:
+    """`array` on the device of `like` and of its dtype; to a GPU from pinned memory, without
+    waiting."""
+    values = torch.as_tensor(array)
+    if like.is_cuda:
+        values = values.pin_memory()
+    return values.to(like.device, like.dtype, non_blocking=True)
+
+
+class ToHost:
+    """Tensors, name -> (B, ...), on their way to the host."""
+
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        self._arrived: torch.cuda.Event | None = None
+        self._tensors = {name: _to_host(tensor) for name, tensor in tensors.items()}
+        if any(tensor.is_cuda for tensor in tensors.values()):
+            self._arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch leaves it
+            self._arrived.record()
+
+    def arrays(self) -> dict[str, NDArray]:
+        """The arrays, once they have arrived; whole numbers as int64."""
+        if self._arrived is not None:
+            self._arrived.synchronize()
+        arrays = {name: tensor.numpy() for name, tensor in self._tensors.items()}
+        return {n: a if a.dtype.kind == "f" else a.astype(np.int64) for n, a in arrays.items()}
+
+
+def _to_host(tensor: Tensor) -> Tensor:
+    if not tensor.is_cuda:
+        return tensor
+    host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+    return host.copy_(tensor, non_blocking=True)
