@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
     check_choice,
@@ -15,7 +16,7 @@ from glimpse_envs.core.arguments import (
     check_numbers,
     is_number,
 )
-from glimpse_envs.core.arrays import Float32s, Ints
+from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.boxes import box_in_turn
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
@@ -116,13 +117,16 @@ class PictureTask(Task):
         """The components of looking and of stopping; neither in the full view."""
         if self._full:
             return {}
-        look: spaces.Space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-        if self._view.look == "tiles":
-            look = spaces.Discrete(len(self._view.tile_locations))
-        parts = {"look": Component(look, effect="continuing")}
+        parts = {"look": Component(self._look_space, effect="continuing")}
         if self._stop:
             parts["stop"] = Component(spaces.Discrete(2), effect="stoppable")
         return parts
+
+    @property
+    def _look_space(self) -> spaces.Space:
+        if self._view.look == "tiles":
+            return spaces.Discrete(len(self._view.tile_locations))
+        return spaces.Box(-1.0, 1.0, (2,), np.float32)
 
     @property
     def num_scenes(self) -> int | None:
@@ -132,14 +136,24 @@ class PictureTask(Task):
         def box(low: float, *shape: int) -> spaces.Box:
             return spaces.Box(low, 1.0, shape, np.float32)
 
+        further = self._further_parts()
         if self._full:
-            return spaces.Dict(scene=box(0.0, *self._hidden.shape))
+            return spaces.Dict(scene=box(0.0, *self._hidden.shape), **further)
         steps = (self.budget,) if self._with_history else ()
         return spaces.Dict(
             glimpse=box(0.0, *steps, *self._sensor.glimpse_shape),
+            **further,
             location=box(-1.0, *steps, 2),
             remaining=box(0.0, 1),
         )
+
+    def _further_parts(self) -> dict[str, spaces.Box]:
+        """Return the spaces of an observation's parts that the task adds, such as its question."""
+        return {}
+
+    def _further(self, rows: Rows) -> Arrays:
+        """Return the parts named in `_further_parts` of `rows` (m,), name -> (m, ...)."""
+        return {}
 
     # --- the episode -------------------------------------------------------------------------
 
@@ -188,12 +202,13 @@ class PictureTask(Task):
             self._show(rows)
         if self._full:
             return
-        looks = actions["look"]
-        if self._view.look == "tiles":
-            looks = self._view.tile_locations[looks]
-        self._gaze.move(rows, looks)
+        self._gaze.move(rows, self._places_of(actions["look"]))
         if self._with_history:
             self._remember(rows, self._taken[rows] - 1)
+
+    def _places_of(self, looks: NDArray) -> Floats:
+        """Return the places or moves (n, 2), (x, y), that `looks` (n, ...) stand for."""
+        return self._view.tile_locations[looks] if self._view.look == "tiles" else looks
 
     def _show(self, rows: Rows) -> None:
         """Show a world as it is at the latest glimpse of `rows` (m,)."""
@@ -205,15 +220,16 @@ class PictureTask(Task):
         self._seen_from[rows, steps] = self._gaze.locations[rows]
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
+        further = self._further(rows)
         if self._full:
-            return {"scene": self._stage.whole(self._stage.scene_of[rows])}
+            return {"scene": self._stage.whole(self._stage.scene_of[rows])} | further
         if self._with_history:
-            return {
+            return further | {
                 "glimpse": self._glimpses[rows],
                 "location": self._seen_from[rows],
                 "remaining": remaining,
             }
-        return {
+        return further | {
             "glimpse": self._stage.read(rows, self._gaze.centres),
             "location": self._gaze.locations[rows].astype(np.float32),
             "remaining": remaining,
@@ -233,17 +249,21 @@ class PictureTask(Task):
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
         # Before the first look, nothing was taken yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
+        parts = {"look": self._looks_at(boxes)}
+        if self._stop:
+            parts["stop"] = np.zeros(len(boxes), np.int64)
+        return parts
+
+    def _looks_at(self, boxes: Floats) -> NDArray:
+        """Return the looks at the middles of `boxes` (num_envs, 4), in look coordinates."""
         middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
-        view, looks = self._view, middles
+        view = self._view
         if view.look == "tiles":
             distances = ((middles[:, None] - view.tile_locations[None]) ** 2).sum(axis=-1)
-            looks = distances.argmin(axis=1)
-        elif view.look == "relative":
-            looks = project_to_disc((middles - self._gaze.locations) / view.max_move)
-        parts = {"look": looks}
-        if self._stop:
-            parts["stop"] = np.zeros(len(looks), np.int64)
-        return parts
+            return np.asarray(distances.argmin(axis=1))
+        if view.look == "relative":
+            return project_to_disc((middles - self._gaze.locations) / view.max_move)
+        return middles
 
     # --- state and pictures ------------------------------------------------------------------
 

@@ -246,7 +246,7 @@ def _list(environments: list[Environment]) -> str:
 def _setting(environment: Environment) -> dict[str, str]:
     """The columns that tell environments apart: what is hidden, and how it is looked at."""
     arguments, space = environment.arguments, environment.action_space
-    asked = "answer" if "answer" in space.spaces else "act"
+    asked = next(name for name in ("answer", "act", "stop") if name in space.spaces)
     answers = space[asked]
     assert isinstance(answers, spaces.Discrete)
     if _is_memory(environment):
@@ -287,6 +287,8 @@ def _scene(environment: Environment) -> str:
     arguments = environment.arguments
     clutter, piece = arguments.get("clutter"), arguments.get("clutter_size")
     view, scene = environment.described.picture_view, str(arguments.get("scene", "screen"))
+    if "images" in arguments:
+        scene = f"{arguments['images']} images"
     assert view is not None
     _, height, width = view.scene_shape
     hidden = scene.rpartition(":")[2].replace("_", " ")
