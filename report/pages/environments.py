@@ -287,8 +287,8 @@ def _scene(environment: Environment) -> str:
     arguments = environment.arguments
     clutter, piece = arguments.get("clutter"), arguments.get("clutter_size")
     view, scene = environment.described.picture_view, str(arguments.get("scene", "screen"))
-    if "images" in arguments:
-        scene = f"{arguments['images']} images"
+    if "scene" not in arguments and "source" in arguments:
+        scene = f"{arguments['source']}, {_how_many(arguments)}"
     assert view is not None
     _, height, width = view.scene_shape
     hidden = scene.rpartition(":")[2].replace("_", " ")
@@ -296,6 +296,15 @@ def _scene(environment: Environment) -> str:
         hidden = hidden.replace("images", arguments["source"])
     text = f"{height}x{width} {hidden}"
     return f"{text}, {clutter} pieces of {piece}x{piece}" if clutter else text
+
+
+def _how_many(arguments: dict[str, Any]) -> str:
+    """How many images a scene of several has."""
+    if "images" in arguments:
+        return f"{arguments['images']} images"
+    if "length" in arguments:
+        return f"{arguments['min_length']} to {arguments['length']} in a row"
+    return "one or two"
 
 
 def _glimpse(environment: Environment) -> str:

@@ -1,4 +1,4 @@
-"""Learners take a search: what is asked reaches every decision, looks and stops learn by reward."""
+"""Learners take searches, sequences and descriptions."""
 
 from typing import Any
 
@@ -52,3 +52,16 @@ def test_what_is_asked_reaches_looks_and_stops() -> None:
     assert (looks[0] != looks[1]).any(dim=1).all()
     assert (stops[0] != stops[1]).any(dim=1).all()
     learner.close()
+
+
+@pytest.mark.parametrize("learner", [Reinforce, ActorCritic])
+@pytest.mark.parametrize("name", ["DigitSequenceGlyphs", "DescribeSceneGlyphs"])
+def test_digits_and_words_are_taught(name: str, learner: Any) -> None:
+    kind = ReinforceConfig if learner is Reinforce else ActorCriticConfig
+    config = kind(env_id=f"Glimpse/{name}-v0", batch_size=20, precision="float32", network=SMALL)
+    taught = learner(config)
+    before = taught.policy.heads["answer"].logits.weight.clone()
+    taught.update(0.5)
+    assert taught.description.taught == "answer"
+    assert not torch.equal(taught.policy.heads["answer"].logits.weight, before)
+    taught.close()
