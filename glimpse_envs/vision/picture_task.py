@@ -22,6 +22,7 @@ from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task, rows_of
+from glimpse_envs.vision.area_means import scale_down
 from glimpse_envs.vision.gaze import Gaze
 from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
@@ -29,6 +30,10 @@ from glimpse_envs.vision.sensors.sensor import Sensor
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
+
+CONTEXT_SIDE = 12
+"""Side of the coarse view of the whole scene, in cells."""
+_SCALED_TOGETHER = 64  # scenes
 
 
 class PictureTask(Task):
@@ -45,6 +50,7 @@ class PictureTask(Task):
         budget: T, glimpses in an episode, the first included; 1 in the full view.
         view: "glimpse", or "full" for the whole scene, in one step where it stands still.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
         answers: their names; empty where they have none.
@@ -53,8 +59,15 @@ class PictureTask(Task):
         ValueError: an argument is not one of these or does not fit the others.
     """
 
-    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"max_move", "history", "stop"}
-    glimpse_arguments: ClassVar[frozenset[str]] = frozenset({"history", "stop", "glimpse_cost"})
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {
+        "max_move",
+        "history",
+        "context",
+        "stop",
+    }
+    glimpse_arguments: ClassVar[frozenset[str]] = frozenset(
+        {"history", "context", "stop", "glimpse_cost"}
+    )
 
     def __init__(
         self,
@@ -67,6 +80,7 @@ class PictureTask(Task):
         max_move: float = 0.2,
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
         stop: bool = False,
         glimpse_cost: float = 0.0,
         answers: tuple[str, ...] = (),
@@ -74,20 +88,23 @@ class PictureTask(Task):
         check_choice("look", look, ("continuous", "tiles", "relative"))
         check_choice("view", view, ("glimpse", "full"))
         check_integers(1, budget=budget)
-        check_flags(inside=inside, history=history, stop=stop)
+        check_flags(inside=inside, history=history, context=context, stop=stop)
         if not is_number(max_move) or not 0.0 < max_move <= 2.0:
             raise ValueError(
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
         check_numbers(0, glimpse_cost=glimpse_cost)
-        if view == "full" and (history or stop or glimpse_cost):
-            raise ValueError("view='full' shows no glimpses: leave history, stop and glimpse_cost")
+        if view == "full" and (history or context or stop or glimpse_cost):
+            raise ValueError(
+                "view='full' shows no glimpses: leave history, context, stop and glimpse_cost"
+            )
 
         # A glimpse and the arrays that it goes through, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
         check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
         self._hidden = hidden
         self._full, self._with_history, self._stop = view == "full", history, stop
+        self._with_context = context
         self.budget = 1 if self._full and not hidden.moves else int(budget)
         self.fixed_steps = not stop
         self.glimpse_cost = float(glimpse_cost)
@@ -136,16 +153,15 @@ class PictureTask(Task):
         def box(low: float, *shape: int) -> spaces.Box:
             return spaces.Box(low, 1.0, shape, np.float32)
 
-        further = self._further_parts()
         if self._full:
-            return spaces.Dict(scene=box(0.0, *self._hidden.shape), **further)
+            scene = box(0.0, *self._hidden.shape)
+            return _dict_of({"scene": scene} | self._further_parts())
         steps = (self.budget,) if self._with_history else ()
-        return spaces.Dict(
-            glimpse=box(0.0, *steps, *self._sensor.glimpse_shape),
-            **further,
-            location=box(-1.0, *steps, 2),
-            remaining=box(0.0, 1),
-        )
+        parts = {"glimpse": box(0.0, *steps, *self._sensor.glimpse_shape)} | self._further_parts()
+        parts |= {"location": box(-1.0, *steps, 2), "remaining": box(0.0, 1)}
+        if self._with_context:
+            parts["context"] = box(0.0, self._hidden.shape[0], CONTEXT_SIDE, CONTEXT_SIDE)
+        return _dict_of(parts)
 
     def _further_parts(self) -> dict[str, spaces.Box]:
         """Return the spaces of an observation's parts that the task adds, such as its question."""
@@ -223,6 +239,8 @@ class PictureTask(Task):
         further = self._further(rows)
         if self._full:
             return {"scene": self._stage.whole(self._stage.scene_of[rows])} | further
+        if self._with_context:
+            further = further | {"context": self._context(rows)}
         if self._with_history:
             return further | {
                 "glimpse": self._glimpses[rows],
@@ -234,6 +252,17 @@ class PictureTask(Task):
             "location": self._gaze.locations[rows].astype(np.float32),
             "remaining": remaining,
         }
+
+    def _context(self, rows: Rows) -> Float32s:
+        """Return the coarse views (m, C, side, side) of those of `rows` (m,) that have taken one
+        glimpse, zeros of the others."""
+        shown = np.zeros((len(rows), self._hidden.shape[0], CONTEXT_SIDE, CONTEXT_SIDE), np.float32)
+        fresh = np.flatnonzero(self._taken[rows] <= 1)
+        for start in range(0, len(fresh), _SCALED_TOGETHER):
+            some = fresh[start : start + _SCALED_TOGETHER]
+            scenes = self._stage.whole(self._stage.scene_of[rows[some]])
+            shown[some] = scale_down(scenes, CONTEXT_SIDE)
+        return shown
 
     def info(self, rows: Rows) -> Arrays:
         entries: Arrays = {"target_box": self._target_boxes[self._stage.scene_of[rows]]}
@@ -315,3 +344,7 @@ class PictureTask(Task):
             caption=caption,
             **answers,
         )
+
+
+def _dict_of(parts: Mapping[str, spaces.Box]) -> spaces.Dict:
+    return spaces.Dict(list(parts.items()))  # pairs: a dict would be sorted

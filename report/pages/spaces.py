@@ -29,6 +29,7 @@ MEANINGS: dict[str, str] = {
     "shown": "the pair to be written by this look",
     "query": "what is asked for",
     "question": "the class that is asked for, one-hot",
+    "context": "the whole scene, coarsely, with the first glimpse; zeros later",
     "remaining": "glimpses left / budget",
     "last_action": "the action just taken",
     "scene": "all that is hidden: of a picture (C, H, W)",

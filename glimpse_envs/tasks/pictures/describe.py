@@ -58,6 +58,8 @@ class DescribeScene(PictureTask):
     where the glimpse was taken. `remaining` (1,): glimpses left / 12. With `history=True`,
     `glimpse` (12, ...) and `location` (12, 2) hold all glimpses so far, zeros where none was taken
     yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
     With `view="full"` `scene` (C, H, W) and `last_action`, at every step.
 
     ## Rewards
@@ -106,6 +108,7 @@ class DescribeScene(PictureTask):
         max_move: the longest relative move, in look coordinates.
         view: "glimpse", or "full" for the whole scene at every step.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
@@ -129,6 +132,7 @@ class DescribeScene(PictureTask):
         max_move: float = 0.2,
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
     ) -> None:
         check_choice("split", split, SPLITS)
         if combinations is None:
@@ -146,6 +150,7 @@ class DescribeScene(PictureTask):
             budget=Captions.LENGTH,
             view=view,
             history=history,
+            context=context,
             answers=self._captions.words,
         )
         self.budget, self.fixed_steps = Captions.LENGTH, False

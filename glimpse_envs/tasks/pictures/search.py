@@ -51,6 +51,8 @@ class Search(PictureTask):
     where the glimpse was taken. `remaining` (1,): glimpses left / budget. With `history=True`,
     `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where none was taken
     yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
     With `view="full"` `scene` (C, H, W) and `question`.
 
     ## Rewards
@@ -96,6 +98,7 @@ class Search(PictureTask):
         max_move: the longest relative move, in look coordinates.
         view: "glimpse", or "full" for the whole scene in one step.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:
@@ -120,6 +123,7 @@ class Search(PictureTask):
         max_move: float = 0.2,
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
         glimpse_cost: float = 0.0,
     ) -> None:
         check_choice("split", split, SPLITS)
@@ -138,6 +142,7 @@ class Search(PictureTask):
             budget=budget,
             view=view,
             history=history,
+            context=context,
             stop=view != "full",
             glimpse_cost=glimpse_cost,
         )

@@ -32,10 +32,10 @@ class Axis:
         """Return gazes (m,), and the probability of as many pixels in which a gaze uniform over
         [margin, side - margin] lies."""
         least, greatest = margin, self.side - margin
-        cells = np.arange(self.side)
+        cells: Floats = np.arange(float(self.side))
         if greatest <= least:  # one place alone
             return np.array([self.side / 2]), np.ones(1)
-        lengths = np.minimum(cells + 1, greatest) - np.maximum(cells, least)
+        lengths: Floats = np.minimum(cells + 1.0, greatest) - np.maximum(cells, least)
         inside = lengths > 0
         return cells[inside] + 0.5, lengths[inside] / (greatest - least)
 

@@ -48,6 +48,8 @@ class DigitSequence(PictureTask):
     of the longest row, N (`length` + 1), whatever the row's own length is, so that it does not tell
     the length. With `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so
     far, zeros where none was taken yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
     With `view="full"` `scene` (C, H, W) alone, and every step is scored.
 
     ## Rewards
@@ -94,6 +96,7 @@ class DigitSequence(PictureTask):
         max_move: the longest relative move, in look coordinates.
         view: "glimpse", or "full" for the whole scene at every step.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others; the longest row has
@@ -124,6 +127,7 @@ class DigitSequence(PictureTask):
         max_move: float = 0.2,
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
     ) -> None:
         check_choice("split", split, SPLITS)
         check_lengths(1, min_length, length)
@@ -148,6 +152,7 @@ class DigitSequence(PictureTask):
             budget=int(looks_per_answer) * (int(length) + 1),
             view=view,
             history=history,
+            context=context,
             answers=names,
         )
         self.levels, self.fixed_steps = (int(min_length), int(length)), False

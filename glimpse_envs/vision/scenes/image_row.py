@@ -9,6 +9,7 @@ from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
+from glimpse_envs.vision.area_means import area_mean, shares
 from glimpse_envs.vision.scenes.scene import Scene
 
 
@@ -86,7 +87,7 @@ class ImageRow(Scene):
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
         self._sizes = side, int(jitter), int(gap)
-        self._shrink = _shares(height, side), _shares(width, side)
+        self._shrink = shares(height, side), shares(width, side)
 
     @property
     def num_scenes(self) -> int | None:
@@ -105,15 +106,6 @@ class ImageRow(Scene):
             self._sizes,
             self._shrink,
         )
-
-
-def _shares(pixels: int, cells: int) -> Floats:
-    """Return the share of each of `pixels` in the mean of each of `cells` as long: (cells,
-    pixels)."""
-    side = pixels / cells
-    begins, places = np.arange(cells)[:, None] * side, np.arange(pixels)
-    overlap = np.minimum(begins + side, places + 1.0) - np.maximum(begins, places)
-    return np.maximum(overlap, 0.0) / side
 
 
 @kernel
@@ -166,9 +158,5 @@ def _place(scene: Bytes, image: Bytes, y: int, x: int, shrink: tuple[Floats, Flo
     for c in range(image.shape[0]):
         for i in range(down.shape[0]):
             for j in range(across.shape[0]):
-                mean = 0.0
-                for k in range(image.shape[1]):
-                    if down[i, k] > 0.0:
-                        for m in range(image.shape[2]):
-                            mean += down[i, k] * across[j, m] * image[c, k, m]
+                mean = area_mean(image[c], down[i], across[j])
                 scene[c, 1 + y + i, 1 + x + j] = np.uint8(mean + 0.5)
