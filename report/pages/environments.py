@@ -259,12 +259,14 @@ def _setting(environment: Environment) -> dict[str, str]:
             "answer": f"{answers.n - environment.is_optional} symbols, {how_often}",
         }
     when = {"final": ", last step", "dense": ", every step"}.get(arguments.get("reward", ""), "")
+    if "looks_per_answer" in arguments:
+        when = f", every {arguments['looks_per_answer']} glimpses"
     return {
         "scene": _scene(environment),
         "glimpse": _glimpse(environment),
         "look": _look(arguments, space),
         "budget": str(environment.described.budget),
-        asked: f"1 of {answers.n}{when}",
+        asked: "when to stop" if asked == "stop" else f"1 of {answers.n}{when}",
     }
 
 
@@ -301,7 +303,7 @@ def _scene(environment: Environment) -> str:
 def _how_many(arguments: dict[str, Any]) -> str:
     """How many images a scene of several has."""
     if "images" in arguments:
-        return f"{arguments['images']} images"
+        return f"{arguments['images']} in all"
     if "length" in arguments:
         return f"{arguments['min_length']} to {arguments['length']} in a row"
     return "one or two"
