@@ -22,7 +22,7 @@ from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task, rows_of
-from glimpse_envs.vision.area_means import scale_down
+from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
 from glimpse_envs.vision.gaze import Gaze
 from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
@@ -30,10 +30,6 @@ from glimpse_envs.vision.sensors.sensor import Sensor
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
-
-CONTEXT_SIDE = 12
-"""Side of the coarse view of the whole scene, in cells."""
-_SCALED_TOGETHER = 64  # scenes
 
 
 class PictureTask(Task):
@@ -240,7 +236,9 @@ class PictureTask(Task):
         if self._full:
             return {"scene": self._stage.whole(self._stage.scene_of[rows])} | further
         if self._with_context:
-            further = further | {"context": self._context(rows)}
+            scenes, first = self._stage.scene_of[rows], self._taken[rows] <= 1
+            context = coarse_views(self._stage, scenes, first, self._hidden.shape[0])
+            further = further | {"context": context}
         if self._with_history:
             return further | {
                 "glimpse": self._glimpses[rows],
@@ -252,17 +250,6 @@ class PictureTask(Task):
             "location": self._gaze.locations[rows].astype(np.float32),
             "remaining": remaining,
         }
-
-    def _context(self, rows: Rows) -> Float32s:
-        """Return the coarse views (m, C, side, side) of those of `rows` (m,) that have taken one
-        glimpse, zeros of the others."""
-        shown = np.zeros((len(rows), self._hidden.shape[0], CONTEXT_SIDE, CONTEXT_SIDE), np.float32)
-        fresh = np.flatnonzero(self._taken[rows] <= 1)
-        for start in range(0, len(fresh), _SCALED_TOGETHER):
-            some = fresh[start : start + _SCALED_TOGETHER]
-            scenes = self._stage.whole(self._stage.scene_of[rows[some]])
-            shown[some] = scale_down(scenes, CONTEXT_SIDE)
-        return shown
 
     def info(self, rows: Rows) -> Arrays:
         entries: Arrays = {"target_box": self._target_boxes[self._stage.scene_of[rows]]}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from glimpse_envs import sources
+from glimpse_envs.episodes.levels import UniformLevels
 from glimpse_envs.tasks.pictures.sequence import DigitSequence
 from glimpse_envs.testing import check_task
 from glimpse_envs.vision.scenes.stage import Stage
@@ -104,6 +105,15 @@ def test_remaining_does_not_tell_the_length() -> None:
         np.testing.assert_allclose(observation["remaining"][:, 0], (18 - step) / 18)
         observation, _, terminated, _, _ = envs.step(envs.task.oracle())
         assert not terminated.any()
+
+
+def test_lengths_are_uniform_or_those_of_a_curriculum() -> None:
+    envs = make_vector(SEQUENCE, 1000, view="full")
+    counts = np.bincount(envs.reset(seed=0)[1]["length"], minlength=6)
+    assert counts[0] == 0
+    assert np.abs(counts[1:] - 200).max() < 5 * np.sqrt(200)
+    envs.level_distribution = UniformLevels(2, 3)
+    assert set(envs.reset()[1]["length"]) == {2, 3}
 
 
 def test_a_wrong_answer_ends_the_episode() -> None:
