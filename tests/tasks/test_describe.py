@@ -31,7 +31,7 @@ def in_pixels(boxes: Any) -> Any:
     return np.rint((np.asarray(boxes, np.float64) + 1) / 2 * SIZE)
 
 
-def said(text: str) -> tuple[str, str, str]:
+def read_sentence(text: str) -> tuple[str, str, str]:
     """Relation, subject and object of a sentence, "" for none, read word by word."""
     words = text.split()
     assert words[:2] == ["the", "digit"]
@@ -55,7 +55,7 @@ def test_the_vocabulary_has_22_words_and_sentences_are_the_papers() -> None:
     assert [len(text.split()) for text in texts] == DIGITS.lengths.tolist()
     assert max(DIGITS.lengths) == 12
     for relation, text in enumerate(texts):
-        assert said(text) == (RELATIONS[relation], "3", "7" if relation < 4 else "")
+        assert read_sentence(text) == (RELATIONS[relation], "3", "7" if relation < 4 else "")
 
 
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
@@ -209,7 +209,7 @@ def test_a_full_stop_ends_the_episode() -> None:
 
 @pytest.mark.parametrize("combinations", ["trained", "new", "all"])
 def test_chance_is_that_of_the_best_sentence(combinations: str) -> None:
-    """By the sentences of many scenes: how often each is right, counted."""
+    """The share of many scenes of which the most frequent sentence is right."""
     task = DescribeScene(combinations=combinations)
     chance = {"trained": 1 / 8 / 8, "new": 1 / 8 / 2, "all": 1 / 8 / 10}[combinations]
     assert task.chance == pytest.approx(chance)

@@ -24,11 +24,11 @@ class Search(PictureTask):
     ## Description
 
     A scene of `images` images that do not overlap, on black. Each observation asks for a class, of
-    which exactly one of the images is: the target. There is nothing to answer: the agent looks
-    about, and stops when its gaze, the place of its latest glimpse, lies on the target. The
-    target's place is uniform over all that are wholly inside the scene; each other image's is
-    uniform over those that overlap none of the images before it, its class is another than the one
-    asked for, and several others may be of one class.
+    which exactly one of the images is: the target. Nothing is answered: the agent takes glimpses,
+    and stops when its gaze, the place of its latest glimpse, lies on the target. The target's place
+    is uniform over all that are wholly inside the scene; each other image's is uniform over those
+    at which it overlaps none of the images before it. The others are of other classes than the one
+    asked for; several may be of one class.
 
     The finest window of a glimpse is less than half as wide as a digit of 28 pixels, as in
     ClutteredMNIST; the coarsest of four, of 96 pixels, spans two fifths of the scene's side, in
