@@ -89,7 +89,7 @@ class Setting:
 
         Raises:
             ValueError: the environment hides neither a picture, nor a tape, nor a table, or asks
-                for no answer.
+                for no answer, or for several in turn.
         """
         whole = _describe(env_id, full_view(env_id, env_kwargs))
         if "answer" not in whole.components:
@@ -101,6 +101,11 @@ class Setting:
         assert isinstance(answer, spaces.Discrete | spaces.MultiDiscrete)
         choices = answer.n if isinstance(answer, spaces.Discrete) else answer.nvec[0]
         if shape is not None and len(shape) == 3:
+            if whole.budget is not None and whole.budget > 1 and not whole.fixed_steps:
+                raise ValueError(
+                    f"{env_id} asks for several answers, one after another; the baselines answer a "
+                    "picture once"
+                )
             # The full view, of one step, has neither the agents' budget nor a dense reward.
             seen = _describe(env_id, {**full_view(env_id, env_kwargs), "view": "glimpse"})
             assert seen.picture_view is not None

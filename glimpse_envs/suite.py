@@ -6,6 +6,9 @@ from typing import Any
 import gymnasium as gym
 
 _CLASSIFICATION = "glimpse_envs.tasks.pictures.classification:ImageClassification"
+_SEARCH = "glimpse_envs.tasks.pictures.search:Search"
+_SEQUENCE = "glimpse_envs.tasks.pictures.sequence:DigitSequence"
+_DESCRIBE = "glimpse_envs.tasks.pictures.describe:DescribeScene"
 _CATCH = "glimpse_envs.tasks.worlds.catch:Catch"
 _TAPE = "glimpse_envs.tasks.tape.machine:TapeMachine"
 _ASSOCIATIVE_RECALL = "glimpse_envs.tasks.table.associative_recall:AssociativeRecall"
@@ -82,6 +85,18 @@ def _pair(source: str, asked: str, clutter: int, budget: int) -> dict[str, Any]:
     return dict(scene="image_pairs", asked=asked) | kwargs
 
 
+def _search(source: str) -> dict[str, Any]:
+    return dict(source=source, scene_size=240, images=12, glimpse_size=12, scales=4)
+
+
+def _sequence(source: str) -> dict[str, Any]:
+    return dict(source=source, scene_size=54, scene_width=110, length=5, looks_per_answer=3)
+
+
+def _describe(source: str) -> dict[str, Any]:
+    return dict(source=source, scene_size=60, glimpse_size=12, scales=3)
+
+
 _RECALL = dict(keys=20, values=10, cells=8, length=6)
 _LOOKUP = dict(key_size=8, noise=0.3, values=10, cells=16, length=8)
 _CHASE = dict(cells=1000, values=16, length=5)
@@ -106,6 +121,12 @@ SUITE: dict[str, Row] = {
         Row("Glimpse/DigitSumGlyphs-v0", _CLASSIFICATION, _pair("glyphs", "sum", 0, 4)),
         Row("Glimpse/MovingDigit-v0", _CLASSIFICATION, _moving("mnist")),
         Row("Glimpse/MovingDigitGlyphs-v0", _CLASSIFICATION, _moving("glyphs")),
+        Row("Glimpse/Search-v0", _SEARCH, _search("mnist")),
+        Row("Glimpse/SearchGlyphs-v0", _SEARCH, _search("glyphs")),
+        Row("Glimpse/DigitSequence-v0", _SEQUENCE, _sequence("mnist")),
+        Row("Glimpse/DigitSequenceGlyphs-v0", _SEQUENCE, _sequence("glyphs")),
+        Row("Glimpse/DescribeScene-v0", _DESCRIBE, _describe("mnist")),
+        Row("Glimpse/DescribeSceneGlyphs-v0", _DESCRIBE, _describe("glyphs")),
         Row("Glimpse/Catch-v0", _CATCH, dict(scene_size=24, paddle=2, glimpse_size=6, scales=3)),
         Row("Glimpse/Copy-v0", _TAPE, _tape("copy")),
         Row("Glimpse/Reverse-v0", _TAPE, _tape("reverse")),

@@ -23,11 +23,19 @@ class GlimpseNetwork(nn.Module):
         config: sizes and kinds.
 
     Raises:
-        ValueError: a part's space has no encoder, or is no picture and `config` needs one.
+        ValueError: a part's space has no encoder, or is no picture and `config` needs one; or a
+            context is observed.
     """
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
         super().__init__()
+        context = space.spaces.get("context")
+        if context is not None and len(context.shape or ()) == 3:
+            raise ValueError(
+                "observation['context'], a coarse view of the whole scene, is for networks in "
+                "which it sets the first state of a second core; this one would read it as part of "
+                "every glimpse: make the environment with context=False"
+            )
         self.word_units = config.word_units or WORD_UNITS
         parts = list(space.spaces)
         self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])

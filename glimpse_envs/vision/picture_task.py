@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
     check_choice,
@@ -15,12 +16,13 @@ from glimpse_envs.core.arguments import (
     check_numbers,
     is_number,
 )
-from glimpse_envs.core.arrays import Float32s, Ints
+from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.boxes import box_in_turn
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task, rows_of
+from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
 from glimpse_envs.vision.gaze import Gaze
 from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
@@ -49,6 +51,7 @@ class PictureTask(Task):
         first_glimpse: "uniform" in the scene, or "near" the target, for training.
         view: "glimpse", or "full" for the whole scene, in one step where it stands still.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
         answers: their names; empty where they have none.
@@ -61,10 +64,11 @@ class PictureTask(Task):
         "max_move",
         "first_glimpse",
         "history",
+        "context",
         "stop",
     }
     glimpse_arguments: ClassVar[frozenset[str]] = frozenset(
-        {"first_glimpse", "history", "stop", "glimpse_cost"}
+        {"first_glimpse", "history", "context", "stop", "glimpse_cost"}
     )
 
     def __init__(
@@ -79,6 +83,7 @@ class PictureTask(Task):
         first_glimpse: str = "uniform",
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
         stop: bool = False,
         glimpse_cost: float = 0.0,
         answers: tuple[str, ...] = (),
@@ -87,17 +92,19 @@ class PictureTask(Task):
         check_choice("first_glimpse", first_glimpse, ("uniform", "near"))
         check_choice("view", view, ("glimpse", "full"))
         check_integers(1, budget=budget)
-        check_flags(inside=inside, history=history, stop=stop)
+        check_flags(inside=inside, history=history, context=context, stop=stop)
         if not is_number(max_move) or not 0.0 < max_move <= 2.0:
             raise ValueError(
                 f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
             )
         check_numbers(0, glimpse_cost=glimpse_cost)
-        if view == "full" and (history or stop or glimpse_cost or first_glimpse == "near"):
+        near = first_glimpse == "near"
+        if view == "full" and (near or history or context or stop or glimpse_cost):
             raise ValueError(
-                "view='full' shows no glimpses: leave first_glimpse, history, stop and glimpse_cost"
+                "view='full' shows no glimpses: leave first_glimpse, history, context, stop and "
+                "glimpse_cost"
             )
-        if first_glimpse == "near" and look == "tiles":
+        if near and look == "tiles":
             raise ValueError("first_glimpse='near' needs looks that are places or moves, not tiles")
 
         # A glimpse and the arrays that it goes through, for each step that is kept.
@@ -105,7 +112,8 @@ class PictureTask(Task):
         check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
         self._hidden = hidden
         self._full, self._with_history, self._stop = view == "full", history, stop
-        if first_glimpse == "near":
+        self._near, self._with_context = near, context
+        if near:
             self.levels = (1, FARTHEST)
         self.budget = 1 if self._full and not hidden.moves else int(budget)
         self.fixed_steps = not stop
@@ -136,13 +144,16 @@ class PictureTask(Task):
         """The components of looking and of stopping; neither in the full view."""
         if self._full:
             return {}
-        look: spaces.Space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-        if self._view.look == "tiles":
-            look = spaces.Discrete(len(self._view.tile_locations))
-        parts = {"look": Component(look, effect="continuing")}
+        parts = {"look": Component(self._look_space, effect="continuing")}
         if self._stop:
             parts["stop"] = Component(spaces.Discrete(2), effect="stoppable")
         return parts
+
+    @property
+    def _look_space(self) -> spaces.Space:
+        if self._view.look == "tiles":
+            return spaces.Discrete(len(self._view.tile_locations))
+        return spaces.Box(-1.0, 1.0, (2,), np.float32)
 
     @property
     def num_scenes(self) -> int | None:
@@ -153,13 +164,22 @@ class PictureTask(Task):
             return spaces.Box(low, 1.0, shape, np.float32)
 
         if self._full:
-            return spaces.Dict(scene=box(0.0, *self._hidden.shape))
+            scene = box(0.0, *self._hidden.shape)
+            return _dict_of({"scene": scene} | self._further_parts())
         steps = (self.budget,) if self._with_history else ()
-        return spaces.Dict(
-            glimpse=box(0.0, *steps, *self._sensor.glimpse_shape),
-            location=box(-1.0, *steps, 2),
-            remaining=box(0.0, 1),
-        )
+        parts = {"glimpse": box(0.0, *steps, *self._sensor.glimpse_shape)} | self._further_parts()
+        parts |= {"location": box(-1.0, *steps, 2), "remaining": box(0.0, 1)}
+        if self._with_context:
+            parts["context"] = box(0.0, self._hidden.shape[0], CONTEXT_SIDE, CONTEXT_SIDE)
+        return _dict_of(parts)
+
+    def _further_parts(self) -> dict[str, spaces.Box]:
+        """Return the spaces of an observation's parts that the task adds, such as its question."""
+        return {}
+
+    def _further(self, rows: Rows) -> Arrays:
+        """Return the parts named in `_further_parts` of `rows` (m,), name -> (m, ...)."""
+        return {}
 
     # --- the episode -------------------------------------------------------------------------
 
@@ -186,7 +206,7 @@ class PictureTask(Task):
         self._place_targets(self._stage.draw(groups, keys))
         draw_starts(groups, keys.arrays, self._starts)
         self._indices[groups] = keys.indices[groups]
-        if self.levels is not None:
+        if self._near:
             self._distances[groups] = keys.levels[groups]
             self._approach_target(groups)
         rows = rows_of(groups, self._copies)
@@ -220,12 +240,13 @@ class PictureTask(Task):
             self._show(rows)
         if self._full:
             return
-        looks = actions["look"]
-        if self._view.look == "tiles":
-            looks = self._view.tile_locations[looks]
-        self._gaze.move(rows, looks)
+        self._gaze.move(rows, self._places_of(actions["look"]))
         if self._with_history:
             self._remember(rows, self._taken[rows] - 1)
+
+    def _places_of(self, looks: NDArray) -> Floats:
+        """Return the places or moves (n, 2), (x, y), that `looks` (n, ...) stand for."""
+        return self._view.tile_locations[looks] if self._view.look == "tiles" else looks
 
     def _show(self, rows: Rows) -> None:
         """Show a world as it is at the latest glimpse of `rows` (m,)."""
@@ -237,15 +258,20 @@ class PictureTask(Task):
         self._seen_from[rows, steps] = self._gaze.locations[rows]
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
+        further = self._further(rows)
         if self._full:
-            return {"scene": self._stage.whole(self._stage.scene_of[rows])}
+            return {"scene": self._stage.whole(self._stage.scene_of[rows])} | further
+        if self._with_context:
+            scenes, first = self._stage.scene_of[rows], self._taken[rows] <= 1
+            context = coarse_views(self._stage, scenes, first, self._hidden.shape[0])
+            further = further | {"context": context}
         if self._with_history:
-            return {
+            return further | {
                 "glimpse": self._glimpses[rows],
                 "location": self._seen_from[rows],
                 "remaining": remaining,
             }
-        return {
+        return further | {
             "glimpse": self._stage.read(rows, self._gaze.centres),
             "location": self._gaze.locations[rows].astype(np.float32),
             "remaining": remaining,
@@ -253,7 +279,7 @@ class PictureTask(Task):
 
     def info(self, rows: Rows) -> Arrays:
         entries: Arrays = {"target_box": self._target_boxes[self._stage.scene_of[rows]]}
-        if self.levels is not None:
+        if self._near:
             entries["length"] = self._distances[rows // self._copies]
         if self.num_scenes is not None:
             entries["scene"] = self._indices[rows // self._copies]
@@ -267,17 +293,21 @@ class PictureTask(Task):
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
         # Before the first look, nothing was taken yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
+        parts = {"look": self._looks_at(boxes)}
+        if self._stop:
+            parts["stop"] = np.zeros(len(boxes), np.int64)
+        return parts
+
+    def _looks_at(self, boxes: Floats) -> NDArray:
+        """Return the looks at the middles of `boxes` (num_envs, 4), in look coordinates."""
         middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
-        view, looks = self._view, middles
+        view = self._view
         if view.look == "tiles":
             distances = ((middles[:, None] - view.tile_locations[None]) ** 2).sum(axis=-1)
-            looks = distances.argmin(axis=1)
-        elif view.look == "relative":
-            looks = project_to_disc((middles - self._gaze.locations) / view.max_move)
-        parts = {"look": looks}
-        if self._stop:
-            parts["stop"] = np.zeros(len(looks), np.int64)
-        return parts
+            return np.asarray(distances.argmin(axis=1))
+        if view.look == "relative":
+            return project_to_disc((middles - self._gaze.locations) / view.max_move)
+        return middles
 
     # --- state and pictures ------------------------------------------------------------------
 
@@ -329,3 +359,7 @@ class PictureTask(Task):
             caption=caption,
             **answers,
         )
+
+
+def _dict_of(parts: Mapping[str, spaces.Box]) -> spaces.Dict:
+    return spaces.Dict(list(parts.items()))  # pairs: a dict would be sorted

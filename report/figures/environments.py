@@ -68,13 +68,12 @@ def _scene_frame(row: Row) -> NDArray[np.uint8]:
         env = made.unwrapped
         assert isinstance(env, GlimpseEnv)
         observation, info = env.reset(seed=SEED)
-        asked, answer = "answer" in env.task.components, 0
         steps = min(LOOKS, env.task.budget - 1)
         for step in range(steps):
+            action = {name: part[0] for name, part in env.task.oracle().items()}
             look = _oracle_look(row, observation["location"], info["target_box"], step)
-            others = {"answer": answer} if asked else {"act": env.task.oracle()["act"][0]}
-            observation, _, _, _, info = env.step({"look": look, **others})
-            answer = info.get("target", 0)
+            going_on = {"stop": 0} if "stop" in action else {}
+            observation, _, _, _, info = env.step(action | {"look": look} | going_on)
         return _frame(env, steps + 1)
 
 

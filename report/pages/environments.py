@@ -246,7 +246,7 @@ def _list(environments: list[Environment]) -> str:
 def _setting(environment: Environment) -> dict[str, str]:
     """The columns that tell environments apart: what is hidden, and how it is looked at."""
     arguments, space = environment.arguments, environment.action_space
-    asked = "answer" if "answer" in space.spaces else "act"
+    asked = next(name for name in ("answer", "act", "stop") if name in space.spaces)
     answers = space[asked]
     assert isinstance(answers, spaces.Discrete)
     if _is_memory(environment):
@@ -259,12 +259,14 @@ def _setting(environment: Environment) -> dict[str, str]:
             "answer": f"{answers.n - environment.is_optional} symbols, {how_often}",
         }
     when = {"final": ", last step", "dense": ", every step"}.get(arguments.get("reward", ""), "")
+    if "looks_per_answer" in arguments:
+        when = f", every {arguments['looks_per_answer']} glimpses"
     return {
         "scene": _scene(environment),
         "glimpse": _glimpse(environment),
         "look": _look(arguments, space),
         "budget": str(environment.described.budget),
-        asked: f"1 of {answers.n}{when}",
+        asked: "when to stop" if asked == "stop" else f"1 of {answers.n}{when}",
     }
 
 
@@ -287,6 +289,8 @@ def _scene(environment: Environment) -> str:
     arguments = environment.arguments
     clutter, piece = arguments.get("clutter"), arguments.get("clutter_size")
     view, scene = environment.described.picture_view, str(arguments.get("scene", "screen"))
+    if "scene" not in arguments and "source" in arguments:
+        scene = f"{arguments['source']}, {_how_many(arguments)}"
     assert view is not None
     _, height, width = view.scene_shape
     hidden = scene.rpartition(":")[2].replace("_", " ")
@@ -294,6 +298,15 @@ def _scene(environment: Environment) -> str:
         hidden = hidden.replace("images", arguments["source"])
     text = f"{height}x{width} {hidden}"
     return f"{text}, {clutter} pieces of {piece}x{piece}" if clutter else text
+
+
+def _how_many(arguments: dict[str, Any]) -> str:
+    """How many images a scene of several has."""
+    if "images" in arguments:
+        return f"{arguments['images']} in all"
+    if "length" in arguments:
+        return f"{arguments['min_length']} to {arguments['length']} in a row"
+    return "one or two"
 
 
 def _glimpse(environment: Environment) -> str:

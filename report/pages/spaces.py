@@ -20,6 +20,7 @@ MEANINGS: dict[str, str] = {
     "answer: may pass": "the answer or the symbol to put out, 0 for nothing",
     "act": "what moves the world (see below)",
     "stop": "1 ends the episode with this answer",
+    "stop: alone": "1 ends the episode where the gaze is now",
     "write": "what to write, 0 keeps what is there",
     "glimpse": "what the last look showed",
     "location": "where the glimpse was taken, (x, y)",
@@ -27,6 +28,8 @@ MEANINGS: dict[str, str] = {
     "priority": "of the symbol under the input head",
     "shown": "the pair to be written by this look",
     "query": "what is asked for",
+    "question": "the class that is asked for, one-hot",
+    "context": "the whole scene, coarsely, with the first glimpse; zeros later",
     "remaining": "glimpses left / budget",
     "last_action": "the action just taken",
     "scene": "all that is hidden: of a picture (C, H, W)",
@@ -59,6 +62,8 @@ def space_table(
         meaning = _meaning(key, arguments)
         if key == "answer" and optional:
             meaning = MEANINGS["answer: may pass"]
+        if key == "stop" and "answer" not in space.spaces:
+            meaning = MEANINGS["stop: alone"]
         if key == "answer" and answers:
             meaning = f"{question} {', '.join(_numbered(answers))}".strip()
         kind = f"`{type(leaf).__name__}`, {np.dtype(leaf.dtype).name}"

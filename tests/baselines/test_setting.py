@@ -62,3 +62,10 @@ def test_an_environment_without_an_answer_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(setting_module, "_describe", lambda *_: acting)
     with pytest.raises(ValueError, match=r"asks for no answer.*its actions are act"):
         Setting.of(CENTRED, {})
+
+
+@pytest.mark.parametrize("name", ["DigitSequenceGlyphs", "DescribeSceneGlyphs"])
+def test_a_picture_that_is_answered_in_several_steps_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="asks for several answers, one after another"):
+        Setting.of(f"Glimpse/{name}-v0", {})
+    Setting.of("Glimpse/MovingDigitGlyphs-v0", {})  # asked the same at every step

@@ -21,6 +21,7 @@ _PICTURES: dict[str, dict[str, Any]] = {
     "relative": dict(look="relative", max_move=0.5),
     "stop": dict(stop=True, glimpse_cost=0.01),
     "history": dict(history=True, reward="dense"),
+    "context": dict(context=True),
     "inside": dict(inside=True),
     "validation": dict(split="validation"),
     "full": dict(view="full"),
@@ -29,8 +30,16 @@ _MEMORY: dict[str, dict[str, Any]] = {
     "test": dict(split="test"),
     "full": dict(view="full"),
 }
+_LOOKS: dict[str, dict[str, Any]] = {
+    "tiles": dict(look="tiles", history=True),
+    "validation": dict(split="validation"),
+    "full": dict(view="full"),
+}
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "Glimpse/ClutteredGlyphs-v0": _PICTURES,
+    "Glimpse/SearchGlyphs-v0": _LOOKS,
+    "Glimpse/DigitSequenceGlyphs-v0": _LOOKS,
+    "Glimpse/DescribeSceneGlyphs-v0": _LOOKS,
     "Glimpse/Reverse-v0": _MEMORY | {"memory": dict(memory=True)},
     "Glimpse/PrioritySort-v0": _MEMORY,
     "Glimpse/AssociativeRecall-v0": _MEMORY,

@@ -19,6 +19,10 @@ from glimpse_envs.testing import random_actions
 # Few sides of a glimpse: each is compiled anew.
 PICTURE: dict[str, list[Any]] = {
     "scene_size": [28, 33, 60, 101],
+    "scene_width": [110, 131],
+    "images": [1, 2],
+    "image_size": [7, 20],
+    "combinations": [None, "all"],
     "clutter": [0, 1, 5],
     "clutter_size": [1, 7, 28],
     "budget": [1, 2, 5],
@@ -28,6 +32,7 @@ PICTURE: dict[str, list[Any]] = {
     "look": ["continuous", "tiles", "relative"],
     "max_move": [0.2, 2.0],
     "history": [True, False],
+    "context": [True, False],
     "stop": [True, False],
 }
 TAPE: dict[str, list[Any]] = {

@@ -45,6 +45,8 @@ class ImageClassification(PictureTask):
     `location` (2,): where it was taken. `remaining` (1,): glimpses left / budget. With
     `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where
     none was taken yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
     With `view="full"` `scene` (C, H, W) alone; an episode is one answer, or, where the scene moves,
     T.
 
@@ -106,6 +108,7 @@ class ImageClassification(PictureTask):
             to (k / 16)² of the way from the target to the uniform place, and `info["length"]` is k.
         view: "glimpse", or "full" for the whole scene in one step.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
 
@@ -135,6 +138,7 @@ class ImageClassification(PictureTask):
         reward: str = "final",
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
         stop: bool = False,
         glimpse_cost: float = 0.0,
         **own: Any,
@@ -167,6 +171,7 @@ class ImageClassification(PictureTask):
             budget=budget,
             view=view,
             history=history,
+            context=context,
             stop=stop,
             glimpse_cost=glimpse_cost,
             answers=pictures.answers,

@@ -135,6 +135,8 @@ class Catch(PictureTask):
     the screen; scale k shows a window of side g 2**k pixels. `location` (2,): where it was taken.
     `remaining` (1,): glimpses left / budget. With `history=True` `glimpse` (T, K, g, g) and
     `location` (T, 2) hold all glimpses so far, each as it was seen.
+    With `context=True` also `context` (1, 12, 12): area means of the whole screen, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
     With `view="full"` `scene` (1, H, H) alone, at each of the T steps.
 
     ## Rewards
@@ -171,6 +173,7 @@ class Catch(PictureTask):
         max_move: the longest relative move, in look coordinates.
         view: "glimpse", or "full" for the whole screen at every step.
         history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:
@@ -190,6 +193,7 @@ class Catch(PictureTask):
         max_move: float = 0.2,
         view: str = "glimpse",
         history: bool = False,
+        context: bool = False,
         glimpse_cost: float = 0.0,
     ) -> None:
         check_choice("split", split, SPLITS)
@@ -208,6 +212,7 @@ class Catch(PictureTask):
             budget=self._size,
             view=view,
             history=history,
+            context=context,
             glimpse_cost=glimpse_cost,
         )
         parts = self.look_components | {"act": Component(spaces.Discrete(3))}

@@ -18,6 +18,7 @@ class Hidden(ABC):
         question: what is asked, in words, such as "Which digit is it?"; "" where nothing is.
         answers: the names of the answers, indexed by label.
         targets: most targets in a picture, at least 1.
+        parts: numbers that label a picture, at least 1.
         fingerprint: of a user's own images; "" where there are none.
         moves: whether a picture changes from glimpse to glimpse.
     """
@@ -26,6 +27,7 @@ class Hidden(ABC):
     question: str = ""
     answers: tuple[str, ...] = ()
     targets: int = 1
+    parts: int = 1
     fingerprint: str = ""
     moves: bool = False
 
@@ -58,7 +60,15 @@ class Scene(Hidden):
     dtype: type
 
     def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> Stage:
-        return StillStage(self.draw, self.shape, self.dtype, self.targets, sensor, num_envs, copies)
+        return StillStage(
+            self.draw,
+            self.shape,
+            self.dtype,
+            (self.targets, self.parts),
+            sensor,
+            num_envs,
+            copies,
+        )
 
     @abstractmethod
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
@@ -69,7 +79,7 @@ class Scene(Hidden):
             which: indices into the arrays below.
             keys: of all n scenes.
             canvas: (n, C, H + 2, W + 2), the picture within a border of zeros that stays zero.
-            labels: (n,) in [0, len(answers)).
+            labels: (n,) in [0, len(answers)); of a scene with `parts` > 1 (n, parts).
             boxes: (n, 4), the target's x0, y0, x1, y1 in pixels; of a scene with `targets` > 1
                 (n, targets, 4), in the order in which they are to be looked at, and NaN behind the
                 last where a picture has fewer.

@@ -23,7 +23,8 @@ class Stage(ABC):
             where it moves, one for each row.
         boxes: (scenes, 4) float64, the target's x0, y0, x1, y1 in pixels; (scenes, targets, 4)
             where there are several.
-        labels: (scenes,) int64, the right answer; 0 where none is asked for.
+        labels: (scenes,) int64, the right answer; 0 where none is asked for; (scenes, parts) where
+            several numbers label a picture.
     """
 
     scene_of: Ints
@@ -60,7 +61,7 @@ class StillStage(Stage):
         draw: draws the scenes of groups.
         shape: (C, H, W) of a scene.
         dtype: of the canvas.
-        targets: most targets in a scene.
+        counts: most targets in a scene, and numbers that label it.
         sensor: reads the glimpses; None where none are read.
         num_envs: rows.
         copies: rows in a group.
@@ -71,7 +72,7 @@ class StillStage(Stage):
         draw: Draw,
         shape: tuple[int, int, int],
         dtype: type,
-        targets: int,
+        counts: tuple[int, int],
         sensor: Sensor | None,
         num_envs: int,
         copies: int,
@@ -83,7 +84,8 @@ class StillStage(Stage):
         else:
             self._canvas, self._sums = sensor.allocate(groups, dtype)
         self.scene_of = np.repeat(np.arange(groups), copies)
-        self.labels = np.zeros(groups, np.int64)
+        targets, parts = counts
+        self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:

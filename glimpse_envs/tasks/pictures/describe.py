@@ -1,0 +1,242 @@
+"""Describe a scene of one or two images, word by word."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymnasium import spaces
+
+from glimpse_envs.core.arguments import check_choice
+from glimpse_envs.core.arrays import Bools, Ints
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
+from glimpse_envs.tasks.pictures.captions import NO_WORD, Captions
+from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.scenes.image_layout import PAIRS, ImageLayout
+from glimpse_envs.vision.sensors.retina import Retina
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
+
+
+class DescribeScene(PictureTask):
+    """Describe a scene of one or two images in a sentence, a word at each look.
+
+    ## Description
+
+    A digit lies to the left or right of another, above or below another, or alone in a corner. The
+    agent takes a glimpse and writes a word at each step, until it writes "." or has written 12
+    words: "the digit 3 is on the left of the digit 7 .", "the digit 3 is above the digit 7 ." or
+    "the digit 3 is on the top left .". There are 22 words with ten classes: the classes, "the",
+    the source's name of a class ("digit"), "is", "on", "of", "left", "right", "above", "below",
+    "top", "bottom" and ".". The first two words are always the same, so that three glimpses are
+    taken before the first digit has to be named.
+
+    It is the "MNIST with captions" of Mansimov et al. (ICLR 2016), whose relations these are. There
+    two digits are up to four columns off their sides, and may overlap by that; here each lies
+    within its half, or quarter, of the scene. There as here one of two sentences that say the same
+    is the scene's: the relation is uniform over eight, "left of" and "right of" apart.
+
+    Combinations of a class and a place (left, right, above, below, and four corners) are held out:
+    class c at the p-th place (from 0, in this order) where (c + p) % 5 == 0, one in five. Scenes of
+    "train" have none of them; in those of "validation" and "test" every digit is in one, so that
+    what is tested is composition: each class and each place was seen in training, never together.
+
+    ## Action Space
+
+    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
+    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
+    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
+    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
+    `answer`: the next word.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
+    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
+    `last_action` (words,): the word written last, one-hot; zeros before the first. `location` (2,):
+    where the glimpse was taken. `remaining` (1,): glimpses left / 12. With `history=True`,
+    `glimpse` (12, ...) and `location` (12, 2) hold all glimpses so far, zeros where none was taken
+    yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
+    With `view="full"` `scene` (C, H, W) and `last_action`, at every step.
+
+    ## Rewards
+
+    1 with the last word, if the sentence is right: one of the two (of a corner one) sentences above
+    that say of the scene what is so, "A is on the left of B" and "B is on the right of A" alike.
+
+    ## Episode End
+
+    The first glimpse is given by `reset`, at a uniform place, and counts towards the budget of 12.
+    An episode ends with the word ".", or with the 12th word. A spent budget terminates: the agent
+    can see it. Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the word that was right there: the next one of the scene's sentence, or,
+    where the words so far are those of the equivalent sentence alone, of that one. (After a mistake
+    it is the word at that position of the scene's sentence.) `target_mask`, whether that sentence
+    has a word at this position; `success`, whether the sentence is complete and right. Always
+    `target_box` (2, 4): x0, y0, x1, y1 of the sentence's subject and object in look coordinates,
+    NaN for no object; in a fixed split `scene`, the scene's number; with `copies` of more than 1
+    `waiting`.
+
+    ## References
+
+    Mansimov, Parisotto, Ba and Salakhutdinov, Generating Images from Captions with Attention, ICLR
+    2016; their generator is github.com/emansim/text2image, mnist-captions.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        source: "glyphs" (built in), "mnist", or another source (see `ImageClassification`); the
+            name of each class is a word.
+        split: "train" deals fresh scenes for ever; "validation" and "test" are 10,000 each, of the
+            split's images.
+        combinations: of class and place in the scenes: "trained", none that is held out; "new",
+            those that are held out alone; "all"; None: "trained" under the split "train", "new"
+            under the others.
+        scene_size: the scene's side in pixels, at least twice the images'.
+        glimpse_size: g, the side of a glimpse in cells.
+        scales: K, each covering twice the side of the last.
+        inside: keep the whole glimpse inside the scene.
+        look: "continuous", "tiles" or "relative".
+        max_move: the longest relative move, in look coordinates.
+        view: "glimpse", or "full" for the whole scene at every step.
+        history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others.
+        glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image (at
+            the first reset).
+    """
+
+    answer_reward = 0.0  # a right word alone earns nothing
+
+    def __init__(
+        self,
+        *,
+        source: str = "glyphs",
+        split: str = "train",
+        combinations: str | None = None,
+        scene_size: int = 60,
+        glimpse_size: int = 12,
+        scales: int = 3,
+        inside: bool = False,
+        look: str = "continuous",
+        max_move: float = 0.2,
+        view: str = "glimpse",
+        history: bool = False,
+        context: bool = False,
+    ) -> None:
+        check_choice("split", split, SPLITS)
+        if combinations is None:
+            combinations = "trained" if split == "train" else "new"
+        scene = ImageLayout(
+            split=split, source=source, scene_size=scene_size, combinations=combinations
+        )
+        self._captions = Captions(scene.kind, scene.answers)
+        super().__init__(
+            scene,
+            sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
+            inside=inside,
+            look=look,
+            max_move=max_move,
+            budget=Captions.LENGTH,
+            view=view,
+            history=history,
+            context=context,
+            answers=self._captions.words,
+        )
+        self.budget, self.fixed_steps = Captions.LENGTH, False
+        self.question, self._allowed = scene.question, scene.allowed
+        words = spaces.Discrete(len(self._captions.words))
+        parts = self.look_components | {"answer": Component(words, taught=True, entropy=False)}
+        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+
+    def _further_parts(self) -> dict[str, spaces.Box]:
+        return {"last_action": spaces.Box(0.0, 1.0, (len(self._captions.words),), np.float32)}
+
+    @property
+    def chance(self) -> float:
+        """Mean return of the best blind policy: it writes the sentence that is most often right."""
+        relations, alike = len(self._allowed), 1.0 / self._allowed.sum(axis=1)  # classes, at places
+        pairs = [2 / relations * alike[p] * alike[p ^ 1] for p in range(PAIRS)]
+        return float(max([*pairs, *(alike[PAIRS:] / relations)]))
+
+    @property
+    def ceiling(self) -> float:
+        """Return of a right sentence."""
+        return 1.0
+
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
+        super().allocate(num_envs, copies, taken)
+        shape = num_envs, self.budget
+        self._written = np.full(shape, NO_WORD)
+        # The scene's sentence and its equivalent.
+        self._right = np.full((2, num_envs // copies, self.budget), NO_WORD)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        super().deal(groups, keys)
+        relations, subjects, objects = self._stage.labels[groups].T
+        self._right[0, groups] = self._captions.write(relations, subjects, objects)
+        self._right[1, groups] = self._captions.equivalent(relations, subjects, objects)
+        self._written[rows_of(groups, self._copies)] = NO_WORD
+
+    def _followed(self, rows: Rows) -> tuple[Ints, Bools]:
+        """Return the sentence (m, 12) that the words of `rows` (m,) so far follow, and whether they
+        follow one, (m,)."""
+        right, written = self._right[:, rows // self._copies], self._written[rows]
+        before = np.arange(self.budget) < self._taken[rows, None] - 1
+        own, other = ((right == written) | ~before).all(axis=2)
+        return np.where((other & ~own)[:, None], right[1], right[0]), own | other
+
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
+        followed, follows = self._followed(rows)
+        position = self._taken[rows] - 1
+        words = self._answers[rows] = actions["answer"][rows]
+        target = followed[np.arange(len(rows)), position]
+        asked, end = target != NO_WORD, self._captions.end
+        self._written[rows, position] = words
+        success = follows & (words == target) & (target == end)
+        target = np.where(asked, target, end)
+        return Outcome(success.astype(np.float64), success, target, asked, terminated=words == end)
+
+    def _further(self, rows: Rows) -> Arrays:
+        before = self._taken[rows] - 2
+        words = np.where(before >= 0, self._written[rows, np.maximum(before, 0)], NO_WORD)
+        return {
+            "last_action": (words[:, None] == np.arange(len(self._captions.words))).astype(
+                np.float32
+            )
+        }
+
+    def oracle(self) -> Arrays:
+        rows = np.arange(len(self._taken))
+        followed, _ = self._followed(rows)
+        words = followed[rows, np.maximum(self._taken - 1, 0)]
+        return self._looks_at_target() | {"answer": np.where(words < 0, self._captions.end, words)}
+
+    def state_arrays(self) -> Arrays:
+        return super().state_arrays() | {"written": self._written}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        words = (NO_WORD, self._captions.end)
+        return super().state_bounds() | {"answers": words, "written": words}
+
+    def picture(self, row: int, caption: str) -> "Picture":
+        written, right = self._written[row], self._right[:, row // self._copies]
+        equal = (right == written).all(axis=1)
+        ended = bool((written == self._captions.end).any() or (written != NO_WORD).all())
+        target = self._captions.text(right[1] if equal[1] and not equal[0] else right[0])
+        return self.picture_of(
+            row,
+            caption if ended else f"{caption}, target: {target}",
+            answer=self._captions.text(written) or None,
+            target=target if ended else None,
+        )

@@ -1,0 +1,220 @@
+"""Search: find the image of the class that is asked for, and stop there."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymnasium import spaces
+
+from glimpse_envs.core.arguments import check_choice
+from glimpse_envs.core.arrays import Bools, Floats, Ints
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import Arrays, Component, Outcome, Rows
+from glimpse_envs.tasks.pictures.search_levels import SearchLevels
+from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.scenes.image_search import ImageSearch
+from glimpse_envs.vision.sensors.retina import Retina
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
+
+
+class Search(PictureTask):
+    """Find the image of the class that is asked for among others, and stop there.
+
+    ## Description
+
+    A scene of `images` images that do not overlap, on black. Each observation asks for a class, of
+    which exactly one of the images is: the target. Nothing is answered: the agent takes glimpses,
+    and stops when its gaze, the place of its latest glimpse, lies on the target. The target's place
+    is uniform over all that are wholly inside the scene; each other image's is uniform over those
+    at which it overlaps none of the images before it. The others are of other classes than the one
+    asked for; several may be of one class.
+
+    The finest window of a glimpse is less than half as wide as a digit of 28 pixels, as in
+    ClutteredMNIST; the coarsest of four, of 96 pixels, spans two fifths of the scene's side, in
+    which a digit is three to four cells wide: enough to see where something is, not what.
+
+    ## Action Space
+
+    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
+    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
+    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
+    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
+    `stop`: 1 ends the episode where the gaze is now.
+    With `view="full"` `look` alone, a place or a tile: to point at the target.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
+    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
+    `question` (classes,): the class that is asked for, one-hot, at every step. `location` (2,):
+    where the glimpse was taken. `remaining` (1,): glimpses left / budget. With `history=True`,
+    `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where none was taken
+    yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
+    With `view="full"` `scene` (C, H, W) and `question`.
+
+    ## Rewards
+
+    1 for stopping with the gaze within the target's box (left and top edges included), 0 for
+    stopping elsewhere or not at all; in the full view 1 for a look within it. `glimpse_cost` is
+    subtracted for every glimpse after the first.
+
+    ## Episode End
+
+    The first glimpse is given by `reset`, at a uniform place, and counts towards the `budget` T. An
+    episode ends when the agent stops, or with the T-th action, which may still be a stop. A spent
+    budget terminates: the agent can see it. Episodes are never truncated.
+
+    ## Information
+
+    After a step `success`, whether the agent has stopped on the target; always `target_box` (4,):
+    x0, y0, x1, y1 of the target in look coordinates; in a fixed split `scene`, the scene's number;
+    with `copies` of more than 1 `waiting`, whether the row stood still because its episode has
+    ended and that of a copy has not.
+
+    ## References
+
+    The scene is this suite's; its glimpses are those of Mnih et al., Recurrent Models of Visual
+    Attention, NIPS 2014.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        source: "glyphs" (built in), "mnist", or another source of at least two classes (see
+            `ImageClassification`).
+        split: "train" deals fresh scenes for ever; under "validation" and "test" image k is scene
+            k's target, dealt once each.
+        scene_size: the scene's side in pixels.
+        images: their number, the target included.
+        budget: T, glimpses in an episode, the first included.
+        glimpse_size: g, the side of a glimpse in cells.
+        scales: K, each covering twice the side of the last.
+        inside: keep the whole glimpse inside the scene.
+        look: "continuous", "tiles" or "relative".
+        max_move: the longest relative move, in look coordinates.
+        view: "glimpse", or "full" for the whole scene in one step.
+        history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
+        glimpse_cost: price of a glimpse, >= 0.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others; the images may find
+            no room.
+        glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image (at
+            the first reset).
+    """
+
+    def __init__(
+        self,
+        *,
+        source: str = "glyphs",
+        split: str = "train",
+        scene_size: int = 240,
+        images: int = 12,
+        budget: int = 16,
+        glimpse_size: int = 12,
+        scales: int = 4,
+        inside: bool = False,
+        look: str = "continuous",
+        max_move: float = 0.2,
+        view: str = "glimpse",
+        history: bool = False,
+        context: bool = False,
+        glimpse_cost: float = 0.0,
+    ) -> None:
+        check_choice("split", split, SPLITS)
+        if view == "full" and look == "relative":
+            raise ValueError(
+                "view='full' points at a place, and has no gaze to move: choose look='continuous' "
+                "or 'tiles'"
+            )
+        scene = ImageSearch(split=split, source=source, scene_size=scene_size, images=images)
+        super().__init__(
+            scene,
+            sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
+            inside=inside,
+            look=look,
+            max_move=max_move,
+            budget=budget,
+            view=view,
+            history=history,
+            context=context,
+            stop=view != "full",
+            glimpse_cost=glimpse_cost,
+        )
+        self.question, self._names = scene.question, scene.answers
+        self._levels = SearchLevels(
+            self._view, scene.image_shape, self.glimpse_cost, self.budget > 1, self._full
+        )
+        look_space = self._look_space
+        self.components = {"look": Component(look_space)}
+        if not self._full:
+            # A stop counts with a spent budget too: it says that the gaze lies on the target.
+            stop = Component(spaces.Discrete(2))
+            self.components = {"look": Component(look_space, effect="continuing"), "stop": stop}
+
+    def _further_parts(self) -> dict[str, spaces.Box]:
+        classes = len(self._hidden.answers)
+        return {"question": spaces.Box(0.0, 1.0, (classes,), np.float32)}
+
+    @property
+    def chance(self) -> float:
+        """Mean return of the best blind policy: it goes where the target is likeliest, and stops;
+        with relative looks an upper bound."""
+        return self._levels.chance
+
+    @property
+    def ceiling(self) -> float:
+        """Mean return of looking at the target and stopping; with relative looks an upper bound
+        where glimpses cost."""
+        return self._levels.ceiling
+
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
+        if self._full:
+            stopped = np.ones(len(rows), np.bool_)
+            gazes = self._view.space.to_pixels(self._places_of(actions["look"])[rows])
+        else:
+            stopped, gazes = actions["stop"][rows] == 1, self._gaze.centres[rows]
+        found = stopped & self._within_target(rows, gazes)
+        self._answers[rows] = np.where(stopped, found, -1)
+        return Outcome(found.astype(np.float64), success=found)
+
+    def _within_target(self, rows: Rows, gazes: Floats) -> Bools:
+        """Return whether `gazes` (m, 2), (x, y) in pixels, lie on the targets of `rows` (m,)."""
+        boxes = self._stage.boxes[self._stage.scene_of[rows]]
+        return np.asarray(((boxes[:, :2] <= gazes) & (gazes < boxes[:, 2:])).all(axis=1))
+
+    def _further(self, rows: Rows) -> Arrays:
+        classes = np.eye(len(self._names), dtype=np.float32)
+        return {"question": classes[self._labels_of(rows)]}
+
+    def _labels_of(self, rows: Rows) -> Ints:
+        return self._stage.labels[self._stage.scene_of[rows]]
+
+    def oracle(self) -> Arrays:
+        rows = np.arange(len(self._taken))
+        looks = self._looks_at(self._target_boxes[self._stage.scene_of].astype(np.float64))
+        if self._full:
+            return {"look": looks}
+        stop = self._within_target(rows, self._gaze.centres)
+        if self._view.look != "relative":  # a look that misses the target is not worth its price
+            aimed = self._view.space.to_pixels(self._places_of(looks))
+            stop |= ~self._within_target(rows, aimed) | (self.glimpse_cost >= 1.0)
+        return {"look": looks, "stop": stop.astype(np.int64)}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        return super().state_bounds() | {"answers": (-1, 1)}
+
+    def picture(self, row: int, caption: str) -> "Picture":
+        (label,), answer = self._labels_of(np.array([row])), int(self._answers[row])
+        target = f"on {self._names[label]}"
+        return self.picture_of(
+            row,
+            f"where is {self._names[label]}? {caption}",
+            answer=(None, "elsewhere", target)[answer + 1],
+            target=target,
+        )

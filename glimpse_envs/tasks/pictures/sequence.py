@@ -1,0 +1,259 @@
+"""Digit sequence: read a row of images from left to right, and say where it ends."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from gymnasium import spaces
+
+from glimpse_envs.core.arguments import check_choice, check_integers, check_lengths
+from glimpse_envs.core.arrays import Bools, Floats, Ints
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
+from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.scenes.image_row import ImageRow
+from glimpse_envs.vision.sensors.retina import Retina
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
+
+
+class DigitSequence(PictureTask):
+    """Read a row of images from left to right, an answer every few glimpses, and say where it ends.
+
+    ## Description
+
+    1 to `length` images of a source stand in a row; how many, S, is the scene's level, and not
+    known to the agent. After each `looks_per_answer` glimpses, N, one answer is scored: the class
+    of the first image, of the second, and so on, then "end". It is the task of DRAM on street
+    numbers (Ba, Mnih and Kavukcuoglu, ICLR 2015, section 4.2: S of at most 5, N = 3, at most 18
+    glimpses of 54x54 pixels), with rows of digits: each is scaled to `image_size` pixels by area
+    means, lies up to `jitter` pixels above or below the row, and up to `gap` pixels from the next;
+    the row's place is uniform. Digits are uniform, and do not depend on each other.
+
+    ## Action Space
+
+    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
+    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
+    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
+    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
+    `answer`: the class of the image whose turn it is, or, after the last class, "end"; ignored but
+    in every N-th step.
+
+    ## Observation Space
+
+    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
+    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
+    `location` (2,): where it was taken. `remaining` (1,): glimpses left / T, where T is the budget
+    of the longest row, N (`length` + 1), whatever the row's own length is, so that it does not tell
+    the length. With `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so
+    far, zeros where none was taken yet.
+    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
+    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
+    With `view="full"` `scene` (C, H, W) alone, and every step is scored.
+
+    ## Rewards
+
+    1 / (S + 1) for every right answer that is scored: 1 in all. A wrong one ends the episode, as in
+    DRAM.
+
+    ## Episode End
+
+    The first glimpse is given by `reset`, at a uniform place, and counts. The first wrong answer
+    that is scored terminates the episode, and so does the right "end": after N (S + 1) glimpses.
+    Episodes are never truncated.
+
+    ## Information
+
+    After a step `target`, the right answer, `target_mask`, whether the answer was scored, and
+    `success`, whether the whole row was read rightly; always `length`, S, and `target_box` (4,):
+    x0, y0, x1, y1 of the image whose turn it is, in look coordinates, of the last one while "end"
+    is; in a fixed split `scene`, the scene's number; with `copies` of more than 1 `waiting`.
+
+    ## References
+
+    Ba, Mnih and Kavukcuoglu, Multiple Object Recognition with Visual Attention, ICLR 2015.
+
+    ## Version History
+
+    v0: first.
+
+    Args:
+        source: "glyphs" (built in), "mnist", or another source (see `ImageClassification`).
+        split: "train" deals fresh scenes for ever; under "validation" and "test" the first image of
+            scene k is image k.
+        scene_size: the scene's height in pixels.
+        scene_width: its width in pixels.
+        min_length, length: the fewest and the most images in a row.
+        image_size: the side of each image in pixels.
+        jitter: the most pixels of an image above or below its row.
+        gap: the most pixels between neighbours.
+        looks_per_answer: N, glimpses for each answer.
+        glimpse_size: g, the side of a glimpse in cells.
+        scales: K, each covering twice the side of the last.
+        inside: keep the whole glimpse inside the scene.
+        look: "continuous", "tiles" or "relative".
+        max_move: the longest relative move, in look coordinates.
+        view: "glimpse", or "full" for the whole scene at every step.
+        history: observe all glimpses so far.
+        context: observe a coarse view of the whole scene with the first glimpse.
+
+    Raises:
+        ValueError: an argument is not one of these or does not fit the others; the longest row has
+            no room.
+        glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
+    """
+
+    answer_reward: Floats
+    levels: tuple[int, int]
+
+    def __init__(
+        self,
+        *,
+        source: str = "glyphs",
+        split: str = "train",
+        scene_size: int = 54,
+        scene_width: int = 110,
+        min_length: int = 1,
+        length: int = 5,
+        image_size: int = 20,
+        jitter: int = 4,
+        gap: int = 2,
+        looks_per_answer: int = 3,
+        glimpse_size: int = 12,
+        scales: int = 3,
+        inside: bool = False,
+        look: str = "continuous",
+        max_move: float = 0.2,
+        view: str = "glimpse",
+        history: bool = False,
+        context: bool = False,
+    ) -> None:
+        check_choice("split", split, SPLITS)
+        check_lengths(1, min_length, length)
+        check_integers(1, looks_per_answer=looks_per_answer)
+        scene = ImageRow(
+            split=split,
+            source=source,
+            scene_size=scene_size,
+            scene_width=scene_width,
+            length=length,
+            image_size=image_size,
+            jitter=jitter,
+            gap=gap,
+        )
+        names = (*scene.answers, "end")
+        super().__init__(
+            scene,
+            sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
+            inside=inside,
+            look=look,
+            max_move=max_move,
+            budget=int(looks_per_answer) * (int(length) + 1),
+            view=view,
+            history=history,
+            context=context,
+            answers=names,
+        )
+        self.levels, self.fixed_steps = (int(min_length), int(length)), False
+        self._per_answer = 1 if self._full else int(looks_per_answer)
+        self.budget = self._per_answer * (int(length) + 1)
+        self.question, self._names, self._end = scene.question, names, len(scene.answers)
+        answer = Component(spaces.Discrete(len(names)), effect="scored", taught=True, entropy=False)
+        parts = self.look_components | {"answer": answer}
+        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+
+    @property
+    def chance(self) -> float:
+        """Mean return of the best blind policy, over lengths that are all alike likely: it answers
+        so many classes, then "end"."""
+        least, greatest = self.levels
+        return max(
+            float(np.mean([self._blind(guessed, row) for row in range(least, greatest + 1)]))
+            for guessed in range(greatest + 1)
+        )
+
+    def _blind(self, guessed: int, length: int) -> float:
+        """Return the mean return of `guessed` classes, then "end", in rows of `length`."""
+        right = sum(self._end**-k for k in range(1, min(guessed, length) + 1))
+        ended = self._end**-length if guessed == length else 0.0
+        return (right + ended) / (length + 1)
+
+    @property
+    def ceiling(self) -> float:
+        """Return of reading the whole row."""
+        return 1.0
+
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
+        super().allocate(num_envs, copies, taken)
+        self.answer_reward = np.ones(num_envs)
+        self._lengths = np.ones(num_envs // copies, np.int64)
+        self._given = np.full((num_envs, self.levels[1] + 1), -1, np.int64)  # scored answers
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        self._lengths[groups] = keys.levels[groups]
+        super().deal(groups, keys)
+        rows = rows_of(groups, self._copies)
+        self.answer_reward[rows] = 1.0 / (self._lengths[rows // self._copies] + 1)
+        self._given[rows] = -1
+
+    def _turns(self, rows: Rows, glimpses: Ints) -> tuple[Ints, Ints]:
+        """Return the number of the answer, from 0 on, that each of `glimpses` (m,), from 1 on, is
+        taken for, and the right one, (m,) each."""
+        groups = rows // self._copies
+        lengths, labels = self._lengths[groups], self._stage.labels.reshape(len(self._lengths), -1)
+        turns = np.clip((glimpses - 1) // self._per_answer, 0, lengths)
+        classes = labels[groups, np.minimum(turns, lengths - 1)]
+        return turns, np.where(turns == lengths, self._end, classes)
+
+    def _boxes(self, rows: Rows, glimpses: Ints) -> Floats:
+        """Return the boxes (m, 4), in look coordinates, of the images whose turn it is."""
+        groups, (turns, _) = rows // self._copies, self._turns(rows, glimpses)
+        boxes = self._target_boxes.reshape(len(self._lengths), -1, 4)
+        return boxes[groups, np.minimum(turns, self._lengths[groups] - 1)].astype(np.float64)
+
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
+        turns, target = self._turns(rows, self._taken[rows])
+        answers = self._answers[rows] = actions["answer"][rows]
+        scored = self._taken[rows] % self._per_answer == 0
+        right = scored & (answers == target)
+        self._given[rows[scored], turns[scored]] = answers[scored]
+        success = right & (target == self._end)
+        reward = right * self.answer_reward[rows]
+        return Outcome(reward, success, target, scored, terminated=scored & ~right | success)
+
+    def info(self, rows: Rows) -> Arrays:
+        boxes = self._boxes(rows, self._taken[rows]).astype(np.float32)
+        lengths = self._lengths[rows // self._copies]
+        return super().info(rows) | {"length": lengths, "target_box": boxes}
+
+    def oracle(self) -> Arrays:
+        rows = np.arange(len(self._taken))
+        answer = {"answer": self._turns(rows, self._taken)[1]}
+        if self._full:
+            return answer
+        return {"look": self._looks_at(self._boxes(rows, self._taken + 1))} | answer
+
+    def state_arrays(self) -> Arrays:
+        return super().state_arrays() | {"given": self._given}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        answers = (-1, self._end)
+        return super().state_bounds() | {"answers": answers, "given": answers}
+
+    def picture(self, row: int, caption: str) -> "Picture":
+        group = row // self._copies
+        labels = self._stage.labels.reshape(len(self._lengths), -1)[group]
+        whole = [*labels[: self._lengths[group]].tolist(), self._end]
+        given = [answer for answer in self._given[row].tolist() if answer >= 0]
+        going_on = given == whole[: len(given)] and len(given) < len(whole)
+        target = self._text(whole)
+        return self.picture_of(
+            row,
+            f"{caption}, target {target}" if going_on else caption,
+            answer=self._text(given) if given else None,
+            target=None if going_on else target,
+        )
+
+    def _text(self, answers: list[int]) -> str:
+        return " ".join(self._names[answer] for answer in answers)

@@ -1,0 +1,67 @@
+"""Learners take searches, sequences and descriptions."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from tests.support.tiny import SMALL
+
+SETTING: dict[str, Any] = {
+    "env_id": "Glimpse/SearchGlyphs-v0",
+    "env_kwargs": {"scene_size": 84, "images": 2, "budget": 4, "scales": 3},
+    "batch_size": 40,
+    "copies": 2,
+    "precision": "float32",
+    "network": SMALL,
+}
+LEARNERS: dict[str, Any] = {
+    "reinforce": lambda: Reinforce(ReinforceConfig(**SETTING)),
+    "actor_critic": lambda: ActorCritic(ActorCriticConfig(**SETTING, epochs=2, minibatches=2)),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_search_is_learned_by_reward_alone(name: str) -> None:
+    learner = LEARNERS[name]()
+    before = {key: value.clone() for key, value in learner.policy.state_dict().items()}
+    metrics = learner.update(0.5)
+    assert 0.0 <= metrics["error"] <= 1.0
+    assert learner.description.taught is None
+    after = learner.policy.state_dict()
+    for head in ("heads.look", "heads.stop", "glimpse_network.where.weight"):
+        moved = [key for key in after if key.startswith(head) and key != "heads.look.log_std"]
+        assert moved
+        assert all(not torch.equal(after[key], before[key]) for key in moved), head
+    learner.close()
+
+
+def test_what_is_asked_reaches_looks_and_stops() -> None:
+    learner = LEARNERS["reinforce"]()
+    policy, env = learner.policy, learner.env
+    observation = policy.as_tensors(env.reset(seed=0)[0])
+    asked = observation["question"]
+    others = observation | {"question": asked.roll(1, dims=1)}
+    decisions = [
+        policy(seen, policy.initial_state(len(asked)))[0] for seen in (observation, others)
+    ]
+    looks = [decision.heads["look"].mean for decision in decisions]
+    stops = [decision.heads["stop"].logits for decision in decisions]
+    assert (looks[0] != looks[1]).any(dim=1).all()
+    assert (stops[0] != stops[1]).any(dim=1).all()
+    learner.close()
+
+
+@pytest.mark.parametrize("learner", [Reinforce, ActorCritic])
+@pytest.mark.parametrize("name", ["DigitSequenceGlyphs", "DescribeSceneGlyphs"])
+def test_digits_and_words_are_taught(name: str, learner: Any) -> None:
+    kind = ReinforceConfig if learner is Reinforce else ActorCriticConfig
+    config = kind(env_id=f"Glimpse/{name}-v0", batch_size=20, precision="float32", network=SMALL)
+    taught = learner(config)
+    before = taught.policy.heads["answer"].logits.weight.clone()
+    taught.update(0.5)
+    assert taught.description.taught == "answer"
+    assert not torch.equal(taught.policy.heads["answer"].logits.weight, before)
+    taught.close()
