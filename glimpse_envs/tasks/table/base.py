@@ -322,4 +322,5 @@ class Table(Task):
             answer=None if answer == 0 else str(answer),
             target=str(self._targets[row // self._copies]),
             relevant=frozenset({target_cell} - {-1}),
+            whole=len(addresses) >= self.cells,
         )
