@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from agents.training.row_draws import draw_rows
+from glimpse_envs.evaluation.outlook import Gaussian, Probabilities
 
 
 class Distribution(ABC):
@@ -43,6 +44,10 @@ class Distribution(ABC):
     def log_likelihood(self, target: Tensor) -> Tensor:
         """The log-probability (B,) of the right answer `target`, given that one is given."""
         return self.log_prob(target)
+
+    @abstractmethod
+    def outlook(self) -> Gaussian | Probabilities:
+        """The distribution as plain data."""
 
     def is_finite(self) -> bool:
         """Whether no parameter is NaN or infinite."""
@@ -82,6 +87,10 @@ class DiagonalGaussian(Distribution):
         per_axis = (0.5 + 0.5 * math.log(2 * math.pi) + self.std.log()).expand_as(self.mean)
         return per_axis.sum(dim=-1)
 
+    def outlook(self) -> Gaussian:
+        std = self.std.expand_as(self.mean)
+        return Gaussian(_as_floats(self.mean), _as_floats(std))
+
     def to_env(self, action: Tensor) -> NDArray:
         return action.clamp(-1.0, 1.0).cpu().numpy()
 
@@ -114,6 +123,9 @@ class Categorical(Distribution):
         log_p = self.logits.log_softmax(dim=-1)
         return -(log_p.exp() * log_p).sum(dim=-1)
 
+    def outlook(self) -> Probabilities:
+        return Probabilities((_as_floats(self.logits.softmax(dim=-1)),))
+
 
 @dataclass(frozen=True)
 class IndependentCategoricals(Distribution):
@@ -145,6 +157,9 @@ class IndependentCategoricals(Distribution):
     def entropy(self) -> Tensor:
         return torch.stack([part.entropy() for part in self.parts]).sum(dim=0)
 
+    def outlook(self) -> Probabilities:
+        return Probabilities(tuple(p for part in self.parts for p in part.outlook().parts))
+
 
 @dataclass(frozen=True)
 class Bernoullis(Distribution):
@@ -167,6 +182,11 @@ class Bernoullis(Distribution):
     def entropy(self) -> Tensor:
         on, off = F.logsigmoid(self.logits), F.logsigmoid(-self.logits)
         return -(on.exp() * on + off.exp() * off).sum(dim=-1)
+
+    def outlook(self) -> Probabilities:
+        on = self.logits.sigmoid()
+        bits = torch.stack([1 - on, on], dim=-1).unbind(dim=1)  # b of (B, 2)
+        return Probabilities(tuple(map(_as_floats, bits)))
 
 
 @dataclass(frozen=True)
@@ -213,3 +233,12 @@ class OptionalAnswer(Distribution):
 
     def entropy(self) -> Tensor:
         return self.given.entropy() + self.gate.sigmoid() * self.which.entropy()
+
+    def outlook(self) -> Probabilities:
+        given = self.gate.sigmoid()[:, None]
+        shares = torch.cat([1 - given, given * self.symbols.softmax(dim=-1)], dim=1)
+        return Probabilities((_as_floats(shares),))
+
+
+def _as_floats(values: Tensor) -> NDArray[np.float64]:
+    return values.detach().double().cpu().numpy()
