@@ -22,7 +22,8 @@ class Run:
 def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], list[str]]:
     """All records of `folder`, by file name, and the problems of files that were left out.
 
-    A run recorded twice counts once; people's records of too few episodes are left out; a folder that is not there holds none.
+    A run recorded twice counts once; people's records of too few episodes are left out; a folder
+    that is not there holds none.
 
     Args:
         folder: of `*.json` files.

@@ -53,7 +53,9 @@ def setting_from(config: PlayConfig, runs: list[Run]) -> Setting:
         kept = {name: value for name, value in trained.items() if name != "split"}
         env_kwargs = {**kept, **env_kwargs}
     if config.split not in ("test", "validation"):
-        raise ValueError(f"split={config.split!r} must be test or validation: their scenes are fixed")
+        raise ValueError(
+            f"split={config.split!r} must be test or validation: their scenes are fixed"
+        )
     return Setting(env_id or DEFAULT, env_kwargs, config.split, config.seed)
 
 

@@ -76,7 +76,9 @@ class Controls:
             ActionError: these keys are none, or mean nothing here.
         """
         if not isinstance(keys, list) or not 0 < len(keys) <= MOST_KEYS:
-            raise ActionError(f"keys must be a list of 1 to {MOST_KEYS} key codes; it is {keys!r:.80}")
+            raise ActionError(
+                f"keys must be a list of 1 to {MOST_KEYS} key codes; it is {keys!r:.80}"
+            )
         if not all(type(key) is int for key in keys):
             raise ActionError(f"each key must be a whole number; they are {keys!r:.80}")
         if self._keys is None:

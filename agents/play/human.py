@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import threading
 from contextlib import closing
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from agents.play.game import Played, Setting
 from agents.scoring.costs import Costs
 from agents.scoring.run_record import score_of
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.metric_lines import drop_torn_line
 from glimpse_envs.evaluation.policy import Action, Observation
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.provenance import git_revision, hardware, versions
@@ -47,7 +49,7 @@ class HumanLog:
         self._dealt: set[int] = set()
         for number, line in enumerate(self._lines(), 1):
             try:
-                played = Played(**{**json.loads(line)})
+                played = Played(**json.loads(line))
             except (ValueError, TypeError) as error:
                 raise ValueError(
                     f"{self.path}, line {number} is damaged ({error}): delete that line"
@@ -82,6 +84,7 @@ class HumanLog:
                 return None
             self.played[played.scene] = played
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            drop_torn_line(self.path)
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(played)) + "\n")
                 file.flush()
@@ -122,7 +125,7 @@ class HumanLog:
             env_kwargs=dict(self.setting.env_kwargs),
             model=Model("Human", sees="glimpses", learns_from="reward", attention="hard"),
             algorithm=HUMAN,
-            command="",
+            command=_command(self.setting),
             seed=self.setting.seed,
             budget=budget,
             levels=None,
@@ -137,6 +140,14 @@ class HumanLog:
             notes=f"people, {seconds:.1f} seconds an episode",
         )
         return write_record(record, self.folder)
+
+
+def _command(setting: Setting) -> str:
+    pairs = [f"{name}={json.dumps(value)}" for name, value in setting.env_kwargs.items()]
+    changed = ["--env-kwargs", *pairs] if pairs else []
+    return shlex.join(
+        ["python", "-m", "agents.play", setting.env_id, *changed, "--record", "results"]
+    )
 
 
 class Replay:

@@ -1,5 +1,6 @@
 """The page's server: games as JSON, on this machine alone."""
 
+import inspect
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
@@ -64,7 +65,7 @@ class Table:
         described = describe(env)
         self.about = {
             "env_id": setting.env_id,
-            "question": described.question,
+            "question": described.question or (inspect.getdoc(env.task) or "").partition("\n")[0],
             "scenes": self._scenes,
             "machines": [machine.name for machine in machines],
             "recording": log is not None,
@@ -176,7 +177,9 @@ def make_app(table: Table, port: int) -> Guard:
 
     async def refused(request: Request, error: Exception) -> Response:
         status = error.status if isinstance(error, Refused) else 400
-        text = "the message is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        text = (
+            "the message is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        )
         return JSONResponse({"error": text}, status_code=status)
 
     routes = [

@@ -1,4 +1,4 @@
-"""The server plays what the environment plays, shows no more than was seen, and refuses the rest."""
+"""The server plays what the environment plays, and shows no more than was seen."""
 
 import base64
 from pathlib import Path
@@ -48,7 +48,8 @@ def test_an_episode_is_played_and_then_uncovered(client: TestClient) -> None:
     assert game["frame"]["path"][-1] == [15.0, 30.0], "without a look the gaze stays"
     assert game["last"]
     game = step(client, game, action={"answer": 4}).json()
-    assert game["ended"] and game["taken"] == 3
+    assert game["ended"]
+    assert game["taken"] == 3
     assert game["frame"]["answer"] == "4"
     assert game["success"] == (game["frame"]["target"] == "4")
     assert game["score"]["played"] == 1
@@ -110,7 +111,9 @@ def test_bad_messages_are_refused(client: TestClient) -> None:
     assert client.post(url, content="{", headers=kind).status_code == 400
     assert client.post(url, content="[]", headers=kind).status_code == 400
     assert client.post(url, content="[" * 2000 + "]" * 2000, headers=kind).status_code == 400
-    assert client.post(url, content=b'{"a": "' + b"x" * 5000 + b'"}', headers=kind).status_code == 413
+    assert (
+        client.post(url, content=b'{"a": "' + b"x" * 5000 + b'"}', headers=kind).status_code == 413
+    )
     assert client.post(url, data={"a": "b"}).status_code == 415
     assert client.get("/api/games/nobody").status_code == 404
     assert client.get("/api/watch?scene=-1").status_code == 400

@@ -7,15 +7,22 @@ const at = (id) => document.getElementById(id);
 export function buildControls(play) {
   const answer = play.part("answer");
   at("answering").hidden = !answer;
+  at("answering-title").textContent = play.game.frame.kind === "tapes" ? "Put out" : "Answer";
   at("answers").replaceChildren(...(answer?.names ?? []).map((name, choice) => {
     if (answer.optional && choice === 0) return null;
-    const key = play.game.controls.chords ? "" : SYMBOLS[choice] ?? "";
-    const label = key && key !== name ? [make("kbd", {}, key), ` ${name}`] : [name];
+    const label = labelOf(play, name, choice);
     return make("button", { type: "button", "data-choice": choice, "aria-pressed": "false",
       onclick: () => play.choose(choice) }, ...label);
   }).filter(Boolean));
   const others = play.game.controls.components.filter((each) => each !== answer).map((each) => controlOf(play, each));
   at("others").replaceChildren(...others.filter(Boolean));
+}
+
+// The name of a choice, behind its key where that is another.
+function labelOf(play, name, choice) {
+  const { chords } = play.game.controls;
+  const key = !chords ? SYMBOLS[choice] ?? "" : play.game.frame.kind === "tapes" ? SYMBOLS[name] : name;
+  return key && key !== name ? [make("kbd", {}, key), ` ${name}`] : [name];
 }
 
 function controlOf(play, part) {
@@ -32,12 +39,13 @@ function controlOf(play, part) {
   }
   const title = { write: "Write", act: "Act" }[part.name] ?? part.name;
   const choices = part.names.map((name, choice) => name &&
-    button(name, () => play.look(play.places ? play.cursor : null, { [part.name]: choice })));
+    button(part.name === "write" ? labelOf(play, name, choice) : [name],
+      () => play.look(play.places ? play.cursor : null, { [part.name]: choice })));
   return section(title, choices.filter(Boolean));
 }
 
-function button(text, onclick) {
-  return make("button", { type: "button", onclick }, text);
+function button(label, onclick) {
+  return make("button", { type: "button", onclick }, ...label);
 }
 
 function section(title, buttons) {

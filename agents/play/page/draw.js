@@ -84,7 +84,8 @@ export function drawPanels(host, frame) {
   }));
 }
 
-export function drawLegend(lists, frame, watching) {
+// What the signs mean; `eye` where only what was seen is shown, `look` where the next look is drawn.
+export function drawLegend(list, frame, { eye = false, look = false }) {
   const scales = frame.outlines ?? [];
   const entries = {
     scene: [
@@ -93,20 +94,17 @@ export function drawLegend(lists, frame, watching) {
         .filter((_, index) => index === 0 || index === scales.length - 1),
       ["dot", "rgb(255, 84, 40)", "gaze"],
       ["dot", "rgb(255, 150, 110)", "gaze before"],
-      ["fill", "#6e6e6e", "lit: seen"],
-      ["fill", "#000", "black: not seen"],
+      ...(eye ? [["fill", "#6e6e6e", "lit: seen"], ["fill", "#000", "black: not seen"]] : []),
     ],
     tapes: [["fill", "var(--head)", "under the head"], ["fill", "var(--written)", "written"],
       ["fill", "var(--seen)", "seen"], ["ring", "var(--edge)", "not seen"]],
     table: [["ring", "var(--head)", "present cell"], ["ring", "var(--path)", "visited, at the steps below"],
       ["fill", "var(--written)", "written"], ["fill", "#000", "not seen"], ["star", "", "holds the answer, at the end"]],
   }[frame.kind];
-  if (watching && frame.kind === "scene") entries.push(["ring", "rgb(120, 230, 255)", "where it may look next"]);
-  for (const list of lists) {
-    list.replaceChildren(...entries.map(([sign, colour, text]) => {
-      const mark = make("i", { class: sign }, sign === "star" ? "★" : "");
-      mark.style.setProperty("--sign", colour);
-      return make("li", {}, mark, text);
-    }));
-  }
+  if (look && frame.kind === "scene") entries.push(["ring", "rgb(120, 230, 255)", "where it may look next"]);
+  list.replaceChildren(...entries.map(([sign, colour, text]) => {
+    const mark = make("i", { class: sign }, sign === "star" ? "★" : "");
+    mark.style.setProperty("--sign", colour);
+    return make("li", {}, mark, text);
+  }));
 }

@@ -213,7 +213,7 @@ export class Play {
     at("scene").classList.toggle("ended", ended);
     at("panels-part").hidden = !frame.panels?.length;
     drawPanels(at("panels"), frame);
-    drawLegend([document.querySelector("#play .legend")], frame, false);
+    drawLegend(document.querySelector("#play .legend"), frame, { eye: !ended });
     at("pips").replaceChildren(...Array.from({ length: Math.min(game.budget, 60) }, (_, index) =>
       make("i", { class: index < game.taken ? "on" : "" })));
     for (const button of at("answers").children) {

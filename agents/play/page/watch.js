@@ -107,7 +107,8 @@ export class Watch {
       if (outlook) beliefs.replaceChildren(...beliefsOf(outlook, episode.names, frame));
       else if (!ended) beliefs.replaceChildren();
     }
-    drawLegend([document.querySelector("#watch .legend")], legend, true);
+    const look = this.episodes.some(({ frames }) => frames[0].outlook?.look);
+    drawLegend(document.querySelector("#watch .legend"), legend, { eye, look });
   }
 }
 
