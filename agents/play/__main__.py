@@ -82,7 +82,7 @@ def _serve(config: PlayConfig) -> None:
     log = None if config.record is None else HumanLog(config.record, setting)
     app = make_app(Table(setting, machines, log), config.port)
     print(f"{setting.env_id}: open http://127.0.0.1:{config.port} in a browser; Ctrl+C ends it")
-    uvicorn.run(app, host="127.0.0.1", port=config.port, log_level="warning", access_log=False)
+    uvicorn.run(app, host="127.0.0.1", port=config.port, log_level="warning", lifespan="off")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Controls:
             self._keys = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the page needs to know: the components, and whether keys act by themselves."""
+        """Return the components, and whether keys held together are actions (`chords`)."""
         parts = [self._part(name, part) for name, part in self.components.items()]
         return {"components": parts, "chords": self._keys is not None}
 
@@ -54,7 +54,7 @@ class Controls:
             return found | {"kind": "place", "reach": reach}
         space = part.space
         if isinstance(space, spaces.MultiBinary):
-            return found | {"kind": "address", "choices": 1 << int(space.n)}
+            return found | {"kind": "address", "choices": 1 << space.shape[0]}
         if isinstance(space, spaces.MultiDiscrete):
             return found | {"kind": "several", "sizes": space.nvec.tolist()}
         assert isinstance(space, spaces.Discrete), f"{name} has the space {space}"
@@ -117,9 +117,10 @@ class Controls:
             elif value is None:
                 action[name] = self._idle(name, part)
             elif isinstance(part.space, spaces.MultiBinary) and type(value) is int:
-                if not 0 <= value < 1 << int(part.space.n):
-                    raise ActionError(f"an address lies from 0 to {(1 << int(part.space.n)) - 1}")
-                action[name] = (value >> np.arange(int(part.space.n))) & 1
+                (bits,) = part.space.shape
+                if not 0 <= value < 1 << bits:
+                    raise ActionError(f"an address must lie from 0 to {(1 << bits) - 1}")
+                action[name] = (value >> np.arange(bits)) & 1
             else:
                 action[name] = value
         return action

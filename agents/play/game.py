@@ -81,8 +81,10 @@ class Game:
 
     def _begin(self, observation: dict[str, Any]) -> None:
         self._observation = observation
-        self._seen, self._actions, self._return = Seen(), [], 0.0
-        self.ended, self._success = False, None
+        self._seen, self._return = Seen(), 0.0
+        self._actions: list[dict[str, Any]] = []
+        self.ended = False
+        self._success: bool | None = None
         self._started = time.monotonic()
         self._seen.add(self._picture())
 

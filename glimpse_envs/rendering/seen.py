@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glimpse_envs.core.arrays import Float32s, Floats
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.rendering.picture import Picture
 from glimpse_envs.rendering.tape_picture import Strip, TablePicture, TapePicture
 from glimpse_envs.rendering.verdict import AnyPicture
@@ -25,7 +26,8 @@ class Seen:
     def __init__(self) -> None:
         self._lit: Float32s | None = None  # (C, H, W), zeros where nothing was seen
         self._cell: Floats | None = None  # (H, W), side of the cell shown there, in pixels
-        self._scene: np.ndarray | None = None
+        self._seen: Bools | None = None  # (H, W)
+        self._scene: NDArray[np.floating] | None = None
         self._visited: dict[str, set[int]] = {}  # tape -> cells
 
     def add(self, picture: AnyPicture) -> None:
@@ -50,7 +52,7 @@ class Seen:
         return _of_table(picture, target, ended)
 
     def _lit_scene(self, picture: Picture) -> Float32s:
-        if self._lit is None or self._cell is None:
+        if self._lit is None or self._seen is None:
             return np.zeros(picture.scene.shape, np.float32)
         return np.where(self._seen, SEEN_BLACK + (1 - SEEN_BLACK) * self._lit, np.float32(0))
 
@@ -58,7 +60,7 @@ class Seen:
         if not picture.window_sides:
             return
         height, width = picture.scene.shape[1:]
-        if self._lit is None or self._cell is None:
+        if self._lit is None or self._cell is None or self._seen is None:
             self._lit = np.zeros(picture.scene.shape, np.float32)
             self._cell = np.full((height, width), np.inf)
             self._seen = np.zeros((height, width), np.bool_)
@@ -71,12 +73,12 @@ class Seen:
             cell = side / panel.shape[1]
             rows = np.floor((np.arange(height) + 0.5 - (y - side / 2)) / cell).astype(np.int64)
             columns = np.floor((np.arange(width) + 0.5 - (x - side / 2)) / cell).astype(np.int64)
-            inside = np.ix_(_within(rows, panel.shape[1]), _within(columns, panel.shape[2]))
-            seen = panel[:, rows[inside[0]], columns[inside[1]]]
-            newer = cell <= self._cell[inside]
-            self._lit[:, *inside] = np.where(newer, seen, self._lit[:, *inside])
-            self._cell[inside] = np.minimum(self._cell[inside], cell)
-            self._seen[inside] = True
+            down, across = _within(rows, panel.shape[1]), _within(columns, panel.shape[2])
+            seen = panel[:, rows[down][:, None], columns[across]]
+            newer = cell <= self._cell[down, across]
+            self._lit[:, down, across] = np.where(newer, seen, self._lit[:, down, across])
+            self._cell[down, across] = np.minimum(self._cell[down, across], cell)
+            self._seen[down, across] = True
 
     def _of_strip(self, strip: Strip, first: set[int]) -> Strip:
         """Return a tape with the cells that were seen; `first` are those of the first tape."""
@@ -84,8 +86,9 @@ class Seen:
         return replace(strip, seen=frozenset(seen | first if strip.read_with_first else seen))
 
 
-def _within(indices: np.ndarray, count: int) -> np.ndarray:
-    return np.flatnonzero((indices >= 0) & (indices < count))
+def _within(indices: Ints, count: int) -> slice:
+    """The part of rising indices that lie from 0 to `count` - 1."""
+    return slice(*np.searchsorted(indices, [0, count]).tolist())
 
 
 def _of_table(picture: TablePicture, target: str | None, ended: bool) -> TablePicture:
