@@ -54,7 +54,11 @@ class Controls:
             return found | {"kind": "place", "reach": reach}
         space = part.space
         if isinstance(space, spaces.MultiBinary):
-            return found | {"kind": "address", "choices": 1 << space.shape[0]}
+            return found | {
+                "kind": "address",
+                "choices": 1 << space.shape[0],
+                "bits": space.shape[0],
+            }
         if isinstance(space, spaces.MultiDiscrete):
             return found | {"kind": "several", "sizes": space.nvec.tolist()}
         assert isinstance(space, spaces.Discrete), f"{name} has the space {space}"

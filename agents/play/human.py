@@ -123,7 +123,7 @@ class HumanLog:
         record = Record(
             env_id=self.setting.env_id,
             env_kwargs=dict(self.setting.env_kwargs),
-            model=Model("Human", sees="glimpses", learns_from="reward", attention="hard"),
+            model=Model("Human", learns_from="reward", gaze="human"),
             algorithm=HUMAN,
             command=_command(self.setting),
             seed=self.setting.seed,

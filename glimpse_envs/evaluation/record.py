@@ -42,7 +42,7 @@ class Model:
 
     Args:
         name: for tables, such as "Reinforce LSTM".
-        sees, learns_from, attention, gaze: see the types.
+        sees, learns_from, attention, gaze: see the types; a gaze may be a person's, too.
         reference_kind: a published model that it repeats, such as "conv" or "DRAW"; "" for none.
     """
 
@@ -52,7 +52,7 @@ class Model:
     sees: Sees = "glimpses"
     learns_from: LearnsFrom = "label"
     attention: Attention = "hard"
-    gaze: Gaze = "learned"
+    gaze: Gaze | Literal["human"] = "learned"
     reference_kind: str = ""
 
 
@@ -173,7 +173,7 @@ class Record:
     @property
     def is_shown(self) -> bool:
         """Whether there are episodes enough for tables, which those of people may lack."""
-        return self.algorithm != HUMAN or self.headline.episodes >= FEWEST_PLAYED
+        return self.model.gaze != "human" or self.headline.episodes >= FEWEST_PLAYED
 
     def at(self, multiple: int) -> Score | None:
         """The score at `multiple` times the greatest trained length; None where there is none."""

@@ -1,6 +1,7 @@
 """What people play is scored by the protocol of all policies, and shown once there is enough."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from agents.play.server import Table, make_app
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.record import FEWEST_PLAYED, HUMAN
 from glimpse_envs.evaluation.records import read_record
+from report.kinds import kind_of
+from report.page import Places
+from report.pages import comparison, memory, records, results
 from report.runs import read_runs
 
 PICTURES = Setting("Glimpse/CenteredGlyphs-v0", {"budget": 2})
@@ -126,3 +130,30 @@ def test_nothing_is_skipped_while_people_are_recorded(tmp_path: Path) -> None:
     refused = client.post(f"/api/games/{game['id']}/deal", json={})
     assert refused.status_code == 400
     assert "must be played to its end" in refused.json()["error"]
+
+
+@pytest.mark.parametrize("env_id", ["ClutteredGlyphs", "Copy", "Catch"])
+def test_pages_show_people_beside_the_machines(tmp_path: Path, env_id: str) -> None:
+    folder = tmp_path / "results"
+    log = HumanLog(folder, Setting(f"Glimpse/{env_id}-v0"))
+    game = Game(log.setting, log.next_scene)
+    played = None
+    while played is None:
+        played = game.step({"action": {}})
+    for scene in range(FEWEST_PLAYED):  # as if all had been played alike
+        log.played[scene] = replace(played, scene=scene)
+    log.played.pop(0)
+    log.add(replace(played, scene=0))
+    shown = [
+        text
+        for page in (results, comparison, memory, records)
+        for text in page.publish(Places(results=folder, root=tmp_path)).texts.values()
+    ]
+    assert any("Human" in text for text in shown)
+
+
+def test_people_never_stand_for_the_best_agent(tmp_path: Path) -> None:
+    log = HumanLog(tmp_path, PICTURES)
+    path = play_all(log, 2)[-1]
+    assert path is not None
+    assert kind_of(read_record(path).model) == "human"

@@ -85,7 +85,10 @@ export function describeKeys(list, play) {
     if (play.part("write")) rows.push(["⇧ + symbol", "write it"]);
     rows.push(["together", "held keys act at once, when one is let go"]);
   } else if (play.game.controls.chords) {
-    rows.push(["a–z", play.game.controls.components[0].choices > 26 ? "bits of the address, held together" : "look at an address, a = 0"]);
+    const { choices, bits } = play.part("look");
+    const lastKey = SYMBOLS[9 + (bits ?? Math.min(choices, 26))];
+    rows.push([`a–${lastKey}`,
+      bits ? "bits of the address that are 1, held together; a is the lowest" : "look at an address, a = 0"]);
     rows.push(["1–9, 0", "answer; with space 10 more"]);
   } else {
     rows.push(["click", "look there"]);

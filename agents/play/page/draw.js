@@ -46,6 +46,7 @@ function stripOf(strip) {
     if (index < strip.good.length && index >= 0) classes.push(strip.good[index] ? "right" : "wrong");
     if (index === strip.head) classes.push("head");
     const text = known ? strip.cells[index] : "";
+    if (text.length > 2) classes.push("long");
     cells.push(make("span", { class: classes.join(" "), "data-index": index }, text));
   }
   return make("div", { class: "strip", "data-name": strip.name },

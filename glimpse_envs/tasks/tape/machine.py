@@ -22,6 +22,7 @@ from glimpse_envs.tasks.tape.kernels import (
 )
 from glimpse_envs.tasks.tape.keyboard import tape_keys
 from glimpse_envs.tasks.tape.layout import TapeLayout
+from glimpse_envs.tasks.tape.programs import QUESTIONS
 from glimpse_envs.tasks.tape.views import (
     addresses_in_bits,
     compare_whole,
@@ -153,6 +154,7 @@ class TapeMachine(Task):
         self.levels = (int(min_length), int(length))
         self.budget, self._full = arguments.budget, arguments.full
         self._split, self._program = split, program
+        self.question = QUESTIONS[program]
         self._rules, self._sizes = arguments.rules, arguments.sizes
         self._memory_cells = arguments.memory_cells
         self._layout = TapeLayout(self._rules, self._sizes, self._memory_cells, self._full)
