@@ -5,8 +5,10 @@ import os
 import re
 import shlex
 import threading
+import time
 from contextlib import closing
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +37,20 @@ class HumanLog:
     Args:
         folder: of records.
         setting: what is played.
+        patience: seconds after which a scene that was dealt, and not played to its end, is dealt
+            again.
 
     Raises:
         ValueError: the log is damaged.
     """
 
-    def __init__(self, folder: Path, setting: Setting) -> None:
-        self.folder, self.setting = folder, setting
+    def __init__(self, folder: Path, setting: Setting, patience: float = 1800.0) -> None:
+        self.folder, self.setting, self._patience = folder, setting, patience
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", setting.env_id)
         self.path = folder / "human" / f"{name}_{digest(asdict(setting))}.jsonl"
         self._lock = threading.Lock()
         self.played: dict[int, Played] = {}
-        self._dealt: set[int] = set()
+        self._dealt: dict[int, float] = {}  # scene -> when
         for number, line in enumerate(self._lines(), 1):
             try:
                 played = Played(**json.loads(line))
@@ -65,21 +69,21 @@ class HumanLog:
     def next_scene(self) -> int:
         """Return the first scene that nobody has played or is playing, and mark it as dealt."""
         with self._lock:
-            scene = 0
-            while scene in self.played or scene in self._dealt:
+            scene, now = 0, time.monotonic()
+            while scene in self.played or now - self._dealt.get(scene, -inf) < self._patience:
                 scene += 1
-            self._dealt.add(scene)
+            self._dealt[scene] = now
             return scene
 
     def give_back(self, scene: int) -> None:
         """Let a scene be dealt again, whose game has ended without an episode."""
         with self._lock:
-            self._dealt.discard(scene)
+            self._dealt.pop(scene, None)
 
     def add(self, played: Played) -> Path | None:
         """Keep an episode, and return the record that was written; None where there is none yet."""
         with self._lock:
-            self._dealt.discard(played.scene)
+            self._dealt.pop(played.scene, None)
             if played.scene in self.played:
                 return None
             self.played[played.scene] = played

@@ -91,6 +91,15 @@ def test_a_scene_that_nobody_finished_is_dealt_again(tmp_path: Path) -> None:
     assert [played.scene for played in log.scored] == [0, 1, 2]
 
 
+def test_of_two_who_play_a_scene_the_first_counts(tmp_path: Path) -> None:
+    log = HumanLog(tmp_path, PICTURES, patience=0.0)
+    assert (log.next_scene(), log.next_scene()) == (0, 0)
+    play_all(log, 2)
+    log.add(replace(log.played[0], total=-5.0))
+    assert log.played[0].total >= 0
+    assert len(HumanLog(tmp_path, PICTURES).scored) == 2
+
+
 def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     log = HumanLog(tmp_path, PICTURES)
     log.path.parent.mkdir()

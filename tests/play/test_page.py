@@ -19,6 +19,7 @@ from glimpse_envs.evaluation.runs import Run
 
 sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect
+expect.set_options(timeout=60_000)  # kernels may be compiled first
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -90,7 +91,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
     def open_one(url: str, viewport: dict[str, int] = WIDE) -> Any:
         context = browser.new_context(viewport=viewport)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
