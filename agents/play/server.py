@@ -119,10 +119,12 @@ class Table:
         """Return the episode of each model on a scene.
 
         Raises:
-            Refused: there is no such scene.
+            Refused: there is no such scene, or it is one that people are still to be scored on.
         """
         if not 0 <= scene < self._scenes:
             raise Refused(400, f"scene must lie from 0 to {self._scenes - 1}; it is {scene}")
+        if self.log is not None and scene not in self.log.played:
+            raise Refused(403, "while people are recorded, a scene is shown once it was played")
         with self._machine_lock:
             if scene not in self._episodes:
                 self._episodes[scene] = [machine.play(scene) for machine in self.machines]

@@ -89,7 +89,7 @@ def test_a_film_of_what_was_seen_stands_beside_one_of_a_soft_model() -> None:
     whole, _ = film_episodes(hard, CLUTTERED, [0])
     (seen,), _ = film_episodes(hard, CLUTTERED, [0], reveal="seen")
     (soft,), _ = film_episodes(Soft(), CLUTTERED, [0], reveal="seen", view="full")
-    assert seen[0].sum() < whole[0][0].sum(), "most of the scene is black at first"
+    assert (seen[0][: len(whole[0][0])] != whole[0][0]).any()
     assert len(side_by_side(seen, soft)) == len(seen)
 
 

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from agents.play.__main__ import PlayConfig, setting_from
 from agents.play.game import Game, Setting
 from agents.play.human import HumanLog
+from agents.play.machines import Machine
 from agents.play.server import Table, make_app
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.record import FEWEST_PLAYED, HUMAN
 from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.runs import Run
 from report.kinds import kind_of
 from report.page import Places
 from report.pages import comparison, memory, records, results
@@ -130,6 +133,19 @@ def test_every_family_is_scored(tmp_path: Path, env_id: str) -> None:
     assert score.success == pytest.approx(
         np.mean([bool(p.success) for p in game.history]), abs=1e-6
     )
+
+
+def test_scenes_are_shown_once_they_were_played(tmp_path: Path, hard_run: Run) -> None:
+    setting = setting_from(PlayConfig(), [hard_run])
+    table = Table(setting, [Machine(hard_run, setting)], HumanLog(tmp_path, setting))
+    client = TestClient(make_app(table, 8000), base_url="http://127.0.0.1:8000")
+    game = client.post("/api/games", json={}).json()
+    refused = client.get("/api/watch?scene=0")
+    assert refused.status_code == 403
+    assert "once it was played" in refused.json()["error"]
+    while not game["ended"]:
+        game = client.post(f"/api/games/{game['id']}/step", json={"action": {}}).json()
+    assert client.get(f"/api/games/{game['id']}/models").status_code == 200
 
 
 def test_nothing_is_skipped_while_people_are_recorded(tmp_path: Path) -> None:

@@ -36,10 +36,11 @@ async function start() {
     location.hash = name;
     parts[name].show();
   };
-  at("tabs").hidden = about.machines.length === 0;
+  const watching = about.machines.length > 0 && !about.recording;
+  at("tabs").hidden = !watching;
   at("tab-play").onclick = () => show("play");
   at("tab-watch").onclick = () => show("watch");
-  show(about.machines.length && location.hash === "#watch" ? "watch" : "play");
+  show(watching && location.hash === "#watch" ? "watch" : "play");
 }
 
 at("retry").onclick = () => retry();
