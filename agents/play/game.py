@@ -11,6 +11,7 @@ import numpy as np
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.play.controls import ActionError, Controls
 from agents.play.frames import Json, frame_of
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.rendering import Seen
 from glimpse_envs.single import GlimpseEnv
@@ -35,12 +36,15 @@ class Setting:
         Raises:
             ValueError: it is none that can be played.
         """
-        env = gym.make(self.env_id, split=self.split, **self.env_kwargs).unwrapped
-        if not isinstance(env, GlimpseEnv) or env.num_scenes is None:
+        if task_class_of(self.env_id) is None:
             raise ValueError(
-                f"{self.env_id} cannot be played here: the page plays environments of "
-                "glimpse_envs.register with fixed scenes"
+                f"{self.env_id} cannot be played here: the page plays environments that were "
+                "registered with glimpse_envs.register"
             )
+        env = gym.make(self.env_id, split=self.split, **self.env_kwargs).unwrapped
+        assert isinstance(env, GlimpseEnv)
+        if env.num_scenes is None:
+            raise ValueError(f"{self.env_id} cannot be played here: it has no fixed scenes")
         if env.batch.flat_actions is not None or "view" in self.env_kwargs:
             raise ValueError(f"{self.env_id} is played with its own actions, through glimpses")
         return env

@@ -10,7 +10,7 @@ import torch
 from starlette.testclient import TestClient
 
 from agents.algorithms.reinforce import Reinforce
-from agents.play.__main__ import PlayConfig, setting_from
+from agents.play.__main__ import PlayConfig, main, setting_from
 from agents.play.game import Game, Setting
 from agents.play.machines import Machine, published_run
 from agents.play.server import Table, make_app
@@ -134,3 +134,20 @@ def test_distributions_as_plain_data_are_what_they_sample() -> None:
     gaussian = DiagonalGaussian(torch.tensor([[0.1, -0.2]]), torch.tensor([0.15, 0.3])).outlook()
     assert isinstance(gaussian, Gaussian)
     assert gaussian.std.tolist() == pytest.approx(np.array([[0.15, 0.3]]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--split", "train"], "must be test or validation"),
+        (["CartPole-v1"], "cannot be played here"),
+        (["--run", "nowhere"], "There is no run at nowhere"),
+        (["--env-kwargs", "view=full"], "is played with its own actions, through glimpses"),
+    ],
+)
+def test_the_command_says_what_cannot_be_played(
+    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert error in capsys.readouterr().err
