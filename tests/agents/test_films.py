@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import cv2
 import numpy as np
@@ -73,7 +73,7 @@ def test_a_film_of_what_was_seen_stands_beside_one_of_a_soft_model() -> None:
     class Soft(Policy):
         """Reads everything, twice."""
 
-        view: ClassVar = "full"
+        view: Literal["glimpse", "full"] = "full"
 
         def predict(self, observation: Any, *_: Any, **__: Any) -> tuple[Any, None]:
             return {"answer": np.zeros(len(observation["scene"]), np.int64)}, None
