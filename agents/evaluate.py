@@ -7,7 +7,7 @@ project's, and than those that registered themselves with it, is refused without
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -54,13 +54,17 @@ class EvaluateConfig:
     """File, .mp4 or .gif, to write a film of the first test episodes to."""
     film_episodes: int = 4
     """Number of episodes in the film."""
+    reveal: Literal["all", "seen"] = "all"
+    """What the film shows: all that is hidden, or what the agent has seen so far."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
     film_with: Path | None = None
     """Folder of another run in the same environment, to be filmed at the right of this one."""
 
 
-def film_run(run: Run, path: Path, episodes: int = 4, other: Run | None = None) -> None:
+def film_run(
+    run: Run, path: Path, episodes: int = 4, other: Run | None = None, reveal: str = "all"
+) -> None:
     """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained.
 
     Args:
@@ -68,27 +72,29 @@ def film_run(run: Run, path: Path, episodes: int = 4, other: Run | None = None) 
         path: of the film.
         episodes: how many.
         other: another run, filmed at the right of it on the same episodes.
+        reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: the two runs are of different environments.
     """
-    films = _film(run, episodes)
+    films = _film(run, episodes, reveal)
     if other is not None:
         ids = [each.config["config"]["env_id"] for each in (run, other)]
         if ids[0] != ids[1]:
             raise ValueError(f"runs in one film must be of one environment: {', '.join(ids)}")
-        pairs = zip(films, _film(other, episodes), strict=True)
+        pairs = zip(films, _film(other, episodes, reveal), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     write_film(chain.from_iterable(films), path)
 
 
-def _film(run: Run, episodes: int) -> list[Frames]:
+def _film(run: Run, episodes: int, reveal: str) -> list[Frames]:
     policy, kwargs = policy_of(run, "learned")
     levels = trained_levels(run)
     if levels is not None:
         kwargs = {**kwargs, "min_length": levels[1]}
-    films, _ = film_episodes(policy, run.config["config"]["env_id"], range(episodes), **kwargs)
+    env_id = run.config["config"]["env_id"]
+    films, _ = film_episodes(policy, env_id, range(episodes), reveal=reveal, **kwargs)
     return films
 
 
@@ -115,7 +121,7 @@ def _evaluate(config: EvaluateConfig) -> None:
         )
     if config.film is not None:
         other = None if config.film_with is None else open_run(config.film_with)
-        film_run(run, config.film, config.film_episodes, other)
+        film_run(run, config.film, config.film_episodes, other, config.reveal)
         print(f"filmed in {config.film}")
     evaluations = score_run(
         run,

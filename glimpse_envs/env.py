@@ -52,6 +52,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         task: the task's class as "module:Class".
         autoreset_mode: "NextStep", "SameStep" or "Disabled" (see Gymnasium's `AutoresetMode`).
         render_mode: None, "rgb_array" or "human" (which shows row 0).
+        reveal: what frames show: "all" that is hidden, or what was "seen" so far, all else being
+            black and the target left out until the end.
         copies: rows that share a scene.
         flat: True for actions of one `Box` or `MultiDiscrete`, "discrete" for one `Discrete` (see
             `glimpse_envs.flat.FlatActions`); False for a Dict.
@@ -69,6 +71,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         task: str,
         autoreset_mode: str = "NextStep",
         render_mode: str | None = None,
+        reveal: str = "all",
         copies: int = 1,
         flat: bool | str = False,
         flat_observation: bool = False,
@@ -90,6 +93,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             task=task,
             autoreset_mode=self.autoreset_mode.value,
             render_mode=render_mode,
+            reveal=reveal,
             copies=copies,
             flat=flat,
             flat_observation=flat_observation,
@@ -97,7 +101,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         )
         self.task = rules(**kwargs)
         check_batch_memory(num_envs, self.task.observation_space, self.task.action_space)
-        self._display = Display(self.task, render_mode)
+        self._display = Display(self.task, render_mode, reveal)
         self._identity = {"task": digest(task), **digests_of(parameters, kwargs)}
         self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
@@ -198,7 +202,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
         self._deal(groups, scenes, lengths)
         self._dealer.started = True
-        self._display.refresh(self._clock.taken)
+        self._display.refresh(self._clock.taken, self._clock.ended)
         rows = self._dealer.rows_of(groups)
         return self._observe(), merge({}, self.task.info(rows), rows, self.num_envs)
 
@@ -278,7 +282,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         if self.copies > 1:
             info = info | {"waiting": waiting}
         infos = merge_step(infos, outcome, acting, info, fresh, self.num_envs)
-        self._display.refresh(self._clock.taken)
+        self._display.refresh(self._clock.taken, self._clock.ended)
         return self._observe(), rewards, terminated, truncated, infos
 
     def _act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
@@ -371,6 +375,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             self.task.deal(np.arange(self.num_groups), dealer.keys)
         self._dealer = dealer
         self._clock.load_state_dict(state)
+        self._display.forget()
         self.task.load_state_dict(state["task"])
         if self._levels is not None:
             self._levels.load_state_dict(state["level_distribution"])
@@ -401,7 +406,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         """
         if self.render_mode is not None and not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before render()")
-        return self._display.frames(self._clock.taken)
+        return self._display.frames(self._clock.taken, self._clock.ended)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""

@@ -49,6 +49,7 @@ class Component:
         optional: whether 0 means no choice; whether to answer is then always learned by reward.
         repeats: parts of the observation that show symbols, or an address's bits, as the component
             has them, for agents with direct access.
+        names: of its choices, for people; empty where their numbers tell enough.
     """
 
     space: spaces.Space
@@ -57,6 +58,7 @@ class Component:
     entropy: bool = True
     optional: bool = False
     repeats: tuple[ObservedPart, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):

@@ -17,7 +17,7 @@ from report.markdown import setting
 from report.runs import Run
 
 NEUTRAL_KWARGS = frozenset(
-    {"budget", "split", "copies", "autoreset_mode", "render_mode", "reward", "history"}
+    {"budget", "split", "copies", "autoreset_mode", "render_mode", "reveal", "reward", "history"}
 )
 """Arguments that change how an agent is trained or dealt scenes, not what the task is."""
 

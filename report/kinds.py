@@ -6,10 +6,11 @@ from typing import Literal
 
 from glimpse_envs.evaluation.record import Attention, Model
 
-Kind = Literal["hard", "privileged", "addressed", "soft_to_hard", "soft", "full"]
+Kind = Literal["hard", "human", "privileged", "addressed", "soft_to_hard", "soft", "full"]
 
 SEES_OF_PICTURES: dict[Kind, str] = {
     "hard": "one glimpse at a time",
+    "human": "one glimpse at a time",
     "privileged": "all tiles in training",
     "addressed": "every pixel once, then one place a read",
     "soft_to_hard": "every pixel, one place a read in the end",
@@ -20,6 +21,7 @@ SEES_OF_PICTURES: dict[Kind, str] = {
 
 SEES_OF_CELLS: dict[Kind, str] = {
     "hard": "one cell a step",
+    "human": "one cell a step",
     "privileged": "all cells in training",
     "addressed": "every cell once, then one a read",
     "soft_to_hard": "every cell, one a read in the end",
@@ -41,6 +43,8 @@ _OF_EVERYTHING: dict[Attention, Kind] = {
 
 def kind_of(model: Model) -> Kind:
     """The kind of a model."""
+    if model.gaze == "human":
+        return "human"
     if model.sees == "everything":
         return _OF_EVERYTHING[model.attention]
     return "hard" if model.sees == "glimpses" else "privileged"

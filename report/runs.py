@@ -22,7 +22,8 @@ class Run:
 def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], list[str]]:
     """All records of `folder`, by file name, and the problems of files that were left out.
 
-    A run recorded twice counts once; a folder that is not there holds none.
+    A run recorded twice counts once; people's records of too few episodes are left out; a folder
+    that is not there holds none.
 
     Args:
         folder: of `*.json` files.
@@ -37,6 +38,8 @@ def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], lis
             run = Run(read_record(path), path)
         except (OSError, RecordError) as error:
             problems.append(f"{path.name}: {error}")
+            continue
+        if not run.record.is_shown:
             continue
         first = runs.setdefault(identity(run.record), run)
         if first is not run:

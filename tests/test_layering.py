@@ -39,6 +39,7 @@ ROOMS = [
     "agents.scoring",
     "agents.algorithms",
     "agents",
+    "agents.play",
     "agents.sb3",
     "baselines",
     "benchmarks",

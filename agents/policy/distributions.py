@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from agents.training.row_draws import draw_rows
+from glimpse_envs.evaluation.outlook import Gaussian, Probabilities
 
 
 class Distribution(ABC):
@@ -57,6 +59,10 @@ class Distribution(ABC):
             **{n: torch.cat(c) if isinstance(c[0], Tensor) else c[0] for n, c in columns.items()}
         )
 
+    @abstractmethod
+    def outlook(self) -> Gaussian | Probabilities:
+        """The distribution as plain data."""
+
     def is_finite(self) -> bool:
         """Whether no parameter is NaN or infinite."""
         tensors = [value for value in vars(self).values() if isinstance(value, Tensor)]
@@ -99,6 +105,10 @@ class DiagonalGaussian(Distribution):
         per_axis = (0.5 + 0.5 * math.log(2 * math.pi) + self.std.log()).expand_as(self.mean)
         return per_axis.sum(dim=-1)
 
+    def outlook(self) -> Gaussian:
+        std = self.std.expand_as(self.mean)
+        return Gaussian(_as_floats(self.mean), _as_floats(std))
+
     def to_env(self, action: Tensor) -> Tensor:
         return action.clamp(-1.0, 1.0)
 
@@ -120,6 +130,11 @@ class LogMove(DiagonalGaussian):
     """
 
     place: Tensor
+
+    def outlook(self) -> Gaussian:
+        """In the scene's coordinates, where it is normal near its middle."""
+        pace = 2 * STRETCH * torch.cosh(STRETCH * self.mean) / math.sinh(STRETCH)
+        return Gaussian(_as_floats(self.to_env(self.mean)), _as_floats(self.std * pace))
 
     def to_env(self, action: Tensor) -> Tensor:
         move = 2 * torch.sinh(STRETCH * action) / math.sinh(STRETCH)
@@ -158,6 +173,9 @@ class Categorical(Distribution):
         log_p = self.logits.log_softmax(dim=-1)
         return -(log_p.exp() * log_p).sum(dim=-1)
 
+    def outlook(self) -> Probabilities:
+        return Probabilities((_as_floats(self.logits.softmax(dim=-1)),))
+
 
 @dataclass(frozen=True)
 class IndependentCategoricals(Distribution):
@@ -189,6 +207,9 @@ class IndependentCategoricals(Distribution):
     def entropy(self) -> Tensor:
         return torch.stack([part.entropy() for part in self.parts]).sum(dim=0)
 
+    def outlook(self) -> Probabilities:
+        return Probabilities(tuple(p for part in self.parts for p in part.outlook().parts))
+
 
 @dataclass(frozen=True)
 class Bernoullis(Distribution):
@@ -211,6 +232,11 @@ class Bernoullis(Distribution):
     def entropy(self) -> Tensor:
         on, off = F.logsigmoid(self.logits), F.logsigmoid(-self.logits)
         return -(on.exp() * on + off.exp() * off).sum(dim=-1)
+
+    def outlook(self) -> Probabilities:
+        on = self.logits.sigmoid()
+        bits = torch.stack([1 - on, on], dim=-1).unbind(dim=1)  # b of (B, 2)
+        return Probabilities(tuple(map(_as_floats, bits)))
 
 
 @dataclass(frozen=True)
@@ -257,3 +283,12 @@ class OptionalAnswer(Distribution):
 
     def entropy(self) -> Tensor:
         return self.given.entropy() + self.gate.sigmoid() * self.which.entropy()
+
+    def outlook(self) -> Probabilities:
+        given = self.gate.sigmoid()[:, None]
+        shares = torch.cat([1 - given, given * self.symbols.softmax(dim=-1)], dim=1)
+        return Probabilities((_as_floats(shares),))
+
+
+def _as_floats(values: Tensor) -> NDArray[np.float64]:
+    return values.detach().double().cpu().numpy()

@@ -19,6 +19,7 @@ from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
 
@@ -142,21 +143,39 @@ class GlimpsePolicy(nn.Module, Policy):
             episode_start: (B,) True where the state is reset first.
             deterministic: take the likeliest action in place of a sample.
         """
-        tensors = self.as_tensors(observation)
-        first = next(iter(tensors.values()))
-        rows = len(first)
-        if state is None:
-            state = self.initial_state(rows)
-        if episode_start is not None:
-            going = torch.as_tensor(~np.asarray(episode_start)).to(first.device)[:, None]
-            state = tuple(part * going for part in state)
-        with torch.no_grad():
-            decision, state = self(tensors, state)
+        decision, state = self._decide(observation, state, episode_start)
         actions = {}
         for name, head in decision.heads.items():
             chosen = head.mode() if deterministic else head.sample(self.generator)
             actions[name] = head.to_env(chosen).cpu().numpy()
         return actions, state
+
+    def outlook(
+        self,
+        observation: dict[str, NDArray],
+        state: State | None,
+        episode_start: NDArray[np.bool_] | None,
+    ) -> Outlook:
+        decision, _ = self._decide(observation, state, episode_start)
+        choices = {name: head.outlook() for name, head in decision.heads.items()}
+        return Outlook(choices, decision.value.double().cpu().numpy())
+
+    def _decide(
+        self,
+        observation: dict[str, NDArray],
+        state: State | None,
+        episode_start: NDArray[np.bool_] | None,
+    ) -> tuple[Decision, State]:
+        """The decision on a batch of observations, without gradients, and the next state."""
+        tensors = self.as_tensors(observation)
+        first = next(iter(tensors.values()))
+        if state is None:
+            state = self.initial_state(len(first))
+        if episode_start is not None:
+            going = torch.as_tensor(~np.asarray(episode_start)).to(first.device)[:, None]
+            state = tuple(part * going for part in state)
+        with torch.no_grad():
+            return self(tensors, state)
 
     @classmethod
     def from_run(cls, run: "Run", device: str = "cpu") -> Self:

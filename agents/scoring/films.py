@@ -33,18 +33,25 @@ LAST = 3
 
 
 def film_episodes(
-    policy: Any, env_id: str, scenes: Sequence[int], *, seed: int = 0, **env_kwargs: Any
+    policy: Any,
+    env_id: str,
+    scenes: Sequence[int],
+    *,
+    seed: int = 0,
+    reveal: str = "all",
+    **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
     """Play `scenes` of the test split with the policy's likeliest actions.
 
-    Of a model that takes soft glimpses inside itself, each has a frame: the scene, lit where it is
+    With `reveal="seen"` the frames show what the agent has seen so far, all else being black. Of a
+    model that takes soft glimpses inside itself, each has a frame: the scene, lit where it is
     read.
 
     Returns:
         The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
         contact sheet.
     """
-    env = gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)
+    env = gym.make(env_id, split="test", render_mode="rgb_array", reveal=reveal, **env_kwargs)
     policy = as_policy(policy)
     act = as_act(policy, env, deterministic=True)
     task = task_of(env)
@@ -56,7 +63,7 @@ def film_episodes(
         state, ended, start = None, False, np.ones(1, np.bool_)
         frames = []
         first = {name: value[None] for name, value in observation.items()}
-        inside = _inner_glimpses(policy, first, task.picture(0, ""), names)
+        inside = _inner_glimpses(policy, first, task.picture(0, ""), names, reveal == "seen")
         while not ended:
             frames.append(np.asarray(env.render()))
             batch = {name: value[None] for name, value in observation.items()}
@@ -94,7 +101,11 @@ def _answer_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _inner_glimpses(
-    policy: Policy, observation: Observation, picture: AnyPicture, names: Sequence[str]
+    policy: Policy,
+    observation: Observation,
+    picture: AnyPicture,
+    names: Sequence[str],
+    legend: bool,
 ) -> Frames:
     """A frame for each soft glimpse that a model takes inside itself; none where it takes none."""
     maps, answers = policy.attention(observation), policy.answers(observation)
@@ -108,7 +119,8 @@ def _inner_glimpses(
                 scene=light_up(picture.scene, shares),
                 answer=names[answer] if names else str(answer),
                 caption=f"soft glimpse {number} of {len(maps[0])}: every pixel is read",
-            )
+            ),
+            legend=legend,
         )
         for number, (shares, answer) in enumerate(zip(maps[0], answers[0], strict=True), 1)
     ]

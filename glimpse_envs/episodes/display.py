@@ -1,14 +1,19 @@
 """Display of a batch: frames of all rows, or a window with row 0."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from glimpse_envs.core.arrays import Bytes, Ints
+from glimpse_envs.core.arguments import check_choice
+from glimpse_envs.core.arrays import Bools, Bytes, Ints
 from glimpse_envs.task import Task
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Seen
 
 RENDER_MODES = ("rgb_array", "human")
 RENDER_FPS = 4
+REVEALS = ("all", "seen")
 
 
 class Display:
@@ -17,22 +22,27 @@ class Display:
     Args:
         task: its pictures are drawn.
         mode: None, "rgb_array" or "human" (which shows row 0).
+        reveal: "all" that is hidden; or "seen", what the agent has seen so far, all else being
+            black and the target left out until the end.
 
     Raises:
-        ValueError: `mode` is not one of these.
+        ValueError: `mode` or `reveal` is not one of these.
     """
 
-    def __init__(self, task: Task, mode: str | None) -> None:
+    def __init__(self, task: Task, mode: str | None, reveal: str = "all") -> None:
         if mode is not None and mode not in RENDER_MODES:
             raise ValueError(f"render_mode={mode!r} must be None or one of {RENDER_MODES}")
-        self._task, self._mode = task, mode
+        check_choice("reveal", reveal, REVEALS)
+        self._task, self._mode, self._reveal = task, mode, reveal
         self._window: Any = None
+        self._seen: dict[int, Seen] = {}
 
-    def frames(self, taken: Ints) -> tuple[Bytes, ...] | None:
+    def frames(self, taken: Ints, ended: Bools) -> tuple[Bytes, ...] | None:
         """Return a frame (height, width, 3) uint8 RGB of every row; None but in "rgb_array" mode.
 
         Args:
             taken: (n,) glimpses taken by each row.
+            ended: (n,) whether its episode has ended.
         """
         if self._mode is None:
             gym.logger.warn(
@@ -41,19 +51,28 @@ class Display:
             )
             return None
         if self._mode == "human":
-            self.refresh(taken)
+            self.refresh(taken, ended)
             return None
-        return tuple(self._frame(row, taken) for row in range(len(taken)))
+        return tuple(self._frame(row, taken, ended) for row in range(len(taken)))
 
-    def refresh(self, taken: Ints) -> None:
-        """Show row 0 as it is now, in "human" mode."""
+    def refresh(self, taken: Ints, ended: Bools) -> None:
+        """Note what was seen, and show row 0 as it is now in "human" mode."""
+        if self._mode is not None and self._reveal == "seen":
+            for row in range(len(taken)):
+                if taken[row] == 1:
+                    self._seen.pop(row, None)
+                self._memory(row).add(self._task.picture(row, ""))
         if self._mode != "human":
             return
         if self._window is None:
             from glimpse_envs.rendering import Window
 
             self._window = Window("glimpse_envs", RENDER_FPS)
-        self._window.show(self._frame(0, taken))
+        self._window.show(self._frame(0, taken, ended))
+
+    def forget(self) -> None:
+        """Forget what was seen so far, as where another episode is loaded."""
+        self._seen.clear()
 
     def close(self) -> None:
         """Close the window."""
@@ -61,8 +80,17 @@ class Display:
             self._window.close()
             self._window = None
 
-    def _frame(self, row: int, taken: Ints) -> Bytes:
+    def _memory(self, row: int) -> "Seen":
+        from glimpse_envs.rendering import Seen
+
+        return self._seen.setdefault(row, Seen())
+
+    def _frame(self, row: int, taken: Ints, ended: Bools) -> Bytes:
         from glimpse_envs.rendering import draw_frame
 
-        caption = f"glimpse {taken[row]} of {self._task.budgets[row]}"
-        return draw_frame(self._task.picture(row, caption))
+        picture = self._task.picture(row, f"glimpse {taken[row]} of {self._task.budgets[row]}")
+        if self._reveal == "all":
+            return draw_frame(picture)
+        memory = self._memory(row)
+        memory.add(picture)  # of a state that was just loaded, the present glimpse alone
+        return draw_frame(memory.reveal(picture, bool(ended[row])), legend=True)

@@ -11,6 +11,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.flat import FlatActions, FlatObservations
 
 Observation = dict[str, NDArray[Any]]
@@ -61,6 +62,13 @@ class Policy:
             episode_start: (n,), which rows begin an episode.
             deterministic: the likeliest actions rather than samples.
         """
+
+    def outlook(
+        self, observation: Observation, state: Any, episode_start: NDArray[np.bool_]
+    ) -> Outlook | None:
+        """Return the distributions from which `predict` would choose, given the same; None where
+        there are none to be had."""
+        return None
 
     def answers(self, observation: Observation) -> NDArray[np.int64] | None:
         """Return the answers (n, T) after each of the glimpses that a model of the full view takes

@@ -23,6 +23,12 @@ NTM_COPY = "NTM copy"
 """The copying of bit vectors of the neural Turing machine's paper, which has no environment:
 `baselines.memories.ntm_copy`."""
 
+HUMAN = "human"
+"""The algorithm in records of people who played (`python -m agents.play`)."""
+
+FEWEST_PLAYED = 30
+"""Episodes from which on a record of people is shown."""
+
 MULTIPLES = (1, 2, 4, 6)
 """Multiples of the greatest trained length that a run is scored at."""
 
@@ -36,7 +42,7 @@ class Model:
 
     Args:
         name: for tables, such as "Reinforce LSTM".
-        sees, learns_from, attention, gaze: see the types.
+        sees, learns_from, attention, gaze: see the types; a gaze may be a person's, too.
         reference_kind: a published model that it repeats, such as "conv" or "DRAW"; "" for none.
     """
 
@@ -46,7 +52,7 @@ class Model:
     sees: Sees = "glimpses"
     learns_from: LearnsFrom = "label"
     attention: Attention = "hard"
-    gaze: Gaze = "learned"
+    gaze: Gaze | Literal["human"] = "learned"
     reference_kind: str = ""
 
 
@@ -123,8 +129,8 @@ class Record:
     (view="full") is in `model.sees` and left out."""
     model: Model
     algorithm: str
-    """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s, or
-    "ntm_copy"."""
+    """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s,
+    "ntm_copy", or `HUMAN`."""
     command: str
     """With which the run was begun, as it can be typed at the root of the checkout; "" where it was
     not kept."""
@@ -163,6 +169,11 @@ class Record:
     def headline(self) -> Score:
         """The score that tables show."""
         return self.scores[0]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there are episodes enough for tables, which those of people may lack."""
+        return self.model.gaze != "human" or self.headline.episodes >= FEWEST_PLAYED
 
     def at(self, multiple: int) -> Score | None:
         """The score at `multiple` times the greatest trained length; None where there is none."""

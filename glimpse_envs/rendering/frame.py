@@ -18,6 +18,7 @@ from glimpse_envs.rendering.drawing import (
     draw_text,
     enlarge,
 )
+from glimpse_envs.rendering.legend import draw_legend
 from glimpse_envs.rendering.palette import (
     BACKGROUND,
     EDGE,
@@ -113,7 +114,7 @@ def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> La
     )
 
 
-def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
+def draw_frame(picture: AnyPicture, height: int = 360, legend: bool = False) -> Bytes:
     """Draw one frame; below stand the answer, the target and the caption.
 
     Of a scene: outlines of the glimpse, path and target boxes at the left, the glimpse itself at
@@ -126,6 +127,8 @@ def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
     Args:
         picture: to draw.
         height: of the frame in pixels, at least 160.
+        legend: whether the meaning of outlines, marks and shades stands below, where the frame is
+            a tenth higher for it.
 
     Returns:
         (height', width', 3) uint8 RGB. Both sides are even and depend only on `height`, on a
@@ -135,8 +138,12 @@ def draw_frame(picture: AnyPicture, height: int = 360) -> Bytes:
         ValueError: a height too small to read.
     """
     if isinstance(picture, Picture):
-        return _draw_scene_frame(picture, height)
-    return _draw_cells_frame(picture, height)
+        frame = _draw_scene_frame(picture, height)
+    else:
+        frame = _draw_cells_frame(picture, height)
+    if not legend:
+        return frame
+    return np.concatenate([frame, draw_legend(picture, _even(height // 10), frame.shape[1])])
 
 
 def _draw_scene_frame(picture: Picture, height: int) -> Canvas:

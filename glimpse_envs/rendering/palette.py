@@ -19,6 +19,7 @@ SCALES: tuple[Colour, ...] = (
 PATH: Colour = (255, 150, 110)
 PRESENT: Colour = (255, 84, 40)
 HALO: Colour = (0, 0, 0)
+BLACK: Colour = (0, 0, 0)
 
 # Tapes and tables.
 CELL: Colour = (40, 43, 53)

@@ -38,6 +38,9 @@ class Picture:
     panels: Sequence[tuple[str, NDArray[np.floating]]] = ()
     """The present glimpse itself: (label, picture (C, h, w) in [0, 1]), the k-th in the colour of
     the k-th outline."""
+    window_sides: tuple[float, ...] = ()
+    """In pixels, of the square windows around the present fixation that the panels show, finest
+    first; empty where they show anything else."""
     boxes: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     """(n, 4) of the targets that are to be marked, x0, y0, x1, y1 in pixels; NaN for none."""
 
@@ -63,5 +66,10 @@ class Picture:
                     f"the panel {label!r} has shape {shown.shape}; it must be (1, h, w) grey or "
                     "(3, h, w) RGB"
                 )
+        if self.window_sides and len(self.window_sides) != len(self.panels):
+            raise ValueError(
+                f"window_sides has {len(self.window_sides)} entries; it must have one for each of "
+                f"the {len(self.panels)} panels, or none"
+            )
         if self.boxes.ndim != 2 or self.boxes.shape[1] != 4:
             raise ValueError(f"boxes has shape {self.boxes.shape}; it must be (n, 4)")

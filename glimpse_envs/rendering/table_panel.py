@@ -3,6 +3,7 @@
 from glimpse_envs.rendering.cells import Area, draw_box, draw_cell_text, draw_star, lit
 from glimpse_envs.rendering.drawing import Canvas, draw_text
 from glimpse_envs.rendering.palette import (
+    BLACK,
     CELL,
     EDGE,
     MUTED,
@@ -88,6 +89,8 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
     steps = [step for step, visited in enumerate(picture.path, 1) if visited == address]
     present = bool(steps) and steps[-1] == len(picture.path)
     fill, edge = (CELL if text else SLOT), EDGE
+    if address in picture.unseen:
+        fill = BLACK
     if address in picture.written:
         fill = lit(fill, WRITTEN)
     elif present:

@@ -34,6 +34,8 @@ def draw_tapes(canvas: Canvas, picture: TapePicture, area: Area) -> None:
     The size of a cell depends on the area, on the number of tapes and on the first one's length.
     """
     slots = min(max(len(picture.strips[0].cells) + 2, FEWEST_SLOTS), MOST_SLOTS)
+    if picture.strips[0].seen is not None:
+        slots = MOST_SLOTS  # whatever the length, which was not seen
     pitch = area.width / (slots + 1)  # half a slot is free at either end
     band = area.height / len(picture.strips)
     side = min(0.86 * pitch, 0.55 * band)
@@ -47,7 +49,8 @@ def first_shown(strip: Strip, slots: int) -> int:
     end, or as far on as keeps the head, or what was put out last, near the middle."""
     put_out_last = (len(strip.good) or len(strip.cells)) - 1
     focus = put_out_last if strip.head is None else strip.head
-    return max(-1, min(focus - slots // 2, len(strip.cells) + 1 - slots))
+    end = len(strip.cells) + 1 - slots
+    return max(-1, focus - slots // 2 if strip.seen is not None else min(focus - slots // 2, end))
 
 
 def _draw_strip(canvas: Canvas, strip: Strip, band: Area, slots: int, side: float) -> None:
@@ -65,20 +68,21 @@ def _draw_strip(canvas: Canvas, strip: Strip, band: Area, slots: int, side: floa
         index = first + slot
         cell = Area(left + slot * pitch + (pitch - side) / 2, cell_top, side, side)
         _draw_cell(canvas, strip, index, cell)
-        if 0 <= index < len(strip.cells) and index % 5 == 0 and side >= 18:
+        if _is_shown(strip, index) and index % 5 == 0 and side >= 18:
             below = Area(cell.left, cell.bottom + 0.5 * number, side, 1.4 * number)
             draw_cell_text(canvas, str(index), below, number, mix(BACKGROUND, MUTED, 0.6))
     middle = cell_top + side / 2
     if first > 0:
         draw_dots(canvas, (band.left + pitch / 4, middle), 0.05 * side)
-    if first + slots < len(strip.cells):
+    last = len(strip.cells) - 1 if strip.seen is None else max(strip.seen, default=0)
+    if first + slots <= last:
         draw_dots(canvas, (band.right - pitch / 4, middle), 0.05 * side)
 
 
 def _draw_cell(canvas: Canvas, strip: Strip, index: int, cell: Area) -> None:
     thin, thick = max(1.0, cell.width / 40), max(1.5, cell.width / 14)
     under_head = index == strip.head
-    if not 0 <= index < len(strip.cells):
+    if not _is_shown(strip, index):
         edge = PRESENT if under_head else mix(BACKGROUND, SLOT, 0.9)
         draw_box(canvas, cell, BACKGROUND, edge, thick if under_head else thin)
     else:
@@ -95,6 +99,10 @@ def _draw_cell(canvas: Canvas, strip: Strip, index: int, cell: Area) -> None:
     if under_head:
         tip = cell.centre[0], cell.top - 0.08 * cell.height
         draw_head(canvas, tip, 0.4 * cell.height, PRESENT)
+
+
+def _is_shown(strip: Strip, index: int) -> bool:
+    return 0 <= index < len(strip.cells) and (strip.seen is None or index in strip.seen)
 
 
 def _stain(strip: Strip, index: int) -> Colour | None:

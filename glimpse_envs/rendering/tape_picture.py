@@ -14,6 +14,8 @@ class Strip:
             the left or right; None for a tape without a head.
         written: indices of the cells that the agent wrote.
         good: of an output tape, whether each symbol put out, from the left, was right.
+        seen: indices of the cells that are shown, all others being black; None: all.
+        read_with_first: whether the first tape's head reads this one too.
 
     Raises:
         ValueError: a head farther outside, a written cell that is not there, or more verdicts than
@@ -25,6 +27,8 @@ class Strip:
     head: int | None
     written: frozenset[int] = frozenset()
     good: tuple[bool, ...] = ()
+    seen: frozenset[int] | None = None
+    read_with_first: bool = False
 
     def __post_init__(self) -> None:
         count = len(self.cells)
@@ -85,6 +89,8 @@ class TablePicture:
         answer: the agent's answer; None before it.
         target: the right answer; None where it is not yet known.
         relevant: addresses of the cells with the answer.
+        unseen: addresses of cells that are black.
+        whole: whether all cells of the table are given, and not a choice of them.
 
     Raises:
         ValueError: as many addresses as cells are not given, an address stands twice, or the
@@ -100,6 +106,8 @@ class TablePicture:
     answer: str | None = None
     target: str | None = None
     relevant: frozenset[int] = frozenset()
+    unseen: frozenset[int] = frozenset()
+    whole: bool = True
 
     def __post_init__(self) -> None:
         if len(self.cells) != len(self.addresses):

@@ -349,7 +349,11 @@ class PictureTask(Task):
         seen: dict[str, Any] = {}
         if not self._full:
             (glimpse,) = self._stage.read(np.array([row]), self._gaze.centres)
-            seen = {"outlines": self._sensor.outlines, "panels": self._sensor.panels(glimpse)}
+            seen = {
+                "outlines": self._sensor.outlines,
+                "panels": self._sensor.panels(glimpse),
+                "window_sides": self._sensor.window_sides,
+            }
         if self._hidden.targets > 1:
             seen["boxes"] = self._stage.boxes[scene]
         return Picture(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 TITLES: dict[Kind, str] = {
     "hard": "Hard: one glimpse at a time",
+    "human": "People: one glimpse at a time",
     "privileged": "Privileged: all tiles in training",
     "addressed": "Addressed: every pixel once, then one place a read",
     "soft_to_hard": "Soft to hard: one place a read in the end",

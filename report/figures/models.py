@@ -17,6 +17,7 @@ MOST_LINES = 5
 
 _DASHES: dict[Kind, str] = {
     "hard": "-",
+    "human": "-",
     "privileged": "-.",
     "addressed": "-",
     "soft_to_hard": "-.",

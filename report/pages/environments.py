@@ -34,7 +34,10 @@ FAMILIES = {
 }
 """Package of `glimpse_envs.tasks` -> title, environment whose picture the README shows, and what is
 hidden; a package that is not here has its name for a title, and its first environment's picture."""
-_BATCH_ARGUMENTS = ("flat", "flat_observation", "copies", "autoreset_mode", "render_mode")
+_BATCH_ARGUMENTS = (
+    *("flat", "flat_observation", "copies"),
+    *("autoreset_mode", "render_mode", "reveal"),
+)
 
 
 @dataclass(frozen=True)

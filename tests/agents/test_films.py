@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import cv2
 import numpy as np
@@ -67,6 +67,30 @@ def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path)
         film_scenes=3, sheet_scenes=1, budget=4, stop=True,
     )  # fmt: skip
     assert count_frames(film) == sum(map(len, films[:3]))
+
+
+def test_a_film_of_what_was_seen_stands_beside_one_of_a_soft_model() -> None:
+    class Soft(Policy):
+        """Reads everything, twice."""
+
+        view: Literal["glimpse", "full"] = "full"
+
+        def predict(self, observation: Any, *_: Any, **__: Any) -> tuple[Any, None]:
+            return {"answer": np.zeros(len(observation["scene"]), np.int64)}, None
+
+        def answers(self, observation: Any) -> Any:
+            return np.zeros((len(observation["scene"]), 2), np.int64)
+
+        def attention(self, observation: Any) -> Any:
+            rows, _, *side = observation["scene"].shape
+            return np.full((rows, 2, *side), 1 / np.prod(side), np.float32)
+
+    hard = ScannedPolicy(OracleScanner(make_single(CLUTTERED)))
+    whole, _ = film_episodes(hard, CLUTTERED, [0])
+    (seen,), _ = film_episodes(hard, CLUTTERED, [0], reveal="seen")
+    (soft,), _ = film_episodes(Soft(), CLUTTERED, [0], reveal="seen", view="full")
+    assert (seen[0][: len(whole[0][0])] != whole[0][0]).any()
+    assert len(side_by_side(seen, soft)) == len(seen)
 
 
 def test_an_oracle_is_filmed_and_scenes_differ() -> None:

@@ -135,6 +135,7 @@ class Table(Task):
             entropy=False,
             optional=self._answers_once,
             repeats=() if self._full else (shown,),
+            names=("",) * self._answers_once + tuple(map(str, range(1, self.values + 1))),
         )
         if self._full:
             return {"answer": answer}
@@ -322,4 +323,5 @@ class Table(Task):
             answer=None if answer == 0 else str(answer),
             target=str(self._targets[row // self._copies]),
             relevant=frozenset({target_cell} - {-1}),
+            whole=len(addresses) >= self.cells,
         )

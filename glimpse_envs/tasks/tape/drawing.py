@@ -39,7 +39,7 @@ def picture_tapes(
     strips = [Strip("input", texts(cells), None if heads is None else heads[0])]
     if priorities is not None:
         shown = tuple(f"{value:.2f}" if value else "" for value in priorities)
-        strips.append(Strip("priority", shown, None))
+        strips.append(Strip("priority", shown, None, read_with_first=True))
     if len(memory) and heads is not None:
         written = np.flatnonzero(memory)
         end = min(len(memory), max([len(cells), heads[1] + 1, *(written + 1)]))

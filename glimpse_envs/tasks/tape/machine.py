@@ -1,12 +1,14 @@
 """Tape machine: a head reads one cell at a time; the program fixes the symbols to put out."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.task import Arrays, Outcome, Reading, Rows, Task
+from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task
 from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.tape.arguments import TapeArguments
 from glimpse_envs.tasks.tape.arrays import MACHINE, Tapes
@@ -20,6 +22,7 @@ from glimpse_envs.tasks.tape.kernels import (
 )
 from glimpse_envs.tasks.tape.keyboard import tape_keys
 from glimpse_envs.tasks.tape.layout import TapeLayout
+from glimpse_envs.tasks.tape.programs import QUESTIONS
 from glimpse_envs.tasks.tape.views import (
     addresses_in_bits,
     compare_whole,
@@ -151,14 +154,24 @@ class TapeMachine(Task):
         self.levels = (int(min_length), int(length))
         self.budget, self._full = arguments.budget, arguments.full
         self._split, self._program = split, program
+        self.question = QUESTIONS[program]
         self._rules, self._sizes = arguments.rules, arguments.sizes
         self._memory_cells = arguments.memory_cells
         self._layout = TapeLayout(self._rules, self._sizes, self._memory_cells, self._full)
-        self.components = self._layout.components()
+        self.components = self._named(self._layout.components())
         self.observation_space = self._layout.observation_space()
         if not self._full:
             tapes = self._layout.tapes
             self.reading = Reading(values=tapes * self._layout.num_symbols, cells=tapes)
+
+    def _named(self, components: Mapping[str, Component]) -> dict[str, Component]:
+        """Return the components with symbols named as they are shown, where one is chosen."""
+        shown = (str(symbol + self._least_shown) for symbol in range(self._layout.num_symbols - 1))
+        names = ("", *shown)
+        return {
+            name: replace(part, names=names) if part.optional or name == "write" else part
+            for name, part in components.items()
+        }
 
     @property
     def chance(self) -> float:

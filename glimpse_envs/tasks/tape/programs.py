@@ -22,6 +22,18 @@ PROGRAMS = (
 )
 _COPY, _REVERSE, _REPEAT_COPY, _DUPLICATED, _FORWARD_REVERSE, _ADDITION, _SORT = range(7)
 
+QUESTIONS = {
+    "copy": "Put out the symbols of the tape, one after the other.",
+    "reverse": "Put out the symbols of the tape, the last first.",
+    "repeat_copy": "The first symbol says how often: put out the others so many times.",
+    "duplicated_input": "Each symbol stands there several times: put out each once.",
+    "forward_reverse": "Put out the symbols of the tape, the last first; write them down, as the "
+    "input head cannot go back.",
+    "addition": "Two numbers stand there, digits in turn, lowest first: put out their sum.",
+    "priority_sort": "Put out the symbols of the tape, the one of the highest priority first.",
+}
+"""What each program asks, in words."""
+
 # A visit: where the heads stand, what is put out there (0: nothing), the input cell from which that
 # is taken (-1: it is computed, or nothing is put out), and what is written there (0: nothing).
 INPUT, MEMORY, PUT_OUT, SOURCE, WRITTEN = range(5)

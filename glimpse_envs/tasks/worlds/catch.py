@@ -215,7 +215,9 @@ class Catch(PictureTask):
             context=context,
             glimpse_cost=glimpse_cost,
         )
-        parts = self.look_components | {"act": Component(spaces.Discrete(3))}
+        parts = self.look_components | {
+            "act": Component(spaces.Discrete(3), names=("left", "stay", "right"))
+        }
         self.components = {name: parts[name] for name in COMPONENTS if name in parts}
 
     @property

@@ -1,0 +1,1 @@
+"""A page on which people play the environments, and watch what agents do there."""

@@ -1,0 +1,89 @@
+"""Play an environment in the browser, and watch trained models there: `python -m agents.play ID`.
+
+The page stands at http://127.0.0.1:PORT; nothing leaves this machine.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from agents.play.game import Setting
+from agents.play.human import HumanLog
+from agents.play.machines import Machine, published_run
+from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
+from agents.training.resuming import setting_of
+from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.evaluation.trust import trust
+
+DEFAULT = "Glimpse/ClutteredGlyphs-v0"
+WEIGHTS = Path("results/weights")
+
+
+@dataclass(frozen=True)
+class PlayConfig:
+    """Serve the page on which an environment is played, on this machine alone."""
+
+    env_id: Annotated[str | None, tyro.conf.Positional] = None
+    """Environment; where it is not given, that of the first run, or Glimpse/ClutteredGlyphs-v0."""
+    env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
+    """Arguments of the environment, all after one option, such as budget=12."""
+    run: tyro.conf.UseAppendAction[tuple[Annotated[Path, FOLDER], ...]] = ()
+    """Folder of a run to watch, and to be compared with; may be given twice. Where none is given,
+    the published weights of the environment, if there are any."""
+    record: Path | None = None
+    """Folder of records, such as results, in which a record of people's episodes is kept."""
+    split: str = "test"
+    """Split whose scenes are dealt: test or validation."""
+    seed: int = 0
+    """Random seed of clutter, places and first glimpses."""
+    port: int = 8000
+    """Port of the page."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code a run may name, such as my_tasks."""
+
+
+def setting_from(config: PlayConfig, runs: list[Run]) -> Setting:
+    """What is played: what is asked for, or else what the first run was trained on."""
+    env_id, env_kwargs = config.env_id, config.env_kwargs
+    if env_id is None and runs:
+        env_id = setting_of(runs[0], "env_id", str)
+        trained = setting_of(runs[0], "env_kwargs", dict)
+        kept = {name: value for name, value in trained.items() if name != "split"}
+        env_kwargs = {**kept, **env_kwargs}
+    if config.split not in ("test", "validation"):
+        raise ValueError(
+            f"split={config.split!r} must be test or validation: their scenes are fixed"
+        )
+    return Setting(env_id or DEFAULT, env_kwargs, config.split, config.seed)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(PlayConfig, args=arguments, prog="python -m agents.play")
+    run_command(lambda: _serve(config))
+
+
+def _serve(config: PlayConfig) -> None:
+    try:
+        import uvicorn
+
+        from agents.play.server import Table, make_app
+    except ImportError as error:
+        raise ValueError(f"the page needs {error.name}: pip install -e '.[play]'") from error
+    trust(*config.trust)
+    runs = [open_run(folder) for folder in config.run]
+    setting = setting_from(config, runs)
+    if not runs:
+        published = published_run(setting, WEIGHTS)
+        runs = [] if published is None else [open_run(published)]
+    machines = [Machine(run, setting) for run in runs]
+    log = None if config.record is None else HumanLog(config.record, setting)
+    app = make_app(Table(setting, machines, log), config.port)
+    print(f"{setting.env_id}: open http://127.0.0.1:{config.port} in a browser; Ctrl+C ends it")
+    uvicorn.run(app, host="127.0.0.1", port=config.port, log_level="warning", lifespan="off")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Episodes of trained models, step by step with what they expected, for the page."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from agents.play.controls import names_of
+from agents.play.frames import Json, frame_of
+from agents.play.game import Setting
+from agents.scoring.run_scores import policy_of
+from agents.training.resuming import setting_of
+from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.outlook import Gaussian, Outlook
+from glimpse_envs.evaluation.policy import Observation, as_act
+from glimpse_envs.evaluation.runs import Run, open_run
+from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
+from glimpse_envs.single import GlimpseEnv
+from glimpse_envs.task import PictureView
+
+UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "reveal", "view"})
+"""Arguments that two who play the same scenes may have different values of."""
+
+
+class Machine:
+    """The trained model of a run, on the scenes that people play.
+
+    Args:
+        run: an open run.
+        setting: what is played.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+        ValueError: the run is of another environment.
+    """
+
+    def __init__(self, run: Run, setting: Setting) -> None:
+        env_id, trained = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
+        self.name, self._seed = run.folder.name, setting.seed
+        here = [{k: v for k, v in kwargs.items() if k not in UNSEEN_ARGUMENTS}
+                for kwargs in (trained, setting.env_kwargs)]  # fmt: skip
+        if env_id != setting.env_id or here[0] != here[1]:
+            raise ValueError(
+                f"{run.folder} was trained on {env_id} with {trained}; what is played is "
+                f"{setting.env_id} with {setting.env_kwargs}: give a run of the same environment, "
+                "or its --env-kwargs"
+            )
+        self.policy, kwargs = policy_of(run, "learned")
+        assert setting.split in SPLITS
+        env = gym.make(env_id, **{**kwargs, "split": setting.split}).unwrapped
+        assert isinstance(env, GlimpseEnv)
+        self._env = env
+        self._view = describe(env).picture_view
+        with closing(setting.make()) as glimpsed:  # the full view does not know names
+            seen = describe(glimpsed)
+        self._names = {
+            name: names_of(name, part, seen.picture_view) for name, part in seen.components.items()
+        }
+
+    def play(self, scene: int) -> Json:
+        """Play a scene with the likeliest actions; return its frames, each with the outlook."""
+        observation, info = self._env.reset(seed=self._seed, options={"scene": scene})
+        act, task = as_act(self.policy, self._env, deterministic=True), self._env.task
+        state, start, seen = None, np.ones(1, np.bool_), Seen()
+        frames = self._inner_frames(_batch(observation))
+        soft, ended, total = bool(frames), False, 0.0
+        while not ended:
+            batch, infos = _batch(observation), _batch(info)
+            if not soft:
+                outlook = self.policy.outlook(batch, state, start)
+                frames.append(self._frame(task.picture(0, ""), seen, outlook))
+            action, state = act(batch, state, start, infos)
+            start = np.zeros(1, np.bool_)
+            step = {name: value[0] for name, value in action.items()}
+            observation, reward, terminated, truncated, info = self._env.step(step)
+            ended, total = terminated or truncated, total + reward
+        last = self._frame(task.picture(0, ""), seen, None)
+        if soft:
+            last["frame"]["image"] = frames[-1]["frame"]["image"]
+        success = info.get("is_success")
+        return {
+            "name": self.name,
+            "names": self._names,
+            "frames": [*frames, last],
+            "success": None if success is None else bool(success),
+            "return": total,
+            "soft": soft,
+        }
+
+    def _frame(self, picture: AnyPicture, seen: Seen, outlook: Outlook | None) -> Json:
+        seen.add(picture)
+        eye = frame_of(seen.reveal(picture, ended=False))
+        shown = {"frame": frame_of(picture), "eye": eye}
+        if outlook is not None:
+            shown["outlook"] = outlook_of(outlook, picture, self._view)
+        return shown
+
+    def _inner_frames(self, observation: Observation) -> list[Json]:
+        """A frame for each soft glimpse that a model takes inside itself; none where it takes
+        none."""
+        maps, answers = self.policy.attention(observation), self.policy.answers(observation)
+        if maps is None or answers is None:
+            return []
+        picture = self._env.task.picture(0, "")
+        assert isinstance(picture, Picture), "attention is shared out over pixels"
+        frames = []
+        for shares, answer in zip(maps[0], answers[0], strict=True):
+            answered = self._names["answer"][answer]
+            lit = replace(picture, scene=light_up(picture.scene, shares), answer=answered)
+            shown = frame_of(lit)
+            frames.append({"frame": shown, "eye": shown})
+        return frames
+
+
+def outlook_of(outlook: Outlook, picture: AnyPicture, view: PictureView | None) -> Json:
+    """What a model expects of its next action, as JSON; a look at a picture in pixels."""
+    found: Json = {"value": None if outlook.value is None else float(outlook.value[0])}
+    for name, choice in outlook.choices.items():
+        if not isinstance(choice, Gaussian):
+            found[name] = {"parts": [np.round(part[0], 5).tolist() for part in choice.parts]}
+            if name == "look" and view is not None and view.look == "tiles":
+                found[name]["places"] = view.space.to_pixels(view.tile_locations).tolist()
+            continue
+        mean, std = choice.mean[0], choice.std[0]
+        if name != "look" or view is None:
+            found[name] = {"mean": mean.tolist(), "std": std.tolist()}
+            continue
+        half = view.space.to_pixels(np.ones(2)) - view.space.to_pixels(np.zeros(2))
+        origin = view.space.to_pixels(np.zeros(2))
+        if view.look == "relative":
+            assert isinstance(picture, Picture)
+            half, origin = half * view.max_move, picture.path[-1].astype(np.float64)
+        found[name] = {"mean": (origin + mean * half).tolist(), "std": (std * half).tolist()}
+    return found
+
+
+def published_run(setting: Setting, folder: Path) -> Path | None:
+    """The first run of `folder` that was trained in `setting`; None where there is none."""
+    for config in sorted(folder.glob("*/config.json")):
+        run = open_run(config.parent)
+        if (
+            setting_of(run, "env_id", str) == setting.env_id
+            and setting_of(run, "env_kwargs", dict) == setting.env_kwargs
+        ):
+            return config.parent
+    return None
+
+
+def _batch(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: np.asarray(value)[None] for name, value in values.items()}

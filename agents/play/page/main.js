@@ -1,0 +1,47 @@
+// The page: which of its two parts is shown, and what is said where the server cannot be reached.
+import { call } from "./api.js";
+import { Play } from "./play.js";
+import { Watch } from "./watch.js";
+
+const at = (id) => document.getElementById(id);
+let retry = () => start();
+
+export function report(error, again) {
+  at("error").hidden = error === null;
+  if (error === null) return;
+  at("error-text").textContent = error.message;
+  at("retry").hidden = !error.dead;
+  retry = again;
+}
+
+async function start() {
+  let about;
+  try {
+    about = await call("about");
+  } catch (error) {
+    report(error, start);
+    return;
+  }
+  report(null);
+  at("title").textContent = about.env_id.replace(/^Glimpse\//, "");
+  document.title = `${at("title").textContent} · Glimpse`;
+  at("question").textContent = about.question;
+  const parts = { play: new Play(about, report), watch: new Watch(about, report) };
+  const show = (name) => {
+    for (const each of Object.keys(parts)) {
+      at(each).hidden = each !== name;
+      at(`tab-${each}`).setAttribute("aria-pressed", String(each === name));
+      parts[each].shown = each === name;
+    }
+    location.hash = name;
+    parts[name].show();
+  };
+  const watching = about.machines.length > 0 && !about.recording;
+  at("tabs").hidden = !watching;
+  at("tab-play").onclick = () => show("play");
+  at("tab-watch").onclick = () => show("watch");
+  show(watching && location.hash === "#watch" ? "watch" : "play");
+}
+
+at("retry").onclick = () => retry();
+start();

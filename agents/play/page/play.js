@@ -1,0 +1,277 @@
+// Playing: one game, its scene, its answers and its keys.
+import { call } from "./api.js";
+import { buildControls, describeKeys } from "./controls.js";
+import { drawFrame, drawLegend, drawPanels, make } from "./draw.js";
+import { Chords, SYMBOLS, codeOf, isTyping, symbolOf } from "./keys.js";
+
+const at = (id) => document.getElementById(id);
+const STEP = 0.05;
+
+export class Play {
+  constructor(about, report) {
+    this.about = about;
+    this.report = report;
+    this.game = null;
+    this.answer = null;
+    this.cursor = { x: 0.5, y: 0.5 };
+    this.keyed = false;
+    this.busy = false;
+    this.chords = new Chords((keys) => this.step({ keys }));
+    at("next").onclick = () => this.deal();
+    at("scene").addEventListener("click", (event) => this.click(event));
+    at("scene").addEventListener("pointermove", (event) => this.point(event));
+    addEventListener("keydown", (event) => this.keyDown(event));
+    addEventListener("keyup", (event) => this.keyUp(event));
+    addEventListener("blur", () => this.chords.clear());
+    addEventListener("resize", () => this.shown && this.draw());
+  }
+
+  async show() {
+    if (this.game) return this.draw();
+    const kept = sessionStorage.getItem("game");
+    return this.ask(async () => {
+      try {
+        if (kept) return await call(`games/${kept}`);
+      } catch (error) {
+        if (!error.gone) throw error;
+      }
+      return call("games", {});
+    }, true);
+  }
+
+  // Ask the server, and show the game that it answers with.
+  async ask(question, fresh = false) {
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      const game = await question();
+      this.report(null);
+      const dealt = !this.game || this.game.scene !== game.scene || this.game.id !== game.id;
+      this.game = game;
+      sessionStorage.setItem("game", game.id);
+      if (dealt || fresh) this.begin();
+    } catch (error) {
+      if (error.gone) {
+        this.game = null;
+        sessionStorage.removeItem("game");
+      }
+      this.report(error, () => (this.game ? this.ask(() => call(`games/${this.game.id}`)) : this.show()));
+      if (error.gone) {
+        this.busy = false;
+        await this.show();
+        this.report(error, () => this.show());
+      }
+      return;
+    } finally {
+      this.busy = false;
+    }
+    await this.draw();
+    if (this.game.ended) this.compare();
+  }
+
+  begin() {
+    this.answer = null;
+    this.keyed = false;
+    this.cursor = { x: 0.5, y: 0.5 };
+    at("models").hidden = true;
+    buildControls(this);
+    describeKeys(at("keys"), this);
+  }
+
+  part(name) {
+    return this.game.controls.components.find((each) => each.name === name);
+  }
+
+  get places() {
+    return this.part("look")?.kind === "place";
+  }
+
+  step(message) {
+    if (!this.game || this.game.ended) return undefined;
+    return this.ask(() => call(`games/${this.game.id}/step`, message));
+  }
+
+  deal() {
+    return this.ask(() => call(`games/${this.game.id}/deal`, {}));
+  }
+
+  // Look somewhere, with what else is chosen.
+  look(place, more = {}) {
+    const action = { ...more };
+    if (place && this.part("look")) action.look = place;
+    if (this.answer !== null && this.part("answer") && !this.part("answer").optional) action.answer = this.answer;
+    return this.step({ action });
+  }
+
+  choose(choice) {
+    if (this.game.ended) return undefined;
+    if (this.part("answer").optional) return this.step({ action: { answer: choice } });
+    this.answer = choice;
+    if (this.game.last) return this.look(null);
+    return this.draw();
+  }
+
+  // --- mouse and keys ------------------------------------------------------------------------
+
+  placeOf(event) {
+    const box = at("scene").getBoundingClientRect();
+    const inside = (value) => Math.min(1, Math.max(0, value));
+    return { x: inside((event.clientX - box.left) / box.width), y: inside((event.clientY - box.top) / box.height) };
+  }
+
+  click(event) {
+    if (!this.game || !this.places || this.game.ended || event.target.tagName !== "CANVAS") return;
+    this.keyed = false;
+    if (this.game.last && this.part("answer") && this.answer === null) {
+      this.say("That was the last glimpse: answer with a number key or a button.");
+      return;
+    }
+    this.look(this.placeOf(event));
+  }
+
+  point(event) {
+    if (event.pointerType === "mouse" && this.game && this.places) {
+      this.cursor = this.placeOf(event);
+      this.keyed = false;
+    }
+  }
+
+  keyDown(event) {
+    if (!this.shown || !this.game || isTyping(event)) return;
+    if (this.game.ended) {
+      if (event.code === "Enter" && event.target.tagName !== "BUTTON") this.deal();
+      return;
+    }
+    if (this.game.controls.chords) {
+      const code = codeOf(event);
+      if (code === null || event.repeat) return;
+      event.preventDefault();
+      this.chords.down(code);
+      return;
+    }
+    if (this.pressed(event)) event.preventDefault();
+  }
+
+  keyUp(event) {
+    const code = codeOf(event);
+    if (this.shown && code !== null && this.game?.controls.chords) this.chords.up(code);
+  }
+
+  // Whether a key means something where the environment has no keys of its own.
+  pressed(event) {
+    const act = this.part("act");
+    const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.code];
+    if (arrow && act?.names.includes("left") && arrow[0]) {
+      this.look(this.cursor, { act: act.names.indexOf(arrow[0] < 0 ? "left" : "right") });
+      return true;
+    }
+    const letters = { KeyA: [-1, 0], KeyD: [1, 0], KeyW: [0, -1], KeyS: [0, 1] }[event.code];
+    const move = arrow ?? (act ? letters : undefined);
+    if (move && this.places) {
+      const share = event.shiftKey ? STEP / 5 : STEP;
+      const inside = (value) => Math.min(1, Math.max(0, value));
+      this.cursor = { x: inside(this.cursor.x + share * move[0]), y: inside(this.cursor.y + share * move[1]) };
+      this.keyed = true;
+      this.draw();
+      return true;
+    }
+    if (event.target.tagName === "BUTTON" && (event.code === "Enter" || event.code === "Space")) return false;
+    if (event.code === "Enter" && this.part("stop") && this.answer !== null) {
+      this.look(null, { stop: 1 });
+      return true;
+    }
+    if ((event.code === "Enter" || event.code === "Space") && this.places) {
+      if (!this.game.last || !this.part("answer") || this.answer !== null) this.look(this.cursor);
+      return true;
+    }
+    const symbol = symbolOf(event);
+    const answer = this.part("answer");
+    const choice = symbol === null ? -1 : SYMBOLS.indexOf(symbol);
+    if (answer && choice >= 0 && choice < answer.names.length) {
+      this.choose(choice);
+      return true;
+    }
+    return false;
+  }
+
+  // --- what is shown -------------------------------------------------------------------------
+
+  say(text) {
+    at("status").textContent = text;
+  }
+
+  async draw() {
+    const game = this.game;
+    if (!game) return;
+    const { frame, ended } = game;
+    await drawFrame(at("scene"), frame, {
+      dim: !ended,
+      cursor: this.keyed && !ended ? this.cursor : null,
+      reach: this.part("look")?.reach,
+      onAddress: ended ? null : (address) => this.step({ action: { look: address } }),
+    });
+    at("scene").classList.toggle("ended", ended);
+    at("panels-part").hidden = !frame.panels?.length;
+    drawPanels(at("panels"), frame);
+    drawLegend(document.querySelector("#play .legend"), frame, { eye: !ended });
+    at("pips").replaceChildren(...Array.from({ length: Math.min(game.budget, 60) }, (_, index) =>
+      make("i", { class: index < game.taken ? "on" : "" })));
+    for (const button of at("answers").children) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.choice) === this.answer));
+      button.disabled = ended;
+    }
+    at("next").textContent = ended ? "Next scene" : "Skip this scene";
+    at("next").hidden = this.about.recording && !ended;
+    at("next").classList.toggle("main", ended);
+    this.say(this.status());
+    this.score();
+  }
+
+  status() {
+    const { frame, taken, budget, ended, last, success } = this.game;
+    if (ended) {
+      const result = success === null ? `Return ${this.game.return.toFixed(2)}` : success ? "Right" : "Wrong";
+      const answered = frame.answer === null ? "" : frame.kind === "tapes" ? "" : `you answered ${frame.answer}`;
+      const target = frame.target !== null && !success ? `it was ${frame.target}` : "";
+      const why = [answered, target].filter(Boolean).join(", ");
+      return `${result}${why ? `: ${why}` : ""}, after ${taken} ${taken === 1 ? "glimpse" : "glimpses"}.`;
+    }
+    const now = `Glimpse ${taken} of ${budget}.`;
+    const answer = this.part("answer");
+    if (last && answer && !answer.optional) return `${now} That was the last: what is it?`;
+    if (last) return `${now} The last action.`;
+    if (!this.places) return now;
+    const kept = this.answer === null || !answer ? "" : ` Your answer so far: ${answer.names[this.answer]}.`;
+    return `${now}${kept} Click where to look next.`;
+  }
+
+  score() {
+    const { played, successes, glimpses } = this.game.score;
+    at("score").textContent = played === 0 ? "" : successes === null
+      ? `${played} played, mean return ${(this.game.score.return / played).toFixed(2)}`
+      : `${successes} of ${played} right, ${(glimpses / played).toFixed(1)} glimpses each`;
+  }
+
+  async compare() {
+    if (!this.about.machines.length) return;
+    const scene = this.game.scene;
+    try {
+      const episodes = await call(`games/${this.game.id}/models`);
+      if (this.game.scene !== scene || !this.game.ended) return;
+      at("models").hidden = false;
+      at("model-cards").replaceChildren();
+      for (const episode of episodes) {
+        const last = episode.frames[episode.frames.length - 1].frame;
+        const host = make("div", { class: "view" });
+        const verdict = episode.success === null ? `return ${episode.return.toFixed(2)}` : episode.success ? "right" : "wrong";
+        const answered = last.answer !== null && last.kind !== "tapes" ? `answered ${last.answer}, ` : "";
+        at("model-cards").append(make("article", { class: "card" }, make("h3", {}, episode.name), host,
+          make("p", { class: `verdict ${episode.success ? "right" : "wrong"}` },
+            `${answered}${verdict}, after ${episode.frames.length - 1} glimpses`)));
+        await drawFrame(host, last);
+      }
+    } catch (error) {
+      this.report(error, () => this.compare());
+    }
+  }
+}

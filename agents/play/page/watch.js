@@ -1,0 +1,154 @@
+// Watching: the episodes of models on one scene, step by step, beside each other.
+import { call } from "./api.js";
+import { drawFrame, drawLegend, make } from "./draw.js";
+import { isTyping } from "./keys.js";
+
+const at = (id) => document.getElementById(id);
+const MOST_BARS = 10;
+const PACE = 700;
+
+export class Watch {
+  constructor(about, report) {
+    this.about = about;
+    this.report = report;
+    this.scene = 0;
+    this.step = 0;
+    this.episodes = null;
+    this.timer = null;
+    at("watch-controls").onsubmit = (event) => event.preventDefault();
+    at("watch-scene").max = about.scenes - 1;
+    at("watch-scene").onchange = () => this.load(Number(at("watch-scene").value));
+    at("watch-step").oninput = () => this.go(Number(at("watch-step").value));
+    at("watch-back").onclick = () => this.go(this.step - 1);
+    at("watch-on").onclick = () => this.go(this.step + 1);
+    at("watch-play").onclick = () => this.toggle();
+    at("watch-eye").onchange = () => this.draw();
+    addEventListener("keydown", (event) => this.keyDown(event));
+    addEventListener("resize", () => this.shown && this.draw());
+  }
+
+  show() {
+    return this.episodes ? this.draw() : this.load(this.scene);
+  }
+
+  async load(scene) {
+    if (!Number.isInteger(scene) || scene < 0 || scene >= this.about.scenes) return;
+    try {
+      const episodes = await call(`watch?scene=${scene}`);
+      this.report(null);
+      this.scene = scene;
+      this.episodes = episodes;
+    } catch (error) {
+      this.report(error, () => this.load(scene));
+      return;
+    }
+    this.step = 0;
+    at("watch-scene").value = scene;
+    at("watch-cards").replaceChildren(...this.episodes.map((episode) => make("article", { class: "card" },
+      make("h3", {}, episode.name), make("div", { class: "view" }), make("p", { class: "verdict" }),
+      make("div", { class: "beliefs" }))));
+    await this.draw();
+  }
+
+  get last() {
+    return Math.max(...this.episodes.map((episode) => episode.frames.length)) - 1;
+  }
+
+  go(step) {
+    this.step = Math.min(this.last, Math.max(0, step));
+    return this.draw();
+  }
+
+  toggle() {
+    clearInterval(this.timer);
+    this.timer = this.timer ? null : setInterval(() => this.tick(), PACE);
+    if (this.timer && this.step === this.last) this.go(0);
+    at("watch-play").textContent = this.timer ? "Pause" : "Play";
+  }
+
+  tick() {
+    if (!this.shown || this.step === this.last) this.toggle();
+    else this.go(this.step + 1);
+  }
+
+  keyDown(event) {
+    if (!this.shown || !this.episodes || isTyping(event)) return;
+    const act = {
+      ArrowLeft: () => this.go(this.step - 1), ArrowRight: () => this.go(this.step + 1),
+      ArrowUp: () => this.load(this.scene + 1), ArrowDown: () => this.load(this.scene - 1),
+      Space: () => this.toggle(),
+    }[event.code];
+    if (!act || (event.code === "Space" && event.target.tagName === "BUTTON")) return;
+    event.preventDefault();
+    act();
+  }
+
+  async draw() {
+    if (!this.episodes) return;
+    at("watch-step").max = this.last;
+    at("watch-step").value = this.step;
+    at("watch-at").textContent = this.step === this.last ? "the end" : `glimpse ${this.step + 1} of ${this.last}`;
+    const cards = [...at("watch-cards").children];
+    const eye = at("watch-eye").checked;
+    let legend = null;
+    for (const [index, episode] of this.episodes.entries()) {
+      const step = Math.min(this.step, episode.frames.length - 1);
+      const { frame, eye: seen, outlook } = episode.frames[step];
+      const ended = step === episode.frames.length - 1;
+      const [, view, verdict, beliefs] = cards[index].children;
+      legend ??= frame;
+      await drawFrame(view, eye && !ended ? seen : frame, { dim: !ended, look: outlook?.look });
+      const result = episode.success === null ? `return ${episode.return.toFixed(2)}` : episode.success ? "right" : "wrong";
+      const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}` : "";
+      const target = frame.target !== null && !episode.success ? `, it was ${frame.target}` : "";
+      verdict.textContent = ended ? [answered, result].filter(Boolean).join(": ") + target
+        : episode.soft ? `reads softly where it is lit; ${answered} so far` : "";
+      verdict.className = `verdict ${ended ? (episode.success ? "right" : "wrong") : ""}`;
+      if (outlook) beliefs.replaceChildren(...beliefsOf(outlook, episode.names, frame));
+      else if (!ended) beliefs.replaceChildren();
+    }
+    const look = this.episodes.some(({ frames }) => frames[0].outlook?.look);
+    drawLegend(document.querySelector("#watch .legend"), legend, { eye, look });
+  }
+}
+
+function beliefsOf(outlook, names, frame) {
+  const found = [];
+  if (outlook.value !== null) {
+    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}`));
+  }
+  for (const [name, belief] of Object.entries(outlook)) {
+    if (name === "value" || !belief?.parts || belief.places) continue;
+    belief.parts.forEach((shares, part) => {
+      const several = belief.parts.length > 1 ? ` ${part + 1}` : "";
+      if (shares.length === 2 && belief.parts.length > 3) return; // bits of an address
+      found.push(make("h4", {}, `${name}${several}`), barsOf(shares, labels(name, names[name], shares, frame)));
+    });
+    if (belief.parts.length > 3 && belief.parts[0].length === 2) {
+      const address = belief.parts.reduce((sum, [, one], bit) => sum + (one > 0.5 ? 2 ** bit : 0), 0);
+      const sure = belief.parts.reduce((product, shares) => product * Math.max(...shares), 1);
+      found.push(make("h4", {}, name), barsOf([sure], [`address ${address}`]));
+    }
+  }
+  return found;
+}
+
+function labels(name, named, shares, frame) {
+  if (named?.length === shares.length) return named.map((text) => text || "nothing");
+  if (name === "look" && frame.kind === "tapes" && shares.length <= 3) {
+    return shares.length === 2 ? ["stay", "→"] : ["←", "stay", "→"];
+  }
+  return shares.map((_, index) => String(index));
+}
+
+function barsOf(shares, names) {
+  let order = shares.map((_, index) => index);
+  if (shares.length > MOST_BARS + 2) order = order.sort((a, b) => shares[b] - shares[a]).slice(0, MOST_BARS);
+  const most = shares.indexOf(Math.max(...shares));
+  return make("div", { class: "bars" }, ...order.map((index) => {
+    const bar = make("i", { class: index === most ? "most" : "" });
+    bar.style.width = `${(100 * shares[index]).toFixed(1)}%`;
+    return make("div", { class: "bar" }, make("span", {}, names[index]), make("b", {}, bar),
+      make("em", {}, `${Math.round(100 * shares[index])} %`));
+  }));
+}
