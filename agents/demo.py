@@ -15,6 +15,7 @@ import numpy as np
 import tyro
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.presets import PRESETS
 from agents.scoring.films import write_showcase
 from agents.scoring.run_scores import evaluate_run
 from agents.training.command_line import run_command
@@ -45,7 +46,9 @@ class DemoConfig:
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
     """Train the two models, print the table, write film and contact sheet; return the scores."""
     demo.out.mkdir(parents=True, exist_ok=True)
-    learned = ReinforceConfig(
+    (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
+    learned = replace(
+        preset,
         env_id=demo.env_id,
         minutes=demo.minutes,
         seed=demo.seed,

@@ -8,6 +8,14 @@ from agents.algorithms.reinforce import ReinforceConfig
 from agents.policy.networks import NetworkConfig
 from agents.training.config import TrainingConfig
 
+_PICTURES: dict[str, Any] = {
+    "episodes": 4_000_000,
+    "optimizer": "muon",
+    "batch_size": 1024,
+    "learning_rate": 5e-3,
+    "log_every": 20,
+    "checkpoint_every": 100,
+}
 _MEMORY_NETWORK = NetworkConfig(
     what_units=32, where_units=32, glimpse_units=64, core_units=64, head_units=32, skip=True
 )
@@ -37,7 +45,7 @@ _TABLES: dict[str, Any] = {
 }
 
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
-    "pictures": (ReinforceConfig(episodes=4_000_000), ActorCriticConfig(episodes=4_000_000)),
+    "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
     "tables": (ActorCriticConfig(**_TABLES, gae_lambda=1.0), ReinforceConfig(**_TABLES)),
 }

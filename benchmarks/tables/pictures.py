@@ -5,16 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.tables.table import FromPreset, FromRecord, Row, Table, published
-from report.references.pictures import FULL_CONV, FULL_DENSE, FULL_STRONG, RANDOM, SOFT_DRAW
+from glimpse_envs.evaluation.record import Model
+from report.references.pictures import (
+    FULL_CONV,
+    FULL_DENSE,
+    FULL_STRONG,
+    LEARNED,
+    RANDOM,
+    SOFT_DRAW,
+)
 
 _CLUTTERED = "Glimpse/ClutteredMNIST-v0"
 _LARGE = "Glimpse/ClutteredMNISTLarge-v0"
 _TRANSLATED = "Glimpse/TranslatedMNIST-v0"
 _CENTRED = "Glimpse/CenteredMNIST-v0"
+_RANDOM_GAZE: dict[str, Any] = {"changes": {"gaze": "random"}}
+_CONTROL = "control: trained and tested with random glimpses, the same network, images and schedule"
 
 
 def _of_record(model: str, env_id: str, identity: str) -> FromRecord:
     return FromRecord(f"{env_id.replace('/', '-')}_{model}_seed0_{identity}.json")
+
+
+def _hard(name: str, env_id: str, glimpses: int, kind: Model = LEARNED, **row: Any) -> Row:
+    """Of the hard agent, by the preset."""
+    row["changes"] = {"precision": "bfloat16", **row.get("changes", {})}
+    recipe, reference = FromPreset("pictures", "reinforce"), published(env_id, glimpses, kind)
+    return Row(name=name, env_id=env_id, recipe=recipe, reference=reference, **row)
 
 
 def _from_defaults(name: str, env_id: str, algorithm: str, episodes: int) -> Row:
@@ -41,20 +58,11 @@ PICTURES = Table(
     "pictures",
     seeds=5,
     rows=(
-        _agent("cluttered-8", _CLUTTERED, "7fdb5cf5", 8, priority=1),
-        _agent("cluttered-6", _CLUTTERED, "a3a70d73", 6, env_kwargs={"budget": 6}, priority=1),
-        _agent("cluttered-4", _CLUTTERED, "aae2b973", 4, env_kwargs={"budget": 4}, priority=1),
-        _agent("large-8", _LARGE, "bb78548f", 8, priority=2),
-        Row(
-            name="large-random-8",
-            env_id=_LARGE,
-            recipe=_of_record("Reinforce-LSTM", _LARGE, "bb78548f"),
-            changes={"gaze": "random"},
-            priority=2,
-            reference=published(_LARGE, 8, RANDOM),
-            notes="control: trained and tested with random glimpses, the same network, images "
-            "and schedule",
-        ),
+        _hard("cluttered-8", _CLUTTERED, 8, priority=1),
+        _hard("cluttered-6", _CLUTTERED, 6, env_kwargs={"budget": 6}, priority=1),
+        _hard("cluttered-4", _CLUTTERED, 4, env_kwargs={"budget": 4}, priority=1),
+        _hard("large-8", _LARGE, 8, priority=2),
+        _hard("large-random-8", _LARGE, 8, RANDOM, priority=2, notes=_CONTROL, **_RANDOM_GAZE),
         Row(
             name="large-draw-8",
             env_id=_LARGE,
@@ -62,15 +70,11 @@ PICTURES = Table(
             priority=2,
             reference=published(_LARGE, 8, SOFT_DRAW),
         ),
-        _agent("translated-8", _TRANSLATED, "3dc207a6", 8, priority=3),
+        _hard("translated-8", _TRANSLATED, 8, priority=3),
         _agent("centred-6", _CENTRED, "d130585e", 6, env_kwargs={"budget": 6}, priority=4),
         _agent("centred-7", _CENTRED, "147d4728", 7, env_kwargs={"budget": 7}, priority=4),
-        Row(
-            name="cluttered-random-8",
-            env_id=_CLUTTERED,
-            recipe=_of_record("Reinforce-LSTM-random-glimpses", _CLUTTERED, "2fe00aea"),
-            priority=6,
-            reference=published(_CLUTTERED, 8, RANDOM),
+        _hard(
+            "cluttered-random-8", _CLUTTERED, 8, RANDOM, priority=6, notes=_CONTROL, **_RANDOM_GAZE
         ),
         Row(
             name="cluttered-draw-8",
