@@ -143,8 +143,8 @@ class MixtureLevels(Curriculum):
 
 
 class NearestLevels(Curriculum):
-    """C in 80 % of the episodes, uniform over all levels in 20 %; C grows when 70 % are solved.
-    For levels that must be left behind, such as first glimpses near a target."""
+    """C in 60 % of the episodes, uniform up to C in 30 %, and over all levels in 10 %; C grows when
+    70 % are solved. For levels that may be left behind, such as first glimpses near a target."""
 
     name = "distance"
     SHARE, EPISODES = 0.7, 1000
@@ -153,8 +153,10 @@ class NearestLevels(Curriculum):
         super().__init__(least, greatest, solve_share=self.SHARE, episodes=self.EPISODES)
 
     def draw(self, words: Words) -> Ints:
+        part = words[:, 0] / 2.0**32
         anywhere = _uniform(words[:, 1], self.least, self.greatest)
-        return np.where(words[:, 0] / 2.0**32 < 0.2, anywhere, self.present)
+        below = _uniform(words[:, 1], self.least, self.present)
+        return np.where(part < 0.1, anywhere, np.where(part < 0.4, below, self.present))
 
 
 LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {

@@ -14,6 +14,7 @@ from glimpse_envs.episodes.levels import (
     Curriculum,
     LevelDistribution,
     MixtureLevels,
+    NearestLevels,
     ThresholdLevels,
     UniformLevels,
 )
@@ -84,6 +85,18 @@ def test_the_mixture_has_the_shares_of_the_paper(present: int) -> None:
         for level in range(least, top + 1):
             expected[level] += 0.25 * share / (top - least + 1)
     assert_shares(at_level(present, MixtureLevels, least, greatest), expected)
+
+
+@pytest.mark.parametrize("present", [1, 4, 10])
+def test_most_distances_are_the_present_one(present: int) -> None:
+    """10 % of all levels, 30 % from the least to C, 60 % C."""
+    expected = {level: 0.10 / 10 for level in range(1, 11)}
+    for level in range(1, present + 1):
+        expected[level] += 0.30 / present
+    expected[present] += 0.60
+    levels = NearestLevels(1, 10)
+    levels.load_state_dict({"present": present, "seen": 0, "solved": 0})
+    assert_shares(levels, expected)
 
 
 @pytest.mark.parametrize("kind", LEVEL_DISTRIBUTIONS.values())

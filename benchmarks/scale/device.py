@@ -1,0 +1,142 @@
+"""Training speed on a device: images a second, and how busy the device and the environments are.
+
+    python -m benchmarks.scale.device [--device cuda] [--rows 8192] [--parts 2] [--threads 16]
+
+REINFORCE on cluttered MNIST with eight glimpses, by the preset of pictures. The environments run on
+CPU threads; on a GPU they play one part of the batch while it computes another. The device's share
+is the time of its kernels by torch's profiler; the environments' share is that of their calls, as
+the training waits for them. Shares of the wall's time; both may be near 1 where they overlap.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.presets import PRESETS
+from benchmarks.options import options_parser, write_benchmark
+from glimpse_envs.core.threads import set_threads
+
+WARM_UP = 3
+
+
+@dataclass
+class Speed:
+    """Of one training.
+
+    Args:
+        images_per_second: episodes trained on a second of the wall's time.
+        environments: share of that time in the environments' calls.
+        device: share of it in the GPU's kernels; None on the CPU.
+    """
+
+    images_per_second: float
+    environments: float
+    device: float | None
+
+
+class Waiting:
+    """Seconds spent in the calls of environments."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            started = time.perf_counter()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                self.seconds += time.perf_counter() - started
+
+        return timed
+
+
+def config_of(device: str, rows: int, parts: int | None) -> ReinforceConfig:
+    """The preset of pictures with batches of `rows` on a device."""
+    (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
+    return replace(
+        preset,
+        env_id="Glimpse/ClutteredMNIST-v0",
+        device=device,
+        batch_size=rows,
+        parts=parts,
+        precision="bfloat16" if device.startswith("cuda") else "auto",
+    )
+
+
+def measure(config: ReinforceConfig, updates: int) -> Speed:
+    """The speed of a training over `updates`, after a few others."""
+    on_gpu = config.device.startswith("cuda")
+    learner, waiting = Reinforce(config), Waiting()
+    for env in learner.envs:
+        for name in ("reset", "step"):
+            setattr(env, name, waiting.timed(getattr(env, name)))
+
+    def run(count: int) -> float:
+        _synchronise(on_gpu)
+        started = time.perf_counter()
+        for _ in range(count):
+            learner.update(0.5)
+        _synchronise(on_gpu)
+        return time.perf_counter() - started
+
+    run(WARM_UP)
+    waiting.seconds = 0.0
+    seconds = run(updates)
+    environments = waiting.seconds / seconds
+    busy = None
+    if on_gpu:
+        with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+            profiled = run(2)
+        kernels = sum(event.self_device_time_total for event in profiler.key_averages())
+        busy = kernels / 1e6 / profiled
+    learner.close()
+    return Speed(config.batch_size * updates / seconds, environments, busy)
+
+
+def _synchronise(on_gpu: bool) -> None:
+    if on_gpu:
+        torch.cuda.synchronize()
+
+
+def main() -> None:
+    """The command line."""
+    parser = options_parser(__doc__, rows=8192)
+    parser.add_argument("--device", default="cuda", help="torch's device of the model; cuda")
+    parser.add_argument("--parts", type=int, help="parts of the batch; 2 on a GPU, else 1")
+    parser.add_argument("--updates", type=int, default=20, help="number of updates timed; 20")
+    cores = os.cpu_count() or 1
+    parser.add_argument(
+        "--threads", type=int, default=cores, help="CPU threads of the environments; all cores"
+    )
+    arguments = parser.parse_args()
+    set_threads(arguments.threads)
+    torch.set_num_threads(1)
+    config = config_of(arguments.device, arguments.rows, arguments.parts)
+    found = measure(config, arguments.updates)
+    busy = "" if found.device is None else f", device {found.device:.0%}"
+    print(f"{config.env_id}, batch {config.batch_size}, {config.settled.precision}")
+    print(f"{found.images_per_second:,.0f} images/s; environments {found.environments:.0%}{busy}")
+    entries = {
+        "env_id": config.env_id,
+        "batch_size": config.batch_size,
+        "precision": config.settled.precision,
+        "device": _name_of(arguments.device),
+        "threads": arguments.threads,
+        **vars(found),
+    }
+    write_benchmark(arguments.record, "device", entries, cores=None)
+
+
+def _name_of(device: str) -> str:
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+
+
+if __name__ == "__main__":
+    main()
