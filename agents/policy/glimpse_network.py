@@ -16,7 +16,8 @@ class GlimpseNetwork(nn.Module):
 
     From an observation, name -> (B, ...), to (B, glimpse_units). "What" is `glimpse`, in the full
     view `scene`, and without either the first part; "where" is all the rest, flattened. Parts of
-    whole numbers are words, read by an embedding that all parts with as many words share.
+    whole numbers are words, read by an embedding that all parts with as many words share. With
+    DRAM's core the two codes are multiplied, and a context is left to the core.
 
     Args:
         space: of the observations of a single row.
@@ -29,17 +30,17 @@ class GlimpseNetwork(nn.Module):
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
         super().__init__()
-        context = space.spaces.get("context")
-        if context is not None and len(context.shape or ()) == 3:
+        if context_shape(space) is not None and config.core != "dram":
             raise ValueError(
                 "observation['context'], a coarse view of the whole scene, is for networks in "
                 "which it sets the first state of a second core; this one would read it as part of "
-                "every glimpse: make the environment with context=False"
+                "every glimpse: take core='dram', or make the environment with context=False"
             )
         self.word_units = config.word_units or WORD_UNITS
         parts = list(space.spaces)
         self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])
-        self.where_keys = [key for key in space.spaces if key != self.what_key]
+        apart = {self.what_key} if context_shape(space) is None else {self.what_key, "context"}
+        self.where_keys = [key for key in space.spaces if key not in apart]
         self.vocabularies = {
             key: words for key in space.spaces if (words := _words_in(key, space[key]))
         }
@@ -56,9 +57,11 @@ class GlimpseNetwork(nn.Module):
             shape = (2 * shape[0], *shape[1:])
         self.what = _what_encoder(shape, config)
         where_size = sum(int(np.prod(self._shape(space, k, config))) for k in self.where_keys)
-        self.where = nn.Linear(where_size, config.where_units) if where_size else None
-        joined = config.what_units + (config.where_units if where_size else 0)
-        self.join: nn.Module = nn.Linear(joined, config.glimpse_units)
+        self.multiplies = config.core == "dram" and where_size > 0
+        where_units = config.glimpse_units if self.multiplies else config.where_units
+        self.where = nn.Linear(where_size, where_units) if where_size else None
+        apart_size = 0 if self.multiplies or not where_size else where_units
+        self.join: nn.Module = nn.Linear(config.what_units + apart_size, config.glimpse_units)
         if config.normalise:
             self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
 
@@ -80,10 +83,21 @@ class GlimpseNetwork(nn.Module):
         if self.contrast:
             seen = torch.cat([seen, _local_contrast(seen)], dim=1)
         encoded = self.what(seen)
-        if self.where is not None:
-            parts = [self._numbers(observation, key).flatten(1) for key in self.where_keys]
-            encoded = torch.cat([encoded, self.where(torch.cat(parts, dim=1))], dim=1)
-        return F.relu(self.join(F.relu(encoded)))
+        if self.where is None:
+            return F.relu(self.join(F.relu(encoded)))
+        parts = [self._numbers(observation, key).flatten(1) for key in self.where_keys]
+        where = self.where(torch.cat(parts, dim=1))
+        if self.multiplies:
+            return F.relu(self.join(F.relu(encoded))) * F.relu(where)
+        return F.relu(self.join(F.relu(torch.cat([encoded, where], dim=1))))
+
+
+def context_shape(space: spaces.Dict) -> tuple[int, ...] | None:
+    """(C, h, w) of the context among observations; None without one."""
+    context = space.spaces.get("context")
+    if context is None or len(context.shape or ()) != 3:
+        return None
+    return context.shape
 
 
 def _words_in(key: str, space: spaces.Space) -> int:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.policy.distributions import Distribution
-from agents.policy.glimpse_network import GlimpseNetwork
+from agents.policy.glimpse_network import GlimpseNetwork, context_shape
 from agents.policy.heads import GaussianHead, LogMoveHead, Repeater, make_head
-from agents.policy.networks import NetworkConfig, State, check_network, make_core
+from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
@@ -74,7 +74,9 @@ class GlimpsePolicy(nn.Module, Policy):
         self.config, self.components = config, components
         units = config.core_units + (config.glimpse_units if config.skip else 0)
         self.glimpse_network = GlimpseNetwork(observation_space, config)
-        self.core = make_core(config, config.glimpse_units)
+        context = context_shape(observation_space)
+        self.core = make_core(config, config.glimpse_units, context)
+        self.has_context = context is not None
         self.heads = nn.ModuleDict(
             {
                 name: make_head(name, component, config, units)
@@ -105,9 +107,13 @@ class GlimpsePolicy(nn.Module, Policy):
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
         seen = self.glimpse_network(observation)
+        if self.has_context and isinstance(self.core, DRAMCore):
+            state = self.core.with_context(state, observation["context"])
         state = self.core(seen, state)
-        output = torch.cat([state[0], seen], dim=1) if self.config.skip else state[0]
-        apart = output.detach() if self.config.detach_heads else output
+        output, apart = state[0], self.core.choosing(state)
+        if self.config.skip:
+            output, apart = (torch.cat([part, seen], dim=1) for part in (output, apart))
+        apart = apart.detach() if self.config.detach_heads else apart
         heads = {}
         for name, head in self.heads.items():
             known = output if self.components[name].taught else apart

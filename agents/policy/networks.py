@@ -24,8 +24,9 @@ class NetworkConfig:
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, over its standard deviation, which
     makes faint shapes visible."""
-    core: Literal["rnn", "gru", "lstm"] = "lstm"
-    """Kind of recurrent core: rectifier RNN (RAM's), GRU or LSTM."""
+    core: Literal["rnn", "gru", "lstm", "dram"] = "lstm"
+    """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs, the lower for
+    answers and the upper for looks, with codes of what times where."""
     what_units: int = 256
     """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
     128."""
@@ -85,7 +86,7 @@ class TileNetworkOptions(NetworkOptions):
 
 def core_name(config: NetworkConfig) -> str:
     """The name of the core, and of the heads' direct access, in tables."""
-    name = config.core if config.core == "rnn" else config.core.upper()
+    name = "rnn" if config.core == "rnn" else config.core.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
     return name + direct[config.direct_access]
 
@@ -119,6 +120,10 @@ class Core(nn.Module, ABC):
     @abstractmethod
     def forward(self, seen: Tensor, state: State) -> State:
         """Return the next state; its first entry (B, units) is the core's output."""
+
+    def choosing(self, state: State) -> Tensor:
+        """What looks, stops and the baseline are decided from, (B, units): the core's output."""
+        return state[0]
 
 
 class RectifierCore(Core):
@@ -180,8 +185,59 @@ class LSTMCore(Core):
         return (show * cell.tanh(), cell)
 
 
-def make_core(config: NetworkConfig, inputs: int) -> Core:
-    """Return the core that `config` names."""
+class DRAMCore(Core):
+    """Two LSTMs (Ba, Mnih & Kavukcuoglu 2015, section 3): answers come from the lower one, which
+    reads glimpses; looks, stops and the baseline from the upper one, which reads the lower. A
+    context, a coarse view of the scene, sets the upper one's first state, so that it tells where to
+    look and nothing of the answer."""
+
+    def __init__(self, inputs: int, units: int, context: tuple[int, ...] | None = None) -> None:
+        super().__init__()
+        self.units = units
+        self.lower, self.upper = LSTMCore(inputs, units), LSTMCore(units, units)
+        self.context: nn.Module | None = None
+        if context is not None:
+            channels, height, width = context
+            self.context = nn.Sequential(
+                nn.Conv2d(channels, 16, 3, padding=1),
+                nn.ReLU(),
+                nn.Conv2d(16, 16, 3, padding=1),
+                nn.ReLU(),
+                nn.Conv2d(16, 16, 3, stride=2, padding=1),
+                nn.ReLU(),
+                nn.Flatten(),
+                nn.Linear(16 * -(-height // 2) * -(-width // 2), units),
+                nn.Tanh(),
+            )
+
+    def initial_state(self, rows: int) -> State:
+        return (*self.lower.initial_state(rows), *self.upper.initial_state(rows))
+
+    def with_context(self, state: State, context: Tensor) -> State:
+        """Set the upper LSTM's output by `context` (B, C, h, w), where it is shown: not black."""
+        assert self.context is not None, "no context was announced"
+        shown = context.flatten(1).any(dim=1)[:, None]
+        lower, cell, upper, upper_cell = state
+        return (lower, cell, torch.where(shown, self.context(context), upper), upper_cell)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        lower = self.lower(seen, state[:2])
+        return (*lower, *self.upper(lower[0], state[2:]))
+
+    def choosing(self, state: State) -> Tensor:
+        return state[2]
+
+
+def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | None = None) -> Core:
+    """Return the core that `config` names.
+
+    Args:
+        config: its kind and units.
+        inputs: units of a glimpse's code.
+        context: (C, h, w) of a context, which "dram" alone takes.
+    """
+    if config.core == "dram":
+        return DRAMCore(inputs, config.core_units, context)
     cores: dict[str, Callable[[int, int], Core]] = {
         "rnn": RectifierCore,
         "gru": GRUCore,

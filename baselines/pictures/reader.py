@@ -118,7 +118,7 @@ class RecurrentReader(PictureModel):
         budget, rows = self.picture.budget, len(scene)
         prepared, state = self.prepare(scene), self.core.initial_state(rows)
         for step in range(budget):
-            core = state[0]
+            core = self.core.choosing(state)
             seen = self.read(prepared, core)
             seen["remaining"] = scene.new_full((rows, 1), (budget - step - 1) / budget)
             state = self.core(self.glimpse_network(seen), state)
