@@ -1,4 +1,4 @@
-"""Stable-Baselines3's own `make_vec_env` with plain spaces: PPO, CrossQ or DQN, then a score."""
+"""Stable-Baselines3's own `make_vec_env` with plain spaces: PPO, DQN or CrossQ, then a score."""
 
 import argparse
 from typing import Any
@@ -9,22 +9,31 @@ from stable_baselines3.common.env_util import make_vec_env
 
 from glimpse_envs.evaluation.protocol import evaluate
 
-ENV_ID = "Glimpse/CenteredGlyphs-v0"
-MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "ppo": (PPO, {"flat": True}),
-    "crossq": (CrossQ, {"flat": True, "flat_observation": True}),
-    "dqn": (DQN, {"flat": "discrete", "flat_observation": True, "look": "tiles"}),
-}
+DIGITS, SHAPES = "Glimpse/CenteredGlyphs-v0", "Glimpse/CircleSquare-v0"
+TILES = {"history": True, "look": "tiles"}
+# Learner, policy and settings; the task, what is seen of it, and how its spaces are made plain.
+MODELS: dict[str, tuple[Any, str, dict[str, Any], str, dict[str, Any], dict[str, Any]]] = {
+    "ppo": (
+        PPO, "MultiInputPolicy", {"n_steps": 128, "batch_size": 512, "learning_rate": 1e-3},
+        DIGITS, TILES, {"flat": True},
+    ),
+    "dqn": (
+        DQN, "MlpPolicy", {"exploration_final_eps": 0.02, "train_freq": 1},
+        DIGITS, TILES, {"flat": "discrete", "flat_observation": True},
+    ),
+    "crossq": (
+        CrossQ, "MlpPolicy", {},
+        SHAPES, {"history": True}, {"flat": True, "flat_observation": True},
+    ),
+}  # fmt: skip
 
 
 def main(name: str, steps: int) -> None:
-    kind, plain = MODELS[name]
-    env = make_vec_env(f"glimpse_envs:{ENV_ID}", 16, env_kwargs={"history": True, **plain})
-    policy = "MlpPolicy" if "flat_observation" in plain else "MultiInputPolicy"
-    model = kind(policy, env, gamma=1.0, seed=0)
+    kind, policy, settings, env_id, seen, plain = MODELS[name]
+    env = make_vec_env(f"glimpse_envs:{env_id}", 16, env_kwargs={**seen, **plain})
+    model = kind(policy, env, gamma=1.0, seed=0, **settings)
     model.learn(steps)
-    asked = {key: plain[key] for key in plain.keys() & {"look"}}
-    print(evaluate(model, ENV_ID, history=True, episodes=1000, **asked).summary())
+    print(evaluate(model, env_id, episodes=1000, **seen).summary())
 
 
 if __name__ == "__main__":

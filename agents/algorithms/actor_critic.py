@@ -13,32 +13,27 @@ averaged: its gradient is that of the expected return.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 
+from agents.algorithms.curiosity import Curiosity, Kind
+from agents.algorithms.estimates import Estimates, decided_where, effective_choices, estimate
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
     check_policy_gradient,
     entropy_sum,
-    learning_signal,
     mean_where,
 )
-from agents.algorithms.returns import (
-    explained_variance,
-    gae,
-    n_step_returns,
-    returns_to_go,
-    standardise,
-)
+from agents.algorithms.returns import explained_variance
 from agents.episodes.environments import make_parts
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import core_name
 from agents.training.checks import check_counts, check_positive
-from agents.training.distributed import averages, mean_of_rows, processes, rank
+from agents.training.distributed import averages, mean_of_rows, processes, rank, refuse_several
 from glimpse_envs.evaluation.record import Model
 
 
@@ -73,51 +68,11 @@ class ActorCriticConfig(PolicyGradientConfig):
     do and those of A2C do not."""
     value_weight: float = 0.5
     """Weight of the critic's squared error."""
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """Learning targets from played episodes: constants, (T, B) each.
-
-    Args:
-        log_prob: of the decisions that are learned by reward and had an effect, when played.
-        advantages: of these decisions; 0 where not alive.
-        values: of the critic, when played.
-        returns: targets of the critic.
-        earned: the discounted return-to-go, without the critic.
-    """
-
-    log_prob: Tensor
-    advantages: Tensor
-    values: Tensor
-    returns: Tensor
-    earned: Tensor
-
-    def rows(self, rows: Tensor) -> "Estimates":
-        """Those of `rows` (b,)."""
-        rows = rows.to(self.values.device)
-        return Estimates(**{name: quantity[:, rows] for name, quantity in vars(self).items()})
-
-
-def estimate(played: Trajectory, config: ActorCriticConfig) -> Estimates:
-    """Advantages and returns of played episodes."""
-    effective = _effective(played, config)
-    with torch.no_grad():
-        log_prob, values = played.joint("log_prob", effective), played.values
-        signal = learning_signal(
-            played, played.log_likelihood(), config.answer_by, config.look_signal
-        )
-        signal = played.rewards_to_the_end(signal, config.discount)
-        if config.advantage == "gae":
-            advantages = gae(signal, values, played.alive, config.discount, config.gae_lambda)
-            returns = advantages + values
-        else:
-            returns = n_step_returns(signal, values, played.alive, config.n_steps, config.discount)
-            advantages = (returns - values) * played.alive
-        if config.normalise_advantages:
-            advantages = standardise(advantages, _decided(effective, advantages))
-        earned = returns_to_go(signal, config.discount)
-    return Estimates(log_prob, advantages, values, returns, earned)
+    curiosity: Kind | None = None
+    """Bonus for what is not predicted yet. icm: by a forward model of features (Pathak et al.
+    2017); rnd: by random network distillation (Burda et al. 2019); None: no bonus."""
+    curiosity_weight: float = 0.01
+    """Weight of the bonus, in units of the deviation of its returns."""
 
 
 def clipped_objective(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:
@@ -143,8 +98,8 @@ def episode_losses(
     `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`,
     ρ - 1 - log ρ, whose expectation is the divergence of the policy from the one that played.
     """
-    effective = _effective(trajectory, config)
-    decided = _decided(effective, trajectory.rewards)
+    effective = effective_choices(trajectory, config)
+    decided = decided_where(effective, trajectory.rewards)
     log_ratio = trajectory.joint("log_prob", effective) - estimates.log_prob
     ratio = log_ratio.exp()
     objective = clipped_objective(ratio, estimates.advantages, config.clip)
@@ -159,16 +114,6 @@ def episode_losses(
         "clip_fraction": mean_where(decided, clipped),
         "approx_kl": mean_where(decided, moved),
     }
-
-
-def _effective(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
-    return trajectory.effective(looks_learned=True, taught=config.answer_by == "reward")
-
-
-def _decided(effective: dict[str, Tensor], like: Tensor) -> Tensor:
-    """Where any decision had an effect, (T, B) bool."""
-    nowhere = torch.zeros_like(like, dtype=torch.bool)
-    return torch.stack([nowhere, *effective.values()]).any(dim=0)
 
 
 class ActorCritic(PolicyGradientLearner):
@@ -188,10 +133,16 @@ class ActorCritic(PolicyGradientLearner):
         # One step, from the policy that played: there is nothing to replay.
         self.plays_once = config.epochs == config.minibatches == 1
         super().__init__(config, make_parts(config, config.parts))
+        self.curiosity: Curiosity | None = None
+        if config.curiosity is not None:
+            refuse_several(f"curiosity={config.curiosity!r}")
+            self.curiosity = Curiosity(config.curiosity, self.description).to(self.device)
 
     @property
     def model(self) -> Model:
         name = f"{'A2C' if self.plays_once else 'PPO'} {core_name(self.config.network)}"
+        if self.config.curiosity is not None:
+            name = f"{name}, {self.config.curiosity.upper()}"
         by_label = self.config.answer_by == "label"
         return self.agent_model(name if by_label else f"{name}, answer by reward")
 
@@ -214,7 +165,14 @@ class ActorCritic(PolicyGradientLearner):
                 generator=self.generator,
             )
         self.record_levels(played)
-        estimates = estimate(played, config)
+        bonuses: Tensor | float = 0.0
+        surprise: dict[str, float] = {}
+        if self.curiosity is not None:
+            bonuses, loss = self.curiosity.bonuses(played)
+            bonus = mean_where(played.alive, bonuses).mean().item()
+            surprise = {"loss/curiosity": loss, "bonus": bonus}
+            bonuses = config.curiosity_weight * bonuses
+        estimates = estimate(played, config, bonuses)
         steps: list[dict[str, float]] = []
         for trajectory, targets, rows in self._minibatches(played, estimates):
             losses = episode_losses(trajectory, targets, config)
@@ -235,7 +193,17 @@ class ActorCritic(PolicyGradientLearner):
                 estimates.values, estimates.earned, played.alive
             ),
             **played.summary(),
+            **surprise,
         }
+
+    def state_dict(self) -> dict[str, Any]:
+        curiosity = {} if self.curiosity is None else self.curiosity.state()
+        return {**super().state_dict(), "curiosity": curiosity}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        super().load_state_dict(state)
+        if self.curiosity is not None:
+            self.curiosity.load_state(state["curiosity"])
 
     def _total(self, means: dict[str, Tensor]) -> Tensor:
         """The weighted sum of the mean losses."""
@@ -268,7 +236,7 @@ class ActorCritic(PolicyGradientLearner):
 
 
 def _check(config: ActorCriticConfig) -> None:
-    check_policy_gradient(config, "value_weight")
+    check_policy_gradient(config, "value_weight", "curiosity_weight")
     check_positive(config, "clip", "target_kl")
     for name in ("gae_lambda", "discount"):
         if not 0 <= getattr(config, name) <= 1:

@@ -10,11 +10,10 @@ from torch import Tensor
 import agents.algorithms.actor_critic
 from agents.algorithms.actor_critic import (
     ActorCritic,
-    Estimates,
     clipped_objective,
     episode_losses,
-    estimate,
 )
+from agents.algorithms.estimates import Estimates, estimate
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from tests.support.episodes import CIRCLE_SQUARE

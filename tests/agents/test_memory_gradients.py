@@ -14,8 +14,9 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
-from agents.algorithms.actor_critic import ActorCriticConfig, estimate
+from agents.algorithms.actor_critic import ActorCriticConfig
 from agents.algorithms.actor_critic import episode_losses as actor_critic_losses
+from agents.algorithms.estimates import estimate
 from agents.algorithms.reinforce import episode_losses
 from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes

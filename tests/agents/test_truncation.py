@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from agents.algorithms import reinforce
-from agents.algorithms.actor_critic import ActorCriticConfig, estimate
+from agents.algorithms.actor_critic import ActorCriticConfig
+from agents.algorithms.estimates import estimate
 from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory

@@ -1,0 +1,227 @@
+"""Curiosity: a bonus for observations that a model does not predict yet.
+
+`rnd`: random network distillation (Burda et al. 2019), the error of a network that learns to
+predict a fixed random one. `icm`: the intrinsic curiosity module (Pathak et al. 2017), the error of
+a forward model in features from which an inverse model tells the action. Bonuses are divided by the
+running deviation of their returns, as RND's are.
+
+Departures: bonuses end with the episode and share the critic of the rewards; in place of random
+play before the training, the first batch normalises what is seen.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.algorithms.returns import returns_to_go
+from agents.episodes.trajectory import Observation, Trajectory
+from agents.training.checkpoints import load_moments
+from glimpse_envs.episodes.description import Description
+from glimpse_envs.task import Component
+
+Kind = Literal["icm", "rnd"]
+
+INNER_DISCOUNT = 0.99
+"""Of the returns of bonuses, whose deviation they are divided by; RND's."""
+LARGEST = 5.0
+"""Standard deviations to which observations are clipped; RND's."""
+
+
+class Running(nn.Module):
+    """Mean and variance of all that was seen (Chan et al. 1979), column by column.
+
+    Args:
+        size: number of columns.
+    """
+
+    mean: Tensor
+    variance: Tensor
+    count: Tensor
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size, dtype=torch.float64))
+        self.register_buffer("variance", torch.ones(size, dtype=torch.float64))
+        self.register_buffer("count", torch.zeros((), dtype=torch.float64))
+
+    def add(self, values: Tensor) -> None:
+        """Take in `values` (n, size)."""
+        values = values.double()
+        more, total = len(values), self.count + len(values)
+        if not more:
+            return
+        ahead = values.mean(dim=0) - self.mean
+        within = self.variance * self.count + values.var(dim=0, correction=0) * more
+        self.variance.copy_((within + ahead**2 * self.count * more / total) / total)
+        self.mean.add_(ahead * more / total)
+        self.count.copy_(total)
+
+    def normalised(self, values: Tensor) -> Tensor:
+        """`values` (..., size) less the mean, over the deviation, clipped."""
+        scaled = (values - self.mean) / (self.variance + 1e-8).sqrt()
+        return scaled.clamp(-LARGEST, LARGEST).to(values.dtype)
+
+
+class Surprise(nn.Module, ABC):
+    """A model whose error is the bonus."""
+
+    @abstractmethod
+    def errors(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
+        """The bonuses (n,), as they are before they are scaled.
+
+        Args:
+            seen: (n, size), the observation that was acted on, normalised.
+            then: (n, size), the one after it.
+            action: name -> (n, ...).
+        """
+
+    @abstractmethod
+    def loss(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
+        """What the model learns by, a scalar."""
+
+
+class RND(Surprise):
+    """A predictor of a fixed random network. It learns from a quarter of the rows."""
+
+    rate, share = 1e-4, 0.25
+
+    def __init__(self, size: int, components: Mapping[str, Component]) -> None:
+        super().__init__()
+        self.target = nn.Sequential(_hidden(size, 256), nn.Linear(256, 128)).requires_grad_(False)
+        self.predictor = nn.Sequential(_hidden(size, 256), _hidden(256, 256), nn.Linear(256, 128))
+
+    def errors(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
+        return (self.predictor(then) - self.target(then)).square().mean(dim=1)
+
+    def loss(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
+        some = max(1, int(self.share * len(then)))
+        return self.errors(seen[:some], then[:some], action).mean()
+
+
+class ICM(Surprise):
+    """A forward model of features, and an inverse model that shapes them."""
+
+    rate, features, forward_weight = 1e-4, 288, 0.2
+
+    def __init__(self, size: int, components: Mapping[str, Component]) -> None:
+        super().__init__()
+        self.codes = {name: part.space for name, part in components.items()}
+        acted = sum(_code_size(space) for space in self.codes.values())
+        n = self.features
+        self.encoder = nn.Sequential(_hidden(size, 256), nn.Linear(256, n))
+        self.inverse = nn.Sequential(_hidden(2 * n, 256), nn.Linear(256, acted))
+        self.forwards = nn.Sequential(_hidden(n + acted, 256), nn.Linear(256, n))
+
+    def _code(self, action: Mapping[str, Tensor]) -> Tensor:
+        return torch.cat([_code_of(action[n], space) for n, space in self.codes.items()], dim=1)
+
+    def errors(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
+        was, will = self.encoder(seen).detach(), self.encoder(then).detach()
+        foreseen = self.forwards(torch.cat([was, self._code(action)], dim=1))
+        return 0.5 * (foreseen - will).square().sum(dim=1)
+
+    def loss(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
+        both = torch.cat([self.encoder(seen), self.encoder(then)], dim=1)
+        guess, at, inverse = self.inverse(both), 0, both.new_zeros(())
+        for name, space in self.codes.items():
+            size = _code_size(space)
+            inverse = inverse + _misses(guess[:, at : at + size], action[name], space)
+            at += size
+        weight = self.forward_weight
+        return (1 - weight) * inverse + weight * self.errors(seen, then, action).mean()
+
+
+KINDS: dict[str, type[RND] | type[ICM]] = {"rnd": RND, "icm": ICM}
+
+
+class Curiosity(nn.Module):
+    """The bonuses of a training, and what they are made by.
+
+    Args:
+        kind: "icm" or "rnd".
+        env: whose observations and actions are modelled.
+    """
+
+    def __init__(self, kind: Kind, env: Description) -> None:
+        super().__init__()
+        size = sum(int(np.prod(part.shape or ())) for part in env.observation_space.values())
+        self.model = KINDS[kind](size, env.components)
+        self.seen, self.returns = Running(size), Running(1)
+        learned = [p for p in self.model.parameters() if p.requires_grad]
+        self.optimizer = torch.optim.Adam(learned, lr=self.model.rate)
+
+    def bonuses(self, played: Trajectory) -> tuple[Tensor, float]:
+        """The scaled bonuses (T, B) of the decisions in `played`, 0 where the episode ends with
+        them, and the loss of the model, which learns from them after they are given."""
+        observed = torch.stack([_flat(part) for part in played.observations])
+        self.seen.add(observed[played.alive])
+        observed = self.seen.normalised(observed)
+        goes_on = played.continuing[:-1]
+        bonuses = torch.zeros_like(played.rewards)
+        if not goes_on.any():
+            return bonuses, 0.0
+        seen, then = observed[:-1][goes_on], observed[1:][goes_on]
+        actions = {
+            name: torch.stack([action[name] for action in played.actions])[:-1][goes_on]
+            for name in played.actions[0]
+        }
+        with torch.no_grad():
+            bonuses[:-1][goes_on] = self.model.errors(seen, then, actions).to(bonuses)
+        self.returns.add(returns_to_go(bonuses, INNER_DISCOUNT)[played.alive][:, None])
+        loss = self.model.loss(seen, then, actions)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self.optimizer.step()
+        return bonuses / (self.returns.variance.sqrt().to(bonuses) + 1e-8), loss.item()
+
+    def state(self) -> dict[str, Any]:
+        """All on which the next bonuses depend."""
+        return {"model": self.state_dict(), "optimizer": self.optimizer.state_dict()["state"]}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.load_state_dict(state["model"])
+        load_moments(self.optimizer, state.get("optimizer", {}))
+
+
+def _hidden(inputs: int, outputs: int) -> nn.Module:
+    return nn.Sequential(nn.Linear(inputs, outputs), nn.ReLU())
+
+
+def _flat(observation: Observation) -> Tensor:
+    """An observation, name -> (B, ...), as (B, size)."""
+    return torch.cat([part.reshape(len(part), -1) for part in observation.values()], dim=1)
+
+
+def _code_size(space: spaces.Space) -> int:
+    return int(spaces.flatdim(space))
+
+
+def _code_of(values: Tensor, space: spaces.Space) -> Tensor:
+    """A component's choices (n, ...) as numbers (n, size): choices as one-hot vectors."""
+    if isinstance(space, spaces.Discrete):
+        return F.one_hot(values.long(), int(space.n)).float()
+    if isinstance(space, spaces.MultiDiscrete):
+        columns = zip(values.long().unbind(dim=1), space.nvec, strict=True)
+        return torch.cat([F.one_hot(column, int(n)).float() for column, n in columns], dim=1)
+    return values.flatten(1).float()
+
+
+def _misses(guess: Tensor, values: Tensor, space: spaces.Space) -> Tensor:
+    """How wrong the inverse model's `guess` (n, size) of a component is: the cross-entropy of
+    choices, the squared error of numbers."""
+    if isinstance(space, spaces.Discrete):
+        return F.cross_entropy(guess, values.long())
+    if isinstance(space, spaces.MultiDiscrete):
+        parts = torch.split(guess, [int(n) for n in space.nvec], dim=1)
+        columns = zip(parts, values.long().unbind(1), strict=True)
+        return torch.stack([F.cross_entropy(part, column) for part, column in columns]).sum()
+    if isinstance(space, spaces.MultiBinary):
+        return F.binary_cross_entropy_with_logits(guess, values.flatten(1).float())
+    return (guess - values.flatten(1)).square().mean()

@@ -1,0 +1,74 @@
+"""What actor-critic learns from: advantages and returns of played episodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.returns import gae, n_step_returns, returns_to_go, standardise
+from agents.episodes.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from agents.algorithms.actor_critic import ActorCriticConfig
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Learning targets from played episodes: constants, (T, B) each.
+
+    Args:
+        log_prob: of the decisions that are learned by reward and had an effect, when played.
+        advantages: of these decisions; 0 where not alive.
+        values: of the critic, when played.
+        returns: targets of the critic.
+        earned: the discounted return-to-go, without the critic.
+    """
+
+    log_prob: Tensor
+    advantages: Tensor
+    values: Tensor
+    returns: Tensor
+    earned: Tensor
+
+    def rows(self, rows: Tensor) -> Estimates:
+        """Those of `rows` (b,)."""
+        rows = rows.to(self.values.device)
+        return Estimates(**{name: quantity[:, rows] for name, quantity in vars(self).items()})
+
+
+def estimate(
+    played: Trajectory, config: ActorCriticConfig, bonuses: Tensor | float = 0.0
+) -> Estimates:
+    """Advantages and returns of played episodes, with `bonuses` (T, B) for their decisions."""
+    effective = effective_choices(played, config)
+    with torch.no_grad():
+        log_prob, values = played.joint("log_prob", effective), played.values
+        signal = learning_signal(
+            played, played.log_likelihood(), config.answer_by, config.look_signal
+        )
+        signal = played.rewards_to_the_end(signal + bonuses, config.discount)
+        if config.advantage == "gae":
+            advantages = gae(signal, values, played.alive, config.discount, config.gae_lambda)
+            returns = advantages + values
+        else:
+            returns = n_step_returns(signal, values, played.alive, config.n_steps, config.discount)
+            advantages = (returns - values) * played.alive
+        if config.normalise_advantages:
+            advantages = standardise(advantages, decided_where(effective, advantages))
+        earned = returns_to_go(signal, config.discount)
+    return Estimates(log_prob, advantages, values, returns, earned)
+
+
+def effective_choices(trajectory: Trajectory, config: ActorCriticConfig) -> dict[str, Tensor]:
+    """Where each choice that is learned by reward had an effect: name -> (T, B) bool."""
+    return trajectory.effective(looks_learned=True, taught=config.answer_by == "reward")
+
+
+def decided_where(effective: dict[str, Tensor], like: Tensor) -> Tensor:
+    """Where any decision had an effect, (T, B) bool."""
+    nowhere = torch.zeros_like(like, dtype=torch.bool)
+    return torch.stack([nowhere, *effective.values()]).any(dim=0)

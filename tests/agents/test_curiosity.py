@@ -1,0 +1,94 @@
+"""Curiosity pays for what is new, and pays less for it each time."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from agents.algorithms.actor_critic import ActorCritic
+from agents.algorithms.curiosity import ICM, RND, Curiosity, Running
+from agents.episodes.rollout import play_episodes
+from tests.support.same_runs import assert_repeats_and_resumes
+from tests.support.tiny import PPO, tiny_actor_critic
+
+KINDS = ("icm", "rnd")
+TASKS: dict[str, dict[str, Any]] = {
+    "pictures": {},
+    "tapes": {"env_id": "Glimpse/Copy-v0", "env_kwargs": {"length": 3}},
+    "addresses": {"env_id": "Glimpse/PointerChase-v0", "env_kwargs": {"cells": 16, "length": 2}},
+    "others": {"env_id": "CartPole-v1", "env_kwargs": {"max_episode_steps": 12}},
+}
+
+
+def test_running_moments_are_those_of_all_batches() -> None:
+    values = 3 + 2 * torch.randn(1000, 4, generator=torch.Generator().manual_seed(0))
+    moments = Running(4)
+    for batch in torch.split(values, [1, 299, 0, 700]):
+        moments.add(batch)
+    torch.testing.assert_close(moments.mean, values.double().mean(dim=0))
+    torch.testing.assert_close(moments.variance, values.double().var(dim=0, correction=0))
+    assert moments.normalised(torch.full((1, 4), 1e6)).eq(5).all()
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_decisions_after_which_nothing_is_seen_earn_no_bonus(kind: Any, task: str) -> None:
+    torch.manual_seed(0)
+    learner = ActorCritic(tiny_actor_critic(curiosity=kind, **TASKS[task]))
+    assert learner.curiosity is not None
+    played = play_episodes(learner.envs, learner.policy, learner.choose)
+    bonuses, loss = learner.curiosity.bonuses(played)
+    assert (bonuses[played.continuing] > 0).all()
+    assert not bonuses[~played.continuing].any()
+    assert np.isfinite(loss)
+    learner.close()
+
+
+@pytest.mark.parametrize("kind", [ICM, RND])
+def test_what_was_seen_often_surprises_less_than_what_was_not(kind: type[ICM] | type[RND]) -> None:
+    torch.manual_seed(0)
+    learner = ActorCritic(tiny_actor_critic())
+    model = kind(10, learner.description.components)
+    learner.close()
+    old, new = torch.randn(16, 10).repeat(4, 1), 3 * torch.randn(64, 10)
+    action = {"look": old[:, :2], "answer": torch.arange(64) % 10}
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=3e-3)
+
+    def surprise(then: torch.Tensor) -> float:
+        return model.errors(old, then, action).mean().item()
+
+    for _ in range(300):
+        optimizer.zero_grad()
+        loss: Any = model.loss(old, old, action)
+        loss.backward()
+        optimizer.step()
+    assert surprise(old) < 0.3 * surprise(new)
+
+
+def test_the_target_is_never_learned() -> None:
+    learner = ActorCritic(tiny_actor_critic(curiosity="rnd"))
+    assert learner.curiosity is not None
+    model = learner.curiosity.model
+    assert isinstance(model, RND)
+    before = [p.clone() for p in model.target.parameters()]
+    learned = [p.clone() for p in model.predictor.parameters()]
+    learner.update(0.0)
+    assert all(map(torch.equal, before, model.target.parameters()))
+    assert not any(map(torch.equal, learned, model.predictor.parameters()))
+    learner.close()
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_curious_run_repeats_and_resumes(kind: str, tmp_path: Path) -> None:
+    config = tiny_actor_critic(curiosity=kind, curiosity_weight=0.1, **PPO)
+    assert_repeats_and_resumes(ActorCritic, config, tmp_path)
+
+
+def test_records_name_the_bonus() -> None:
+    learner = ActorCritic(tiny_actor_critic(curiosity="icm"))
+    assert learner.model.name == "A2C LSTM, ICM"
+    assert isinstance(learner.curiosity, Curiosity)
+    learner.close()
