@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install demo test quick oldest compare report benchmark clean
+.PHONY: install demo test quick oldest compare report docs benchmark clean
 
 install: $(INSTALLED)
 
@@ -47,6 +47,10 @@ compare: install
 report: install
 	$(BIN)/python -m report
 
+# The site, from docs/ and the docstrings, into docs/_build/html; warnings are errors.
+docs: install
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+
 benchmark: install
 	$(BIN)/python -m benchmarks.speed.throughput
 	$(BIN)/python -m benchmarks.speed.training
@@ -56,5 +60,5 @@ benchmark: install
 	$(BIN)/python -m benchmarks.variance
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) demo docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache
 	find glimpse_envs -name '*.nb[ic]' -delete

@@ -13,6 +13,7 @@ from report.pages import (
     comparison,
     data,
     environments,
+    explained,
     gradient_variance,
     memory,
     memory_cost,
@@ -24,6 +25,7 @@ from report.pages import (
 PAGES = (
     Page("environments", (), environments.publish),
     Page("data", (), data.publish),
+    Page("explained", (), explained.publish),
     Page("results", (".",), results.publish),
     Page("comparison", ("comparison",), comparison.publish),
     Page("memory", ("memory", "benchmarks"), memory.publish),

@@ -42,7 +42,7 @@ class Published:
     texts: Mapping[str, str] = field(default_factory=dict)
     """Path -> Markdown."""
     blocks: Mapping[str, str] = field(default_factory=dict)
-    """Name of a block of the README -> Markdown."""
+    """Name of a block of the README -> Markdown; "docs/index.md:NAME" is one of another page."""
     figures: Mapping[str, Draw] = field(default_factory=dict)
     """Path -> what draws it."""
     problems: Sequence[str] = ()
@@ -86,7 +86,7 @@ def stale_files(published: Published, places: Places) -> list[Path]:
     """Texts that do not say what they should, figures that are missing, and files of nobody.
 
     Raises:
-        ReportError: the README lacks the markers of a block.
+        ReportError: a page lacks the markers of a block.
         OSError, UnicodeDecodeError: a text cannot be read.
     """
     figures = [places.root / path for path in published.figures]
@@ -100,7 +100,7 @@ def write(published: Published, places: Places, *, redraw: bool = False) -> list
     A figure is drawn where it is missing, where a text that shows it was stale, and on `redraw`.
 
     Raises:
-        ReportError: the README lacks the markers of a block; nothing is written.
+        ReportError: a page lacks the markers of a block; nothing is written.
         OSError, UnicodeDecodeError: a text cannot be read or written.
     """
     texts = _stale_texts(published, places)
@@ -124,15 +124,14 @@ def write(published: Published, places: Places, *, redraw: bool = False) -> list
 def _stale_texts(published: Published, places: Places) -> dict[Path, str]:
     """Path -> what it should hold, of the texts that do not."""
     wanted = {places.root / path: text for path, text in published.texts.items()}
-    if published.blocks:
-        readme = places.root / README
-        text = readme.read_bytes().decode()
-        for name, block in published.blocks.items():
-            try:
-                text = replace_block(text, block, name)
-            except ReportError as error:
-                raise ReportError(f"{readme} {error}") from error
-        wanted[readme] = text
+    for key, block in published.blocks.items():
+        page, _, name = key.rpartition(":")
+        path = places.root / (page or README)
+        text = wanted.get(path) or path.read_bytes().decode()
+        try:
+            wanted[path] = replace_block(text, block, name)
+        except ReportError as error:
+            raise ReportError(f"{path} {error}") from error
     return {
         path: text
         for path, text in wanted.items()

@@ -48,11 +48,13 @@ _FOLDER = f"""## Pictures of your own
 ```python
 import gymnasium
 import glimpse_envs
+import numpy as np
+from glimpse_envs.rendering import write_png
 
-env = gymnasium.make(
-    "Glimpse/ClutteredGlyphs-v0",
-    source="folder:PATH",  # PATH/cat/001.png, PATH/dog/001.png, ...
-)
+for name in ("cat", "dog"):  # pictures/cat/0.png, pictures/dog/0.png, ...
+    for number in range(30):
+        write_png(np.full((28, 28, 3), 8 * number, np.uint8), f"pictures/{{name}}/{{number}}.png")
+env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
 ```
 
 - Images end in {", ".join(folder.SUFFIXES)} and are of one size. They are grey where all of them

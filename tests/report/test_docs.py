@@ -6,7 +6,6 @@ import hashlib
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gymnasium import spaces
@@ -25,17 +24,7 @@ from report.pages.spaces import space_table
 from tests.support.tasks.falling_ball import FallingBall
 
 DOCS = ROOT / "docs"
-README = ROOT / "README.md"
-GUIDES = (
-    README,
-    *(
-        DOCS / f"{name}.md"
-        for name in (
-            *("index", "extending", "own_scene", "training", "attention", "data"),
-            *("speed", "results", "memory", "comparison", "records"),
-        )
-    ),
-)
+PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
 
 
 def test_pages_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +133,7 @@ def test_every_environment_has_a_small_picture(row: Row) -> None:
     assert picture.stat().st_size <= MAX_BYTES
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+@pytest.mark.parametrize("guide", PAGES, ids=lambda guide: guide.name)
 def test_what_a_guide_names_is_there(guide: Path) -> None:
     text = guide.read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:]+)\)", text)
@@ -157,38 +146,6 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     learners = {name for names in trained for name in names.split("|")}
     missing += sorted(learners - AGENTS.keys() - BASELINES.keys())
     assert missing == []
-
-
-def run_examples(page: Path, *words: str) -> dict[str, Any]:
-    """Run the examples of a page that hold all the words; the names of the last."""
-    names: dict[str, Any] = {}
-    examples = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    chosen = [example for example in examples if all(word in example for word in words)]
-    assert chosen
-    for example in chosen:
-        names = {}
-        exec(compile(example, str(page), "exec"), names)
-    return names
-
-
-def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
-    run_examples(DOCS / "index.md")
-    out = capsys.readouterr().out
-    assert "(64, 3, 12, 12)" in out
-    assert out.endswith("3 True\n")
-
-
-def test_the_readmes_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
-    run_examples(README)
-    out = capsys.readouterr().out
-    assert out.startswith("(3, 12, 12)\n")
-    assert "1,000" in out or "1000" in out
-
-
-def test_the_curriculum_of_the_guide_runs() -> None:
-    """The guide's other examples train."""
-    names = run_examples(DOCS / "training.md", "level_distribution")
-    assert names["env"].level_distribution.name == "mixture"
 
 
 def test_no_two_environments_have_the_same_picture() -> None:

@@ -1,0 +1,107 @@
+"""The API reference: a page for each package, with its modules, written before each build."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("glimpse_envs", "agents", "baselines")
+FOLDER = "api"
+
+
+def public_modules() -> dict[str, list[str]]:
+    """Package -> its public modules, the package itself first where it says something."""
+    found: dict[str, list[str]] = {}
+    for top in PACKAGES:
+        for path in sorted((ROOT / top).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            if parts[-1] == "__main__":
+                continue
+            is_package = parts[-1] == "__init__"
+            package = ".".join(parts[:-1])
+            found.setdefault(package, [])
+            if is_package:
+                found[package].insert(0, package)
+            else:
+                found[package].append(".".join(parts))
+    return found
+
+
+def public_names(module: str) -> Iterator[str]:
+    """The classes and functions that a module defines, but for underscored ones and kernels,
+    which are compiled inner loops."""
+    path = ROOT.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        if not any(ast.unparse(mark).startswith("kernel") for mark in node.decorator_list):
+            yield node.name
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write the pages of the packages and their list; a page that would not change stays."""
+    folder = Path(app.srcdir) / FOLDER
+    folder.mkdir(exist_ok=True)
+    pages = {"index": _list(list(public_modules()))}
+    for package, modules in public_modules().items():
+        pages[package] = _page(package, modules)
+    for old in folder.glob("*.rst"):
+        if old.stem not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        path = folder / f"{name}.rst"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def _list(packages: list[str]) -> str:
+    entries = "".join(f"   {package}\n" for package in packages)
+    return f"{_title('API reference', '=')}\n.. toctree::\n   :maxdepth: 2\n\n{entries}"
+
+
+def _page(package: str, modules: list[str]) -> str:
+    blocks = [_title(package, "=")]
+    for module in modules:
+        heading = "" if module == package else _title(module.removeprefix(f"{package}."), "-")
+        # What a package collects is described where it is defined; the top package's is for users.
+        option = "" if module in PACKAGES else "   :ignore-module-all:\n"
+        blocks.append(f"{heading}\n.. automodule:: {module}\n{option}")
+    return "\n".join(blocks)
+
+
+def _title(text: str, line: str) -> str:
+    escaped = text.replace("_", r"\_")
+    return f"{escaped}\n{line * len(escaped)}\n"
+
+
+def as_restructured_text(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Docstrings are plain text: `*` and `|` mean themselves, and an indented block after a colon
+    is code."""
+    for index, line in enumerate(lines):
+        parts = re.split(r"(`[^`]*`)", line)
+        parts[::2] = [re.sub(r"(?<!\\)([*|])", r"\\\1", part) for part in parts[::2]]
+        lines[index] = "".join(parts)
+        after = lines[index + 1 : index + 3]
+        if (
+            line.endswith(":")
+            and after[:1] == [""]
+            and after[1:]
+            and _indent(after[1]) > _indent(line)
+        ):
+            lines[index] += ":"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write_pages)
+    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)  # before napoleon
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
