@@ -166,5 +166,7 @@ def test_plain_policies_are_scored_as_they_are(flat: bool | str) -> None:
         CENTRED, look="tiles", episodes=200,
     )  # fmt: skip
     assert score == always
+    with pytest.raises(ValueError, match="plain spaces, which evaluate makes itself"):
+        evaluate(PlainOracle(flat), "glimpse_envs.flat_ids:GlimpseDiscrete/Reverse-v0")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="flat: evaluate sets this itself"):
         evaluate(PlainOracle(flat), CENTRED, flat=True)  # type: ignore[arg-type]

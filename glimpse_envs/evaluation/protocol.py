@@ -21,6 +21,7 @@ from glimpse_envs.core.arguments import SPLITS, check_integers
 from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
@@ -62,6 +63,7 @@ def evaluate(
     """
     played_by = as_policy(policy)
     _check_arguments(split, episodes, batch_size, env_kwargs)
+    _check_id(env_id)
     rows = batch_size if episodes is None else min(batch_size, episodes)
     env = gymnasium.make_vec(
         env_id, num_envs=rows, split=split, autoreset_mode="SameStep", **env_kwargs
@@ -227,6 +229,16 @@ def _check_arguments(
     ours = {"num_envs", "autoreset_mode", "copies", "flat", "flat_observation"} & env_kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: evaluate sets this itself; leave it out.")
+
+
+def _check_id(env_id: str) -> None:
+    """Refuse ids whose spaces are made plain: policies are given what the task shows."""
+    made = spec_of(env_id).kwargs
+    if made.get("flat") or made.get("flat_observation"):
+        raise ValueError(
+            f"{env_id} has plain spaces, which evaluate makes itself where a policy needs them: "
+            "give the id that it is made from, and its other arguments, such as history=True"
+        )
 
 
 def _count_scenes(env: Any, split: str, episodes: int | None) -> int:

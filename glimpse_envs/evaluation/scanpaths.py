@@ -43,13 +43,15 @@ class ScanpathDiagnostics:
     """Plain sentences; empty when nothing looks wrong."""
 
 
-def latest_location(observation: Mapping[str, Float32s]) -> Float32s | None:
+def latest_location(observation: Mapping[str, Float32s] | Float32s) -> Float32s | None:
     """Return the place of each row's latest glimpse, (B, 2) as (x, y); None without places.
 
     Args:
-        observation: name -> (B, ...). With `history` its `location` is (B, T, 2) for a budget of T,
+        observation: name -> (B, ...); flattened ones have no places that could be told. With `history` its `location` is (B, T, 2) for a budget of T,
             and `remaining` (B, 1) gives the number of these not taken yet, over T.
     """
+    if isinstance(observation, np.ndarray):
+        return None
     location = observation.get("location")
     if location is None or location.shape[-1] != 2 or location.ndim > 3:
         return None
