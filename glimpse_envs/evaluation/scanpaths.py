@@ -47,8 +47,9 @@ def latest_location(observation: Mapping[str, Float32s] | Float32s) -> Float32s 
     """Return the place of each row's latest glimpse, (B, 2) as (x, y); None without places.
 
     Args:
-        observation: name -> (B, ...); flattened ones have no places that could be told. With `history` its `location` is (B, T, 2) for a budget of T,
-            and `remaining` (B, 1) gives the number of these not taken yet, over T.
+        observation: name -> (B, ...); a flattened one has no places that could be told. With
+            `history` its `location` is (B, T, 2) for a budget of T, and `remaining` (B, 1) gives
+            the number of these not taken yet, over T.
     """
     if isinstance(observation, np.ndarray):
         return None
