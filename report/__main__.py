@@ -20,6 +20,7 @@ from report.pages import (
     records,
     results,
     speed,
+    trials,
 )
 
 PAGES = (
@@ -31,6 +32,7 @@ PAGES = (
     Page("memory", ("memory", "benchmarks"), memory.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
     Page("speed", ("benchmarks",), speed.publish),
+    Page("trials", ("benchmarks",), trials.publish),
     Page("memory_cost", ("benchmarks",), memory_cost.publish),
     Page("gradient_variance", ("benchmarks",), gradient_variance.publish),
 )
