@@ -97,6 +97,11 @@ def _describe(source: str) -> dict[str, Any]:
     return dict(source=source, scene_size=60, glimpse_size=12, scales=3)
 
 
+def _megapixel(source: str) -> dict[str, Any]:
+    kwargs = dict(source=source, scene_size=1500, budget=16, glimpse_size=12, scales=7)
+    return dict(scene="image_majority", images=5, majority=3, strokes=50, noise="under") | kwargs
+
+
 _RECALL = dict(keys=20, values=10, cells=8, length=6)
 _LOOKUP = dict(key_size=8, noise=0.3, values=10, cells=16, length=8)
 _CHASE = dict(cells=1000, values=16, length=5)
@@ -127,6 +132,8 @@ SUITE: dict[str, Row] = {
         Row("Glimpse/DigitSequenceGlyphs-v0", _SEQUENCE, _sequence("glyphs")),
         Row("Glimpse/DescribeScene-v0", _DESCRIBE, _describe("mnist")),
         Row("Glimpse/DescribeSceneGlyphs-v0", _DESCRIBE, _describe("glyphs")),
+        Row("Glimpse/MegapixelMNIST-v0", _CLASSIFICATION, _megapixel("mnist")),
+        Row("Glimpse/MegapixelGlyphs-v0", _CLASSIFICATION, _megapixel("glyphs")),
         Row("Glimpse/Catch-v0", _CATCH, dict(scene_size=24, paddle=2, glimpse_size=6, scales=3)),
         Row("Glimpse/Copy-v0", _TAPE, _tape("copy")),
         Row("Glimpse/Reverse-v0", _TAPE, _tape("reverse")),

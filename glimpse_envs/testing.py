@@ -7,6 +7,7 @@ def test_my_task():
 """
 
 import copy
+import math
 import pickle
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -27,6 +28,7 @@ Actions = dict[str, NDArray]
 
 STEPS = 30
 BLIND_ROWS = 2000
+MOST_PIXELS = 2**28  # of all rows' scenes together, so that they fit into the memory
 MODES = tuple(mode.value for mode in AutoresetMode)
 
 
@@ -58,6 +60,12 @@ def make_batch(
     if batch is None:
         raise TypeError(f"{env_id} is no environment of a glimpse task")
     return batch
+
+
+def rows_that_fit(env_id: str, most: int, **kwargs: Any) -> int:
+    """Return how many rows, up to `most`, a test may make: fewer where pictures are large."""
+    view = make_batch(env_id, 1, **kwargs).task.picture_view
+    return most if view is None else min(most, max(2, MOST_PIXELS // math.prod(view.scene_shape)))
 
 
 def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
@@ -143,10 +151,11 @@ def _check_oracle(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def _check_chance(env_id: str, kwargs: dict[str, Any]) -> None:
-    envs, rng = make_batch(env_id, BLIND_ROWS, **kwargs), np.random.default_rng(3)
+    rows = rows_that_fit(env_id, BLIND_ROWS, **kwargs)
+    envs, rng = make_batch(env_id, rows, **kwargs), np.random.default_rng(3)
     envs.reset(seed=3)
     returns = first_returns(envs, partial(random_actions, envs, rng))
-    most = envs.task.chance + 4 * returns.std() / np.sqrt(BLIND_ROWS)
+    most = envs.task.chance + 4 * returns.std() / np.sqrt(rows)
     assert returns.mean() <= most, (
         f"random actions return {returns.mean():.4f} on average; chance is {envs.task.chance:.4f}"
     )

@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.suite import SUITE
-from glimpse_envs.testing import Actions, assert_same, random_actions
+from glimpse_envs.testing import Actions, assert_same, random_actions, rows_that_fit
 from tests.support.episodes import (
     Observation,
     hidden_of,
@@ -88,7 +88,7 @@ def test_an_oracle_of_tapes_and_tables_collects_exactly_the_ceiling(memory_id: s
 def test_blind_answers_collect_chance(picture_id: str) -> None:
     """Within four standard errors. Where all answers are as frequent, they are drawn uniformly, so
     that the frequencies of the hidden labels do not matter."""
-    n = 1500
+    n = rows_that_fit(picture_id, 3000) // 2
     envs = make_vector(picture_id, n, autoreset_mode="Disabled")
     chance, space = envs.task.chance, envs.task.components["answer"].space
     assert isinstance(space, spaces.Discrete)
@@ -144,6 +144,7 @@ def test_the_settings_are_the_papers() -> None:
         "FashionMNIST": (28, 0, 8, 1, 12),
         "CIFAR10": (32, 0, 8, 2, 8),
         "CircleSquare": (28, 0, 5, 1, 16),
+        "MegapixelMNIST": (1500, 0, 12, 7, 16),
     }
     for name, values in expected.items():
         kwargs = SUITE[f"Glimpse/{name}-v0"].kwargs
@@ -151,6 +152,8 @@ def test_the_settings_are_the_papers() -> None:
         twin = SUITE.get(f"Glimpse/{name.replace('MNIST', 'Glyphs')}-v0")
         if "MNIST" in name and twin is not None:
             assert twin.kwargs == kwargs | {"source": "glyphs"}
+    megapixel = SUITE["Glimpse/MegapixelMNIST-v0"].kwargs
+    assert [megapixel[name] for name in ("images", "majority", "strokes")] == [5, 3, 50]
     circle = SUITE["Glimpse/CircleSquare-v0"].kwargs
     assert (circle["look"], circle["max_move"], circle["inside"]) == ("relative", 0.2, True)
     assert circle["reward"] == "dense"

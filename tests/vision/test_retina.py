@@ -83,6 +83,38 @@ def test_every_cell_is_the_mean_of_its_square(
     assert glimpses.max() <= 1.0
 
 
+@pytest.mark.parametrize("channels", [1, 3])
+def test_large_scenes_are_read_exactly_whether_they_are_sparse_or_dense(channels: int) -> None:
+    """Sparse scenes block by block; one has nothing, one is dense in its last channel alone."""
+    height, width, cells, scales = 363, 395, 12, 7
+    rng = np.random.default_rng(2)
+    scenes = np.zeros((5, channels, height, width), np.uint8)
+    for y, x in [(0, 0), (height - 28, width - 28), (31, 33), (64, 96), (200, 380), (50, 40)]:
+        shown = scenes[1:3, :, y : y + 28, x : x + 28]
+        shown[:] = rng.integers(0, 256, shown.shape)
+    scenes[2, 0, -1, -1] = 255
+    scenes[3] = 255
+    scenes[4, -1] = rng.integers(0, 256, (height, width))
+    places = places_around(height, width, 60)
+    which = np.arange(60) % 5
+    sensor = Retina((channels, height, width), glimpse_size=cells, scales=scales)
+    canvas, sums = sensor.allocate(5, np.uint8)
+    canvas[:, :, 1:-1, 1:-1] = 255 - scenes[::-1]  # what was there before leaves nothing
+    sensor.sum_scenes(canvas, sums, np.arange(5))
+    canvas[:, :, 1:-1, 1:-1] = scenes
+    sensor.sum_scenes(canvas, sums, np.arange(5))
+    glimpses = np.full((60, *sensor.glimpse_shape), np.nan, np.float32)
+    sensor.read(canvas, sums, which, places, np.arange(60), glimpses)
+    light = scenes.astype(np.float64) / 255
+    expected = [
+        retina(light[n], x, y, cells, scales) for n, (x, y) in zip(which, places, strict=True)
+    ]
+    np.testing.assert_allclose(glimpses, expected, atol=1e-5)
+    assert glimpses.min() >= 0.0
+    assert glimpses.max() <= 1.0
+    assert not glimpses[which == 0].any()
+
+
 @pytest.mark.learning
 def test_the_definition_is_what_averaging_many_points_gives() -> None:
     """The reference itself, against a count of points in each cell's square."""

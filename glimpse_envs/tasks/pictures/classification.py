@@ -81,10 +81,10 @@ class ImageClassification(PictureTask):
 
     Args:
         scene: "images", those of `source`; "moving_images", the same adrift, one frame a glimpse;
-            "image_pairs", two of them; "circle_square"; a name given to
-            `glimpse_envs.register_scene`; or a class, "module:Class". A scene is given those of
-            `source`, `split`, `scene_size`, `clutter` and `clutter_size` that it takes, and
-            arguments of its own.
+            "image_pairs", two of them; "image_majority", several, most of one class, among strokes;
+            "circle_square"; a name given to `glimpse_envs.register_scene`; or a class,
+            "module:Class". A scene is given those of `source`, `split`, `scene_size`, `clutter` and
+            `clutter_size` that it takes, and arguments of its own.
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", or "folder:PATH", a folder
             of class-named folders of images ("folder:PATH?resize=28" where their sizes differ); a
             name given to `glimpse_envs.register_source`, or in this process to

@@ -10,6 +10,7 @@ from glimpse_envs.vision.scenes.scene import Hidden
 SCENES: dict[str, str] = {
     "images": "glimpse_envs.vision.scenes.images:ImageScene",
     "image_pairs": "glimpse_envs.vision.scenes.image_pairs:ImagePairs",
+    "image_majority": "glimpse_envs.vision.scenes.image_majority:ImageMajority",
     "circle_square": "glimpse_envs.vision.scenes.circle_square:CircleSquareScene",
     "moving_images": "glimpse_envs.vision.scenes.moving_images:MovingImages",
 }

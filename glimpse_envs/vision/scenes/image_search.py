@@ -44,10 +44,10 @@ class ImageSearch(Scene):
         check_integers(1, scene_size=scene_size, images=images)
         size, info = int(scene_size), sources.describe(source)
         channels, height, width = info.image_shape
-        most = _room(size, height, width)
+        most = room_for(size, height, width)
         if images > most:
             least = size
-            while _room(least, height, width) < images:
+            while room_for(least, height, width) < images:
                 least += 1
             cure = f"choose images of at most {most}, or" if most else "choose"
             raise ValueError(
@@ -74,7 +74,7 @@ class ImageSearch(Scene):
         _draw(which, keys.arrays, examples, canvas, labels, boxes, self._count)
 
 
-def _room(size: int, height: int, width: int) -> int:
+def room_for(size: int, height: int, width: int) -> int:
     """Return how many images certainly find a place each, wherever those before them lie: an image
     takes the places at which others would overlap it."""
     if size < max(height, width):
@@ -115,10 +115,10 @@ def _draw(
                 draws = keyed_block(block, n, keys, TRAIN_SCENE, FIXED_SCENE)
                 block += 1
                 y, x = below(draws[0], height - h + 1), below(draws[1], width - w + 1)
-                if _is_free(corners, i, y, x, h, w):
+                if is_free(corners, i, y, x, h, w):
                     break
                 if tried == _TRIES:
-                    y, x = _next_free(corners, i, y, x, (height, width, h, w))
+                    y, x = next_free(corners, i, y, x, (height, width, h, w))
             corners[i] = y, x
             scene[:, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[image]
         y, x = corners[0]
@@ -127,7 +127,7 @@ def _draw(
 
 
 @kernel
-def _is_free(corners: Ints, placed: int, y: int, x: int, h: int, w: int) -> bool:
+def is_free(corners: Ints, placed: int, y: int, x: int, h: int, w: int) -> bool:
     """Whether an image (h, w) at (y, x) overlaps none of those `placed` at `corners`."""
     for j in range(placed):
         if abs(corners[j, 0] - y) < h and abs(corners[j, 1] - x) < w:
@@ -136,7 +136,7 @@ def _is_free(corners: Ints, placed: int, y: int, x: int, h: int, w: int) -> bool
 
 
 @kernel
-def _next_free(
+def next_free(
     corners: Ints, placed: int, y: int, x: int, sides: tuple[int, int, int, int]
 ) -> tuple[int, int]:
     """Return the free place next to (y, x), row by row, from the last one on to the first."""
@@ -144,6 +144,6 @@ def _next_free(
     rows, columns = height - h + 1, width - w + 1
     for step in range(rows * columns):
         place = (y * columns + x + step) % (rows * columns)
-        if _is_free(corners, placed, place // columns, place % columns, h, w):
+        if is_free(corners, placed, place // columns, place % columns, h, w):
             return place // columns, place % columns
     return y, x

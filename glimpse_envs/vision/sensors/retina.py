@@ -5,7 +5,7 @@ outside the scene, at any sub-pixel place. The mean of a piecewise constant imag
 side s at a real-valued place is the bilinear interpolation of its means at whole-pixel places; at
 scale 1 this is bilinear reading (`pixels`). Small squares of a scene of bytes are summed while a
 glimpse is read (`windows`); for larger ones, and those of other scenes, all scales share a table of
-sums (`tables`).
+sums (`tables`), or, of large scenes that are mostly black, tables of its blocks (`blocks`).
 """
 
 import math
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints
 from glimpse_envs.core.kernels import kernel
+from glimpse_envs.vision.sensors.blocks import DENSE, SIDE, fill_blocks, read_blocks, words_of_scene
 from glimpse_envs.vision.sensors.pixels import read_pixels
 from glimpse_envs.vision.sensors.sensor import Sensor, square
 from glimpse_envs.vision.sensors.tables import fill_tables, read_table
@@ -26,6 +27,8 @@ from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slac
 
 # Scales of a scene of bytes, 1, 2 and 4, that are read without a table.
 _WINDOWS = 3
+# Pixels of scenes of bytes from which on blocks are summed: a table of more is beyond the cache.
+_LARGE = 2**17
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class Retina(Sensor):
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`: the pixels within a border of zeros, in
             the middle of a larger array, so that a strip which begins or ends outside can be read;
             and `sums` (scenes, C, H + 1, W + 1), the tables, or (scenes, 0) where none is needed.
+            Large scenes of bytes have sums (scenes, n), of which first the blocks of all scenes lie
+            in memory and then their tables; what is not used of them takes no memory.
         """
         channels, height, width = self.shape
         shape = (scenes, channels, height + 2, width + 2)
@@ -95,14 +100,36 @@ class Retina(Sensor):
         canvas = pixels[beyond:-beyond].reshape(shape)
         if self.scales <= _first_scale(dtype):
             return canvas, np.zeros((scenes, 0))
-        narrow = dtype == np.uint8 and 255 * height * width < 2**32
+        if self._in_blocks(dtype):
+            words = words_of_scene(height, width) + (height + 1) * (width + 1)
+            return canvas, np.zeros((scenes, channels * words), np.uint32)
+        narrow = dtype == np.uint8 and _is_narrow(height, width)
         size = (scenes, channels, height + 1, width + 1)
         return canvas, np.zeros(size, np.uint32 if narrow else np.float64)
 
     def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
         """Sum the scenes `which` (n,) of `canvas` into `sums` (both as `allocate` gave them)."""
-        if self.scales > _first_scale(canvas.dtype):
+        if self.scales <= _first_scale(canvas.dtype):
+            return
+        if self._in_blocks(canvas.dtype):
+            blocks, sums = self._blocks_and_tables(sums)
+            which = fill_blocks(canvas, blocks, which)
+        if len(which):
             fill_tables(canvas, sums, which)
+
+    def _in_blocks(self, dtype: np.typing.DTypeLike) -> bool:
+        """Return whether scenes of `dtype` are summed block by block where they are sparse."""
+        _, height, width = self.shape
+        large = _LARGE <= height * width and max(height, width) < 2**16
+        return large and dtype == np.uint8 and _is_narrow(height, width)
+
+    def _blocks_and_tables(self, sums: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the blocks (scenes C, words) and the tables (scenes, C, H + 1, W + 1) in `sums`."""
+        channels, height, width = self.shape
+        words, every = words_of_scene(height, width), sums.reshape(-1)
+        end = len(sums) * channels * words
+        tables = every[end:].reshape(len(sums), channels, height + 1, width + 1)
+        return every[:end].reshape(-1, words), tables
 
     def read(
         self,
@@ -130,13 +157,22 @@ class Retina(Sensor):
             _byte_reader(g)(canvas, canvas.base, *where, min(first, self.scales), white)
         else:
             _pixel_reader(g)(canvas, *where, white)
-        if first < self.scales:
+        if first >= self.scales:
+            return
+        if self._in_blocks(canvas.dtype):
+            _block_reader(g)(*self._blocks_and_tables(sums), *where, first, self.scales, white)
+        else:
             _table_reader(g)(sums, *where, first, self.scales, white)
 
 
 def _first_scale(dtype: np.typing.DTypeLike) -> int:
     """The finest scale k that is read from a table."""
     return _WINDOWS if dtype == np.uint8 else 1
+
+
+def _is_narrow(height: int, width: int) -> bool:
+    """Return whether 32 bits hold the sum of a scene of bytes."""
+    return 255 * height * width < 2**32
 
 
 @cache
@@ -230,5 +266,44 @@ def _table_reader(g: int) -> Callable[..., None]:
                 for k in range(first, scales):
                     to = (row * glimpses.shape[1] + k * channels + c) * g * g
                     read_table(g, 1 << k, scene, view, scratch, cells, to)
+
+    return read
+
+
+@cache
+def _block_reader(g: int) -> Callable[..., None]:
+    """Compile the kernel that reads the scales from `first` on from their scenes' blocks, or, of
+    dense scenes, from their tables."""
+
+    @kernel
+    def read(
+        blocks: NDArray,
+        tables: NDArray,
+        scenes: Ints,
+        centres: Floats,
+        rows: Ints,
+        glimpses: Float32s,
+        first: int,
+        scales: int,
+        white: np.float32,
+    ) -> None:
+        channels, height, width = tables.shape[1], tables.shape[2] - 1, tables.shape[3] - 1
+        entries, cells = tables.reshape(-1), glimpses.reshape(-1)
+        scratch = (np.empty(g + 1, np.int64), np.empty(g + 1), np.empty(2 * (g + 1)))
+        lines = (np.empty(SIDE, np.int64), np.empty(SIDE), np.empty(2 * SIDE))
+        sums = (np.empty((scales - first, g + 2, g + 2)), *lines)
+        for row in rows:
+            view = (centres[row, 0], centres[row, 1], white)
+            for c in range(channels):
+                plane = scenes[row] * channels + c
+                to = (row * glimpses.shape[1] + first * channels + c) * g * g
+                if blocks[plane, 0] != DENSE:
+                    shape = (height, width, channels)
+                    read_blocks(g, (first, scales), blocks[plane], shape, view, sums, cells, to)
+                    continue
+                scene = (entries, plane * (height + 1) * (width + 1), height, width)
+                for k in range(first, scales):
+                    begin = to + (k - first) * channels * g * g
+                    read_table(g, 1 << k, scene, view, scratch, cells, begin)
 
     return read

@@ -1,0 +1,227 @@
+"""Blocks: tables of sums of those blocks of a large scene that are not black.
+
+A table over a scene of a megapixel is several times as large as the processor's cache, so that
+filling it costs more than drawing the scene, and every number read from it is fetched from memory.
+Of scenes that are mostly black only some blocks of 32 x 32 pixels hold anything: each has a small
+table (Crow 1984) of its own. A cell's sum is that over its parts of those blocks, exactly as of one
+table; each block is read once for all cells that it touches.
+
+A scene is a row of uint32: how many blocks it has, the places of their corners, (row << 16) +
+column, and their tables, (33, 33) each. Where more than a quarter of the blocks hold something, the
+number is `DENSE`, and the scene has a table of `glimpse_envs.vision.sensors.tables` instead.
+
+Imported by `glimpse_envs.vision.sensors.retina` alone: this module needs Numba.
+"""
+
+import numpy as np
+
+from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints, Words
+from glimpse_envs.core.kernels import kernel
+
+SIDE = 32
+DENSE = 2**32 - 1
+_TABLE = (SIDE + 1) ** 2
+_u = np.uint64
+
+
+@kernel(inline="always")
+def most_blocks(height: int, width: int) -> int:
+    """Return how many blocks of a scene may hold something before it is dense."""
+    return ((height + SIDE - 1) // SIDE) * ((width + SIDE - 1) // SIDE) // 4
+
+
+def words_of_scene(height: int, width: int) -> int:
+    """Return the numbers that a scene's row has."""
+    return 1 + most_blocks(height, width) * (2 + _TABLE)
+
+
+@kernel
+def fill_blocks(canvas: Bytes, blocks: Words, which: Ints) -> Ints:
+    """Sum the scenes `which` (n,) of `canvas` (scenes, C, H + 2, W + 2), pixels within a border,
+    into the rows of `blocks` (scenes C, words), and return those that are dense (m,)."""
+    channels, height, width = canvas.shape[1], canvas.shape[2] - 2, canvas.shape[3] - 2
+    pixels, entries, most = canvas.reshape(-1), blocks.reshape(-1), most_blocks(height, width)
+    across = (width + SIDE - 1) // SIDE
+    held = np.zeros(across * SIDE, np.uint8)
+    words = held.view(np.uint64)
+    dense, found = np.empty(len(which), np.int64), 0
+    for scene in which:
+        too_many = False
+        for c in range(channels):
+            plane, count = scene * channels + c, 0
+            row = plane * blocks.shape[1]
+            for y in range(0, height, SIDE):
+                words[:] = 0
+                for i in range(min(SIDE, height - y)):
+                    begin = _u((plane * (height + 2) + y + i + 1) * (width + 2) + 1)
+                    for x in range(_u(width)):
+                        held[x] |= pixels[begin + x]
+                for block in range(across):
+                    w = 4 * block
+                    if words[w] | words[w + 1] | words[w + 2] | words[w + 3]:
+                        if count < most:
+                            x = block * SIDE
+                            to = row + 1 + 2 * most + count * _TABLE
+                            begin = (plane * (height + 2) + y + 1) * (width + 2) + x + 1
+                            shape = (min(SIDE, height - y), min(SIDE, width - x), width + 2)
+                            entries[row + 1 + 2 * count] = (y << 16) + x
+                            entries[row + 2 + 2 * count] = _fill_block(
+                                pixels, begin, shape, entries, to
+                            )
+                        count += 1
+            entries[row] = count
+            too_many |= count > most
+        if too_many:
+            for c in range(channels):
+                blocks[scene * channels + c, 0] = DENSE
+            dense[found] = scene
+            found += 1
+    return dense[:found]
+
+
+@kernel
+def _fill_block(
+    pixels: Bytes, begin: int, shape: tuple[int, int, int], entries: Words, to: int
+) -> np.uint32:
+    """Fill the table (33, 33) at `entries[to:]`, whose first row and column are 0, with the block
+    of `shape` (height, width, pixels to the next line) at `pixels[begin:]`; return its sum."""
+    down, across, stride = shape
+    for i in range(SIDE):
+        entry, total = _u(to + (i + 1) * (SIDE + 1) + 1), np.uint32(0)
+        above, pixel = entry - _u(SIDE + 1), _u(begin + i * stride)
+        for j in range(_u(SIDE)):
+            if i < down and j < across:
+                total += pixels[pixel + j]
+            entries[entry + j] = entries[above + j] + total
+    return entries[to + _TABLE - 1]
+
+
+@kernel
+def read_blocks(
+    g: int,
+    scales: tuple[int, int],
+    row: Words,
+    shape: tuple[int, int, int],
+    view: tuple[float, float, np.float32],
+    scratch: tuple[Floats, Ints, Floats, Floats],
+    cells: Float32s,
+    to: int,
+) -> None:
+    """Fill the g x g cells of the scales from the first of `scales` up to the last, around a place
+    in one channel of a scene.
+
+    Args:
+        g: the glimpse's side in cells.
+        scales: (first, end).
+        row: of the scene's blocks, not dense.
+        shape: (H, W, C) of the scenes.
+        view: (x, y, white): the place in pixels, and what stands for 1.
+        scratch: sums of the cells of all scales and of those around them, (end - first, g + 2,
+            g + 2), and of lines: (SIDE,) of columns, of their remainders, and (2 SIDE,) of sums.
+        cells: all glimpses.
+        to: where this channel of the first of the scales begins in `cells`.
+    """
+    (first, end), (height, width, channels), (x, y, white) = scales, shape, view
+    sums = scratch[0]
+    sums[:] = 0.0
+    tables = 1 + 2 * most_blocks(height, width)
+    for block in range(int(row[0])):
+        place, total = int(row[1 + 2 * block]), float(row[2 + 2 * block])
+        table = tables + block * _TABLE
+        for k in range(end - 1, first - 1, -1):
+            side = float(1 << k)
+            # From the window's corner to the block's, in pixels.
+            top = (place >> 16) - (y - 0.5 * g * side)
+            left = (place & 0xFFFF) - (x - 0.5 * g * side)
+            most = g * side
+            if not (-SIDE < top < most and -SIDE < left < most):
+                break  # nor is it in a finer window
+            if side >= SIDE:
+                _add_to_wide(row, table, total, (top, left, side), sums[k - first])
+            else:
+                _add_to_narrow(row, table, (top, left, side), scratch, sums[k - first])
+    for k in range(first, end):
+        scale = 1.0 / (float(white) * (1 << k) * (1 << k))
+        begin = to + (k - first) * channels * g * g
+        for i in range(g):
+            for j in range(g):
+                mean = sums[k - first, i + 1, j + 1] * scale
+                cells[begin + i * g + j] = np.float32(max(mean, 0.0))
+
+
+@kernel(inline="always")
+def _add_to_wide(
+    row: Words, table: int, total: float, window: tuple[float, float, float], sums: Floats
+) -> None:
+    """Add a block to the cells of a window, at least as wide as the block: one, or two each way.
+
+    Args:
+        row, table: the scene's row, and where the block's table begins.
+        total: the block's sum.
+        window: (top, left, side): the block's corner from the window's, and a cell's side.
+        sums: (g + 2, g + 2), the cells and those around them.
+    """
+    top, left, side = window
+    i, j = int(top / side + 1.0), int(left / side + 1.0)  # counted from the row around the cells
+    v, u = i * side - top, j * side - left  # of the block above and left of its cell's end
+    upper, lefter, both = total, total, total
+    if v < SIDE:
+        upper = both = _sum_to(row, table, v, float(SIDE))
+    if u < SIDE:
+        lefter = both = _sum_to(row, table, float(SIDE), u)
+        if v < SIDE:
+            both = _sum_to(row, table, v, u)
+        sums[i, j + 1] += upper - both
+    if v < SIDE:
+        sums[i + 1, j] += lefter - both
+        if u < SIDE:
+            sums[i + 1, j + 1] += total - upper - lefter + both
+    sums[i, j] += both
+
+
+@kernel(inline="always")
+def _sum_to(row: Words, table: int, v: float, u: float) -> float:
+    """Return the sum of a block above v and left of u, in pixels from 0 to SIDE."""
+    i, j = min(int(v), SIDE - 1), min(int(u), SIDE - 1)
+    a = _u(table + i * (SIDE + 1) + j)
+    b = a + _u(SIDE + 1)
+    above = row[a] + (u - j) * (float(row[a + _u(1)]) - row[a])
+    below = row[b] + (u - j) * (float(row[b + _u(1)]) - row[b])
+    return above + (v - i) * (below - above)
+
+
+@kernel(inline="always")
+def _add_to_narrow(
+    row: Words,
+    table: int,
+    window: tuple[float, float, float],
+    scratch: tuple[Floats, Ints, Floats, Floats],
+    sums: Floats,
+) -> None:
+    """Add a block to the cells of a window, narrower than the block; as `_add_to_wide`."""
+    (top, left, side), (_, columns, remainders, lines) = window, scratch
+    g = len(sums) - 2
+    i0, i1 = int(top / side + 5.0) - 5, int((top + SIDE) / side) + 1
+    j0, j1 = int(left / side + 5.0) - 5, int((left + SIDE) / side) + 1
+    i0, i1, j0, j1 = max(i0, 0), min(i1, g), max(j0, 0), min(j1, g)
+    for j in range(j0, j1 + 1):
+        across = min(max(j * side - left, 0.0), float(SIDE))
+        column = min(int(across), SIDE - 1)
+        columns[j - j0], remainders[j - j0] = table + column, across - column
+    for i in range(i0, i1 + 1):
+        down = min(max(i * side - top, 0.0), float(SIDE))
+        upper = min(int(down), SIDE - 1)
+        remainder = down - upper
+        this, last = _u((i & 1) * SIDE), _u((1 - (i & 1)) * SIDE)
+        for j in range(_u(j1 - j0 + 1)):
+            a = _u(columns[j] + upper * (SIDE + 1))
+            b = a + _u(SIDE + 1)
+            above = row[a] + remainders[j] * (float(row[a + _u(1)]) - row[a])
+            below = row[b] + remainders[j] * (float(row[b + _u(1)]) - row[b])
+            lines[this + j] = above + remainder * (below - above)
+        if i > i0:
+            for j in range(_u(j1 - j0)):
+                right = j + _u(1)
+                sums[i, j0 + 1 + int(j)] += (
+                    lines[this + right] - lines[this + j] - lines[last + right] + lines[last + j]
+                )
