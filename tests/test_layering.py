@@ -40,6 +40,7 @@ ROOMS = [
     "agents.algorithms",
     "agents",
     "agents.play",
+    "agents.report",
     "agents.sb3",
     "baselines",
     "benchmarks",

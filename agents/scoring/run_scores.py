@@ -13,7 +13,7 @@ from agents.training.resuming import setting_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.policy import as_policy
-from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -31,13 +31,14 @@ def evaluate_run(
     batch_size: int = 1000,
     progress: bool = False,
     device: str = "cpu",
+    watcher: Watcher | None = None,
     **changes: Any,
 ) -> Evaluation:
     """Score the policy of a run on its own environment; likeliest actions, each episode once.
 
     Args:
         run: an open run.
-        split, episodes, seed, batch_size, progress: see
+        split, episodes, seed, batch_size, progress, watcher: see
             `glimpse_envs.evaluation.protocol.evaluate`.
         gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
             training.
@@ -59,6 +60,7 @@ def evaluate_run(
         batch_size=batch_size,
         seed=seed,
         progress=progress,
+        watcher=watcher,
         **env_kwargs,
     )
 
@@ -110,7 +112,7 @@ def score_run(
     episodes = episodes or EPISODES_PER_LEVEL
     found = []
     for level in (multiple * levels[1] for multiple in MULTIPLES):
-        if not _fits(run, at_level(level)):
+        if not fits(run, at_level(level)):
             break
         score = evaluate_run(run, split=split, episodes=episodes, **options, **at_level(level))
         found.append(score)
@@ -148,7 +150,7 @@ def at_level(level: int) -> dict[str, Any]:
     return {"length": level, "min_length": level}
 
 
-def _fits(run: Run, changes: dict[str, Any]) -> bool:
+def fits(run: Run, changes: dict[str, Any]) -> bool:
     """Whether the run's policy fits an environment with `changes`: its spaces are the same or, in
     the full view, longer."""
     config = run.config["config"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -28,6 +28,29 @@ from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, lat
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
 
 
+class Watcher(Protocol):
+    """Notes what happens in an evaluation. Arrays are to be copied, as the environment may reuse
+    them; those of rows that are not `alive` mean nothing.
+
+    At the first step of each batch `start` is true in all rows, and at no other step.
+    """
+
+    def sees(
+        self,
+        observation: Observation,
+        state: Any,
+        start: NDArray[np.bool_],
+        info: dict[str, Any],
+        alive: NDArray[np.bool_],
+    ) -> None:
+        """Called before each step, with what the policy is given, name -> (n, ...); `alive` (n,)
+        are the rows whose scored episode goes on."""
+
+    def acts(self, action: Action, outcome: Observation, alive: NDArray[np.bool_]) -> None:
+        """Called after the step, with the action, the `info` of it (`read_outcome`), name ->
+        (n, ...), and the same `alive`."""
+
+
 def evaluate(
     policy: Predicts | Callable[..., Action],
     env_id: str,
@@ -38,6 +61,7 @@ def evaluate(
     seed: int = 0,
     deterministic: bool = True,
     progress: bool = False,
+    watcher: Watcher | None = None,
     **env_kwargs: Any,
 ) -> Evaluation:
     """Play each episode of a split once and score it.
@@ -54,6 +78,7 @@ def evaluate(
         seed: of clutter, places and first glimpses.
         deterministic: given to `predict`; a callable decides for itself.
         progress: show a bar (needs tqdm).
+        watcher: told of every step.
         **env_kwargs: flat scalars for the environment, such as `budget=6`.
 
     Raises:
@@ -76,7 +101,8 @@ def evaluate(
             # The last batch is filled up with the last scene; only its first deal counts.
             indices = np.minimum(np.arange(start, start + rows), total - 1)
             observation, info = deal(env, split, seed, indices)
-            batch = _play(env, act, observation, info, count=min(rows, total - start))
+            count = min(rows, total - start)
+            batch = _play(env, act, observation, info, count, watcher)
             answers = played_by.answers(observation)
             if answers is not None:
                 batch = _with_inner_glimpses(batch, answers)
@@ -154,26 +180,35 @@ class _Episodes:
 
 
 def _play(
-    env: VectorEnv, act: Act, observation: Observation, info: dict[str, Any], count: int
+    env: VectorEnv,
+    act: Act,
+    observation: Observation,
+    info: dict[str, Any],
+    count: int,
+    watcher: Watcher | None,
 ) -> _Episodes:
     """Play every row's first episode to its end and return those of the first `count` rows."""
-    alive = np.ones(env.num_envs, np.bool_)  # (n,) as all below
+    alive = np.arange(env.num_envs) < count  # (n,) as all below
     right = np.zeros(env.num_envs, np.bool_)
     targets = np.zeros(env.num_envs, np.int64)
     returns = np.zeros(env.num_envs)
     glimpses = np.zeros(env.num_envs, np.int64)
-    state, episode_start = None, alive.copy()
+    state, episode_start = None, np.ones(env.num_envs, np.bool_)
     correct, locations, on_target = [], [], []  # one array a step
-    while alive[:count].any():
+    while alive.any():
         place = latest_location(observation)
         if place is not None:
             locations.append(place.copy())  # the environment may reuse its arrays
             if "target_box" in info:
                 on_target.append(in_any_box(place, info["target_box"]))
+        if watcher is not None:
+            watcher.sees(observation, state, episode_start, info, alive)
         action, state = act(observation, state, episode_start, info)
         observation, reward, terminated, truncated, info = env.step(action)
         ended = terminated | truncated
         outcome = read_outcome(info, ended)
+        if watcher is not None:
+            watcher.acts(action, outcome, alive)
         if "success" in outcome:
             right = np.where(alive, outcome["success"], right)
             correct.append(right)

@@ -1,0 +1,1 @@
+"""A report of runs, as one file for the browser: `python -m agents.report RUN ...`."""

@@ -1,0 +1,81 @@
+"""Report on runs: `python -m agents.report RUN ...` writes one HTML file that stands alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import torch
+import tyro
+
+from agents.report.analysis import analyse
+from agents.report.curves import group_runs
+from agents.report.page import make_page
+from agents.training.command_line import run_command
+from agents.training.resuming import setting_of
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.evaluation.trust import trust
+
+
+@dataclass(frozen=True)
+class ReportConfig:
+    """Write a report of runs: learning curves, errors, gaze, mistakes, costs, configs."""
+
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Folders of runs; those that differ in their seed alone share a line with a band."""
+    out: Path | None = None
+    """File to write, .html; report.html in the first run's folder where it is not given."""
+    split: Literal["validation", "test"] = "validation"
+    """Split to play; the test split is for the last word."""
+    episodes: int = 2_000
+    """Number of episodes to play with each run, at each length where the task has lengths."""
+    mistakes: int = 20
+    """Number of failed episodes of each run to draw."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the runs may name, such as my_tasks."""
+
+
+def write_report(config: ReportConfig) -> Path:
+    """Analyse the runs, and write the page; return its path.
+
+    Raises:
+        RunError: a run cannot be read.
+        ValueError: there is no run, or an option does not fit.
+    """
+    trust(*config.trust)
+    if not config.runs:
+        raise ValueError("name at least one run, such as runs/mine")
+    for name, least in (("episodes", 1), ("mistakes", 0)):
+        if getattr(config, name) < least:
+            raise ValueError(f"{name}={getattr(config, name)} must be at least {least}")
+    folders = list(dict.fromkeys(config.runs))
+    runs = [open_run(folder) for folder in folders]
+    for run in runs:
+        setting_of(run, "env_id", str)  # first of all, that there is a config to read
+    groups = group_runs(runs)
+    analyses = []
+    for group in groups:
+        for run in group.runs:
+            print(f"playing {run.folder}", flush=True)
+            analyses.append(
+                analyse(
+                    run,
+                    split=config.split,
+                    episodes=config.episodes,
+                    mistakes=config.mistakes,
+                )
+            )
+    out = config.out or folders[0] / "report.html"
+    write_atomically(out, make_page(groups, analyses).encode())
+    return out
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    config = tyro.cli(ReportConfig, args=arguments, prog="python -m agents.report")
+    run_command(lambda: print(f"written to {write_report(config)}"))
+
+
+if __name__ == "__main__":
+    torch.set_flush_denormal(True)
+    main()

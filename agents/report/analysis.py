@@ -1,0 +1,133 @@
+"""A run analysed: its scores, what it did, its mistakes, costs and warnings."""
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from agents.report.findings import surest_mistakes, training_warnings, warnings_of
+from agents.report.replays import Replay, replay
+from agents.report.trace import Trace, Witness
+from agents.scoring.costs import Costs, make_evaluated, measure_costs
+from agents.scoring.run_scores import at_level, evaluate_run, fits, policy_of, trained_levels
+from glimpse_envs.episodes.description import Description, describe, task_of
+from glimpse_envs.evaluation.record import MULTIPLES
+from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.runs import Run
+
+EXAMPLES = 4
+"""Episodes of tapes and tables that are drawn whether right or wrong."""
+
+
+@dataclass(frozen=True)
+class LevelScore:
+    """Share of `episodes` of one length with success, or their mean return without such."""
+
+    score: float
+    episodes: int
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a report says of one run.
+
+    Attributes:
+        run: it.
+        evaluation: of all episodes; with levels, of the greatest trained.
+        trace: of the same episodes.
+        by_level: level -> score; empty without levels.
+        answers: names of the answers, in order; empty where they are not one number.
+        seen: what the environment says of itself.
+        costs: of an episode; empty where they are not known.
+        replays: of the mistakes that it is surest of.
+        examples: of the first episodes, where no picture is hidden.
+        warnings: what looks wrong, a sentence each.
+    """
+
+    run: Run
+    evaluation: Evaluation
+    trace: Trace
+    by_level: dict[int, LevelScore]
+    answers: tuple[str, ...]
+    seen: Description
+    costs: Costs
+    replays: list[Replay]
+    examples: list[Replay]
+    warnings: list[str]
+
+
+def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -> Analysis:
+    """Play the episodes of a split with the policy of `run`, and find out what is shown.
+
+    Args:
+        run: an open run.
+        split: "validation" or "test".
+        episodes: to play, from the split's first on; None: all. With levels, so many at each.
+        mistakes: to draw, at most.
+
+    Raises:
+        RunError: the run's policy or checkpoint cannot be read.
+        ValueError: `episodes` is None where the environment has no fixed number of scenes.
+    """
+    levels = trained_levels(run)
+    changes: dict[str, Any] = {} if levels is None else at_level(levels[1])
+    policy, _ = policy_of(run)
+    witness = Witness(policy)
+    played: dict[str, Any] = {"split": split, "episodes": episodes}
+    evaluation = evaluate_run(run, watcher=witness, **played, **changes)
+    trace = witness.trace()
+    by_level = {} if levels is None else _by_level(run, levels, played)
+    with closing(make_evaluated(evaluation, 1)) as env:
+        seen, ours = describe(env), task_of(env) is not None
+    answer = seen.components.get("answer")
+    names = () if answer is None else answer_names(seen)
+    warnings = warnings_of(evaluation, trace, names, answer is not None and answer.optional)
+    in_memory = ours and seen.picture_view is None and seen.reading is not None
+    firsts = [(k, np.nan) for k in range(min(EXAMPLES, evaluation.episodes))] if in_memory else []
+    return Analysis(
+        run=run,
+        evaluation=evaluation,
+        trace=trace,
+        by_level=by_level,
+        answers=names,
+        seen=seen,
+        costs=measure_costs(policy, evaluation) if ours else Costs(),
+        replays=replay(policy, evaluation, surest_mistakes(evaluation, trace, mistakes)),
+        examples=replay(policy, evaluation, firsts),
+        warnings=training_warnings(run) + warnings,
+    )
+
+
+def answer_names(seen: Description) -> tuple[str, ...]:
+    """The names of the answers; empty where an answer is not one number."""
+    answer = seen.components["answer"]
+    if not isinstance(answer.space, spaces.Discrete):
+        return ()
+    named = answer.names or (() if seen.picture_view is None else seen.picture_view.answers)
+    return tuple(named) or tuple(map(str, range(int(answer.space.n))))
+
+
+def _by_level(run: Run, levels: tuple[int, int], played: dict[str, Any]) -> dict[int, LevelScore]:
+    """Scores of the trained levels, of episodes that mix them, and at the multiples of the greatest
+    that fit the policy."""
+    least, greatest = levels
+    witness = Witness(policy_of(run)[0])
+    mixed: dict[str, Any] = {"length": greatest, "min_length": least}
+    scores = _scores(evaluate_run(run, watcher=witness, **played, **mixed))
+    lengths, found = witness.trace().lengths, {}
+    for level in np.unique(lengths):
+        those = lengths == level
+        found[int(level)] = LevelScore(float(scores[those].mean()), int(those.sum()))
+    for level in (multiple * greatest for multiple in MULTIPLES if multiple > 1):
+        if not fits(run, at_level(level)):
+            break
+        scores = _scores(evaluate_run(run, **played, **at_level(level)))
+        found[level] = LevelScore(float(scores.mean()), len(scores))
+    return found
+
+
+def _scores(evaluation: Evaluation) -> NDArray[Any]:
+    return evaluation.returns if evaluation.successes is None else evaluation.successes

@@ -1,0 +1,119 @@
+"""Charts of curves and scores, as SVG files in data URIs, which no other chart's names disturb."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agents.report.curves import Curve, Group
+from report.figures.style import LEAST_ERROR, add_legend, new_figure, plain, style_of
+from report.figures.style import scale_logarithmically as logarithmic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIZE = (4.3, 2.7)
+"""Inches: as wide as a telephone, so that its letters are not made smaller there."""
+MOST_LINES = 5
+
+
+def chart_of_curves(curves: Mapping[str, Curve], label: str, *, error: bool = False) -> str:
+    """Curves against the episodes of training, those of several seeds in a band from the least to
+    the greatest; an `error`, in percent, on a logarithmic axis."""
+    figure, panel = _new(label, "episodes of training")
+    for number, (name, curve) in enumerate(curves.items()):
+        style, floor = style_of(number), LEAST_ERROR if error else -np.inf
+        named = f"{name} ({curve.seeds} seeds)" if curve.seeds > 1 else name
+        few = len(curve.episodes) <= 20
+        panel.plot(
+            curve.episodes, np.maximum(curve.mean, floor), color=style.colour, linewidth=1.4,
+            marker=style.marker if few else "", markersize=3.5, label=named,
+        )  # fmt: skip
+        if curve.seeds > 1:
+            low, high = np.maximum(curve.low, floor), np.maximum(curve.high, floor)
+            panel.fill_between(
+                curve.episodes, low, high, color=style.colour, alpha=0.25, linewidth=0
+            )
+    panel.xaxis.set_major_formatter(lambda value, _: plain(value) if value else "0")
+    if error:
+        lows = [max(float(curve.low.min()), LEAST_ERROR) for curve in curves.values()]
+        highs = [max(float(curve.high.max()), LEAST_ERROR) for curve in curves.values()]
+        logarithmic(panel.yaxis, min(lows), max(highs), most=6)
+    return _finished(figure, panel, len(curves) > 1 or any(c.seeds > 1 for c in curves.values()))
+
+
+def chart_of_points(
+    lines: Mapping[str, tuple[ArrayLike, Sequence[ArrayLike]]],
+    labels: tuple[str, str],
+    *,
+    trained_to: float | None = None,
+    positive: bool = False,
+) -> str:
+    """Values of several seeds against few places: their mean, in a band from least to greatest.
+
+    Args:
+        lines: name -> places (n,), and for each seed the values (n,).
+        labels: of the x axis and of the y axis.
+        trained_to: place up to which was trained, marked by a line.
+        positive: whether the y axis is logarithmic; else it is of percent, from 0 to 100.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    figure, panel = _new(labels[1], labels[0])
+    everything = []
+    for number, (name, (places, seeds)) in enumerate(lines.items()):
+        style = style_of(number)
+        values = np.asarray(seeds, np.float64)  # (S, n)
+        if positive:
+            values = np.maximum(values, LEAST_ERROR)
+        everything.append(values)
+        named = f"{name} ({len(values)} seeds)" if len(values) > 1 else name
+        panel.plot(places, values.mean(0), **style.line(), label=named)
+        if len(values) > 1:
+            panel.fill_between(
+                places, values.min(0), values.max(0), color=style.colour, alpha=0.25, linewidth=0
+            )  # fmt: skip
+    if trained_to is not None:
+        panel.axvline(trained_to, color="#777777", linestyle=":", linewidth=1)
+        panel.annotate(
+            "trained", (trained_to, 0.02), xycoords=("data", "axes fraction"), fontsize=7.5,
+            ha="right", rotation=90, va="bottom", textcoords="offset points", xytext=(-2, 2),
+        )  # fmt: skip
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if positive:
+        low, high = min(v.min() for v in everything), max(v.max() for v in everything)
+        logarithmic(panel.yaxis, float(low), float(high), most=6)
+    else:
+        panel.set_ylim(0, 103)
+    several = len(lines) > 1 or any(len(values) > 1 for values in everything)
+    return _finished(figure, panel, several)
+
+
+def in_charts(groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
+    """The groups of one chart after another: never more than `MOST_LINES`."""
+    for start in range(0, len(groups), MOST_LINES):
+        yield groups[start : start + MOST_LINES]
+
+
+def _new(title: str, below: str) -> tuple[Figure, Axes]:
+    figure = new_figure(*SIZE)
+    panel = figure.subplots()
+    panel.set_title(title, loc="left")
+    panel.set_xlabel(below)
+    return figure, panel
+
+
+def _finished(figure: Figure, panel: Axes, legend: bool) -> str:
+    if legend:
+        count = len(panel.get_legend_handles_labels()[0])
+        figure.set_size_inches(SIZE[0], SIZE[1] + 0.17 * count)
+        add_legend(panel)
+    image = io.BytesIO()
+    figure.savefig(image, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(image.getvalue()).decode()

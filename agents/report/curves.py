@@ -1,0 +1,147 @@
+"""Runs of one config, which differ in their seeds, and their metrics joined."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.training.resuming import FREE
+from glimpse_envs.evaluation.runs import Run
+
+OTHER_METRICS = ("seconds", "new_episodes", "validation/episodes")
+"""Metrics that are not drawn as curves."""
+MOST_LETTERS = 72
+"""Of a name."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A mean over seeds, at (n,) numbers of episodes; `low` and `high` are the least and the
+    greatest of the seeds."""
+
+    episodes: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one config but for the seed."""
+
+    name: str
+    runs: tuple[Run, ...]
+
+    def curve(
+        self, metric: str, change: Callable[[float], float] = lambda value: value
+    ) -> Curve | None:
+        """The curve of a metric, `change` applied to each value; None where it was logged fewer
+        than twice. Runs logged at other times are compared up to the end of the shortest."""
+        tracks = []
+        for run in self.runs:
+            points = [
+                (line["step"], change(line[metric]))
+                for line in run.read_metrics()
+                if metric in line and np.isfinite(line[metric])
+            ]
+            if len(points) >= 2:
+                tracks.append(np.array(points, np.float64).T)
+        if not tracks:
+            return None
+        end = min(steps[-1] for steps, _ in tracks)
+        times = tracks[0][0]
+        times = times[times <= end]
+        values = np.stack([np.interp(times, steps, track) for steps, track in tracks])
+        return Curve(times, values.mean(0), values.min(0), values.max(0), len(tracks))
+
+
+def group_runs(runs: Sequence[Run]) -> list[Group]:
+    """Runs of one config together, in the order in which the configs first come; each named by its
+    model and by what differs between the groups.
+
+    Code of another time may have other settings. What a run lacks is the default that others
+    recorded; where nobody did, that setting is not compared.
+    """
+    settings = _comparable(runs)
+    groups: dict[str, list[Run]] = {}
+    for run, setting in zip(runs, settings, strict=True):
+        groups.setdefault(json.dumps(setting, sort_keys=True), []).append(run)
+    shared = [json.loads(key) for key in groups]
+    differing = [
+        key
+        for key in sorted({key for setting in shared for key in setting})
+        if len({json.dumps(setting.get(key)) for setting in shared if key in setting}) > 1
+        and key not in ("algorithm", "policy")
+    ]
+    names = []
+    for members, setting in zip(groups.values(), shared, strict=True):
+        changed = [f"{key.rpartition('.')[2]}={setting[key]}" for key in differing
+                   if key in setting]  # fmt: skip
+        name = ", ".join([_model_name(members[0]), *changed])
+        names.append(name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…")
+    return [
+        Group(name if names.count(name) == 1 else f"{name} ({number})", tuple(members))
+        for number, (name, members) in enumerate(zip(names, groups.values(), strict=True), 1)
+    ]
+
+
+def _comparable(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The settings of each run, name -> value, that are known of all runs of its algorithm."""
+    settings = [flat(_shared(run)) for run in runs]
+    found = []
+    for setting in settings:
+        alike = [
+            (other, flat(run.config.get("defaults", {})))
+            for other, run in zip(settings, runs, strict=True)
+            if other["algorithm"] == setting["algorithm"]
+        ]
+        defaults: dict[str, Any] = {}
+        for _, theirs in alike:
+            defaults = {**theirs, **defaults}
+        kept = {name for other, _ in alike for name in other}
+        found.append({
+            name: setting.get(name, defaults.get(name))
+            for name in kept
+            if all(name in other or name in defaults for other, _ in alike)
+        })  # fmt: skip
+    return found
+
+
+def metric_names(groups: Sequence[Group]) -> list[str]:
+    """The metrics that any run logged, in the order of the first line that has each."""
+    names: dict[str, None] = {}
+    for group in groups:
+        for run in group.runs:
+            for line in run.read_metrics():
+                names |= dict.fromkeys(line)
+    return [name for name in names if name not in ("step", *OTHER_METRICS)]
+
+
+def _model_name(run: Run) -> str:
+    model = run.config.get("model")
+    named = model.get("name") if isinstance(model, Mapping) else None
+    return str(named or run.config.get("algorithm") or run.folder.name)
+
+
+def _shared(run: Run) -> dict[str, Any]:
+    """What runs of one group have in common."""
+    config = run.config.get("config", {})
+    kept = {name: value for name, value in config.items() if name not in FREE | {"seed"}}
+    return {"policy": run.config["policy"], "algorithm": run.config.get("algorithm"), **kept}
+
+
+def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings in settings as settings of their own, such as "network.core"."""
+    found: dict[str, Any] = {}
+    for name, value in config.items():
+        if isinstance(value, Mapping) and value:
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found

@@ -1,0 +1,183 @@
+"""The page of a report: what compares the runs, and a section for each."""
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from agents.report.analysis import Analysis
+from agents.report.charts import chart_of_curves, chart_of_points, in_charts
+from agents.report.curves import Group, metric_names
+from agents.report.markup import chart, folded, grid, heading, note, table, warning_list
+from agents.report.sections import duration, run_section
+from glimpse_envs.evaluation.result import SHOWN_GLIMPSES
+
+# Nothing is loaded from anywhere: what is shown stands in the file.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def make_page(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
+    """The whole page, as HTML.
+
+    Args:
+        groups: all runs.
+        analyses: of all of them, in the order of the groups.
+    """
+    first = analyses[0].evaluation
+    environments = list(dict.fromkeys(each.evaluation.env_id for each in analyses))
+    title = f"{', '.join(environments)}: {_runs(len(analyses))}"
+    named = _names(groups)
+    warned = [f"{named[number]}: {warning}" if len(analyses) > 1 else warning
+              for number, each in enumerate(analyses) for warning in each.warnings]  # fmt: skip
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        _question(analyses[0]),
+        note(f"Scored on {first.episodes:,} {first.split} episodes, each played once with the "
+             "likeliest actions. Intervals are of 95 %."),
+        _scores(named, analyses),
+        warning_list(warned),
+        heading("Learning curves"),
+        _learning(groups),
+        _by_glimpse(groups, analyses),
+        _by_level(groups, analyses),
+        heading("Each run"),
+        *(
+            run_section(each, name, opened=number == 0)
+            for number, (name, each) in enumerate(zip(named, analyses, strict=True))
+        ),
+    ]  # fmt: skip
+    style = files("agents.report").joinpath("page.css").read_text()
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(part for part in body if part)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _runs(count: int) -> str:
+    return "one run" if count == 1 else f"{count} runs"
+
+
+def _names(groups: Sequence[Group]) -> list[str]:
+    """Folder, model and seed of each run; the model where it is not that of all."""
+    return [
+        f"{run.folder.name}: {group.name + ', ' if len(groups) > 1 else ''}"
+        f"seed {run.config.get('seed', '?')}"
+        for group in groups
+        for run in group.runs
+    ]
+
+
+def _question(analysis: Analysis) -> str:
+    return f"<p>{escape(analysis.seen.question)}</p>" if analysis.seen.question else ""
+
+
+def _scores(named: Sequence[str], analyses: Sequence[Analysis]) -> str:
+    rows = []
+    for name, each in zip(named, analyses, strict=True):
+        score, lines = each.evaluation, each.run.read_metrics()
+        error = between = "—"
+        if score.success is not None and score.success_interval is not None:
+            low, high = score.success_interval
+            error = f"{100 * (1 - score.success):.2f}"
+            between = f"{100 * (1 - high):.2f} to {100 * (1 - low):.2f}"
+        trained = f"{lines[-1]['step']:,.0f}" if lines else "0"
+        time = duration(lines[-1].get("seconds", np.nan)) if lines else "—"
+        rows.append((name, error, between, f"{score.mean_return:.3f}",
+                     f"{score.mean_glimpses:.2f}", trained, time))  # fmt: skip
+    header = ("run", "error %", "interval", "return", "glimpses", "trained on", "in")
+    return table(header, rows)
+
+
+def _learning(groups: Sequence[Group]) -> str:
+    main, inside = [], []
+    shown = [
+        ("validation error, %", "validation/success", True),
+        ("training error, %", "error", True),
+    ]
+    names = metric_names(groups)
+    if "validation/success" not in names:
+        shown.insert(0, ("validation return", "validation/return", False))
+    if "error" not in names:
+        shown.append(("training return", "return", False))
+    used = {metric for _, metric, _ in shown} | {"validation/return"}
+    for label, metric, error in shown:
+        main += _charts(groups, label, metric, error)
+    for name in names:
+        if name not in used:
+            inside += _charts(groups, name, name, False)
+    whole = grid("charts", main) or note("Fewer than two lines of metrics were logged.")
+    if any(len(group.runs) > 1 for group in groups):
+        whole += note("Lines are means over seeds, bands from the least to the greatest.")
+    return whole + (folded("More metrics", grid("charts", inside)) if inside else "")
+
+
+def _charts(groups: Sequence[Group], label: str, metric: str, error: bool) -> list[str]:
+    """A chart of a metric for every few groups that have it."""
+
+    def change(value: float) -> float:
+        share = 1 - value if metric == "validation/success" else value
+        return 100 * share if error else share
+
+    found = []
+    for some in in_charts(groups):
+        curves = {group.name: group.curve(metric, change) for group in some}
+        known = {name: curve for name, curve in curves.items() if curve is not None}
+        if known:
+            found.append(chart(chart_of_curves(known, label, error=error), label))
+    return found
+
+
+def _by_glimpse(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
+    """The error after 1, 2, ... glimpses."""
+    charts = []
+    for some in in_charts(groups):
+        lines = {}
+        for group in some:
+            curves = [
+                each.evaluation.success_by_glimpse
+                for each in analyses
+                if each.run in group.runs and not each.by_level
+            ]
+            shortest = min(map(len, curves), default=0)
+            if 2 <= shortest <= SHOWN_GLIMPSES:
+                errors = [100 * (1 - np.array(curve[:shortest])) for curve in curves]
+                lines[group.name] = (np.arange(1, shortest + 1), errors)
+        if lines:
+            label = "error after each glimpse, %"
+            drawn = chart_of_points(lines, ("glimpse", label), positive=True)
+            charts.append(chart(drawn, label))
+    return heading("Error by glimpse") + grid("charts", charts) if charts else ""
+
+
+def _by_level(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
+    """Accuracy by length, as a chart and a table."""
+    charts, rows = [], []
+    for some in in_charts(groups):
+        lines, trained = {}, None
+        for group in some:
+            members = [each for each in analyses if each.run in group.runs and each.by_level]
+            if not members:
+                continue
+            levels = sorted(set.intersection(*(set(each.by_level) for each in members)))
+            scores = [[100 * each.by_level[level].score for level in levels] for each in members]
+            lines[group.name] = (levels, scores)
+            trained = members[0].evaluation.env_kwargs["length"]
+            rows += [
+                (group.name, str(level), f"{np.mean(column):.1f}",
+                 f"{sum(each.by_level[level].episodes for each in members):,}")
+                for level, column in zip(levels, zip(*scores, strict=True), strict=True)
+            ]  # fmt: skip
+        if lines:
+            label = "accuracy by length, %"
+            drawn = chart_of_points(lines, ("length", label), trained_to=trained)
+            charts.append(chart(drawn, label))
+    if not charts:
+        return ""
+    numbers = table(("model", "length", "success %", "episodes"), rows)
+    drawn = heading("Accuracy by length") + grid("charts", charts)
+    return drawn + folded("As a table", numbers)

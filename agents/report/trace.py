@@ -1,0 +1,135 @@
+"""Everything that a policy saw, believed and did in an evaluation, as arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.evaluation.outlook import Probabilities
+from glimpse_envs.evaluation.policy import Action, Observation, Policy
+from glimpse_envs.evaluation.scanpaths import latest_location
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Steps of E episodes, T being the number of steps of the longest.
+
+    Attributes:
+        alive: (E, T) whether the episode had this step; all else means nothing where it had not.
+        answers: (E, T) the choice of "answer"; -1 where there is none, or it is not one number.
+        probabilities: (E, T) of that choice, by the policy; NaN where unknown.
+        targets: (E, T) the right answer; -1 where nothing was scored.
+        right: (E, T) whether the answer was the target, where it was scored.
+        offsets: (E, T, 2) place of the glimpse less the middle of the nearest target box, in look
+            units; NaN where either has no place.
+        boxes: (E, T, 2) width and height of that box, in look units.
+        lengths: (E,) of what is hidden; 0 where nothing has a length.
+        attention: (T', H, W) mean share of attention of a pixel at each glimpse that a model of the
+            full view takes inside itself; None where it takes none.
+    """
+
+    alive: NDArray[np.bool_]
+    answers: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    targets: NDArray[np.int64]
+    offsets: NDArray[np.float64]
+    boxes: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    attention: NDArray[np.float64] | None
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """(E, T) whether an answer was scored and is one number."""
+        return self.alive & (self.targets >= 0) & (self.answers >= 0)
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        return self.scored & (self.answers == self.targets)
+
+
+class Witness:
+    """Watches an evaluation of `policy` and makes a `Trace` of it."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._batches: list[list[dict[str, NDArray[Any]]]] = []
+        self._maps: list[NDArray[np.float32]] = []
+        self._lengths: list[NDArray[np.int64]] = []
+
+    def sees(
+        self,
+        observation: Observation,
+        state: Any,
+        start: NDArray[np.bool_],
+        info: dict[str, Any],
+        alive: NDArray[np.bool_],
+    ) -> None:
+        """Note what the policy is given and what it expects."""
+        if start.all():
+            self._batches.append([])
+            lengths = info.get("length", np.zeros(len(alive), np.int64))
+            self._lengths.append(np.asarray(lengths)[alive])  # a copy
+            maps = self._policy.attention(observation)
+            if maps is not None:
+                self._maps += list(maps[alive])
+        outlook = self._policy.outlook(observation, state, start)
+        choice = None if outlook is None else outlook.choices.get("answer")
+        offsets, sizes = _from_target(latest_location(observation), info, len(alive))
+        self._step = {"offsets": offsets, "boxes": sizes, "alive": alive.copy()}
+        # One choice of many; several at once have no single probability here.
+        single = isinstance(choice, Probabilities) and len(choice.parts) == 1
+        self._beliefs = choice.parts[0] if single and isinstance(choice, Probabilities) else None
+
+    def acts(self, action: Action, outcome: Observation, alive: NDArray[np.bool_]) -> None:
+        """Note what was chosen and whether it was right."""
+        rows = np.arange(len(alive))
+        unknown = np.full(len(rows), -1, np.int64)
+        answers = np.asarray(action.get("answer", unknown))
+        answers = answers.astype(np.int64) if answers.ndim == 1 else unknown
+        targets = outcome.get("target", unknown)
+        if targets.ndim == 1:
+            targets = np.where(outcome.get("target_mask", alive), targets, -1)
+        else:
+            targets = unknown
+        probabilities = np.full(len(rows), np.nan)
+        if self._beliefs is not None and (answers >= 0).all():
+            probabilities = self._beliefs[rows, answers]
+        self._step |= {"answers": answers, "targets": targets, "probabilities": probabilities}
+        self._batches[-1].append(self._step)
+
+    def trace(self) -> Trace:
+        """Everything noted so far; episodes in the order in which they were played."""
+        longest = max(map(len, self._batches))
+        joined: dict[str, NDArray[Any]] = {}
+        for name in self._batches[0][0]:
+            batches = []
+            for steps in self._batches:
+                kept = steps[0]["alive"]  # the rows beyond an evaluation's last episode are not
+                array = np.stack([step[name] for step in steps], axis=1)[kept]
+                spare = [(0, 0)] * array.ndim
+                spare[1] = (0, longest - len(steps))
+                batches.append(np.pad(array, spare))  # False in `alive`
+            joined[name] = np.concatenate(batches)
+        attention = np.stack(self._maps).mean(axis=0, dtype=np.float64) if self._maps else None
+        return Trace(
+            lengths=np.concatenate(self._lengths),
+            attention=attention,
+            **joined,
+        )
+
+
+def _from_target(
+    place: NDArray[np.float32] | None, info: dict[str, Any], rows: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """From the middle of the nearest target box to the present place (n, 2), and that box's width
+    and height (n, 2)."""
+    unknown = np.full((rows, 2), np.nan)
+    if place is None or "target_box" not in info:
+        return unknown, unknown
+    boxes = np.asarray(info["target_box"], np.float64).reshape(rows, -1, 4)
+    offsets = place[:, None] - (boxes[..., :2] + boxes[..., 2:]) / 2  # (n, targets, 2)
+    distances = np.nan_to_num((offsets**2).sum(axis=-1), nan=np.inf)
+    nearest = np.arange(rows), distances.argmin(axis=1)
+    sizes = boxes[..., 2:] - boxes[..., :2]
+    return offsets[nearest], sizes[nearest]

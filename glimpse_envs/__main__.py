@@ -1,0 +1,151 @@
+"""List the environments, or describe one: `python -m glimpse_envs Glimpse/ClutteredMNIST-v0`."""
+
+import argparse
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+
+from glimpse_envs.episodes.description import Description, describe, task_of
+from glimpse_envs.episodes.lookup import spec_of, task_class_of
+from glimpse_envs.sources import SourceError
+from glimpse_envs.suite import ATARI, SUITE
+
+SEED, STEPS = 4, 4
+"""Of the episode that is drawn, and the steps taken in it."""
+
+Env = gym.Env[Any, Any]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line; an error of the user is one line, and exit status 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m glimpse_envs",
+        description="List the environments, or describe one and write a picture of it.",
+    )
+    parser.add_argument(
+        "env_id", nargs="?", help="id of an environment to describe; without it, all are listed"
+    )
+    parser.add_argument(
+        "arguments", nargs="*", metavar="KEY=VALUE", help="its arguments, such as budget=6"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="file of the picture, .png; without it, NAME.png in this folder"
+    )
+    given = parser.parse_args(arguments)
+    if given.env_id is None:
+        print("\n".join(listed()))
+        return
+    try:
+        kwargs = dict(_pair(pair) for pair in given.arguments)
+        out = given.out or Path(f"{given.env_id.rpartition('/')[2]}.png")
+        with closing(_make(given.env_id, kwargs)) as env:
+            print("\n".join(described(env, given.env_id, kwargs)))
+            print(f"\npicture: {draw(env, out)}")
+    except (gym.error.Error, ImportError, OSError, SourceError, TypeError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def listed() -> Iterator[str]:
+    """A line for each environment: its id, its family, and its arguments."""
+    width = max(map(len, (*SUITE, ATARI)))
+    for row in SUITE.values():
+        family = row.task.split(".")[2]
+        settings = " ".join(f"{name}={value}" for name, value in row.kwargs.items())
+        yield f"{row.id:{width}}  {family:8}  {settings}"
+    yield f"{ATARI:{width}}  {'atari':8}  an Atari game through a fovea (needs ale-py)"
+
+
+def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:
+    """What is seen, done and asked in an environment, line by line."""
+    seen, task_class = describe(env), task_class_of(env_id)
+    yield env_id
+    if task_class is not None:
+        yield f"  {_summary(task_class)}"
+    yield from _facts(seen)
+    yield "\nactions"
+    for name, part in seen.components.items():
+        yield f"  {name:12} {part.space}"
+    yield "\nobservations"
+    for name, space in seen.observation_space.spaces.items():
+        yield f"  {name:12} {space}"
+    if task_class is None:
+        return
+    set_here = {**spec_of(env_id).kwargs, **kwargs}
+    yield "\narguments, with their values here"
+    meanings = _meanings((task_class, *task_class.parts(set_here)))
+    for name, parameter in sorted(task_class.parameters(set_here).items()):
+        value = set_here.get(name, parameter.default)
+        yield f"  {f'{name}={value!r}':34} {meanings.get(name, '')}".rstrip()
+
+
+def draw(env: Env, path: Path) -> Path:
+    """Write a picture of an episode after a few steps, of the task's oracle where there is one."""
+    from glimpse_envs.rendering import write_png
+
+    env.reset(seed=SEED)
+    env.action_space.seed(SEED)
+    task = task_of(env)
+    for _ in range(STEPS if task is None else min(STEPS, task.budget - 1)):
+        action = env.action_space.sample()
+        if task is not None:
+            action = {name: part[0] for name, part in task.oracle().items()}
+            action |= {"stop": 0} if "stop" in action else {}
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            break
+    frame: Any = env.render()
+    return write_png(frame, path)
+
+
+def _make(env_id: str, kwargs: dict[str, Any]) -> Env:
+    spec_of(env_id)  # imports the module that an id names
+    return gym.make(env_id, render_mode="rgb_array", disable_env_checker=True, **kwargs)
+
+
+def _facts(seen: Description) -> Iterator[str]:
+    if seen.question:
+        yield f"  question     {seen.question}"
+    if seen.budget is not None:
+        yield f"  budget       {seen.budget} glimpses"
+    if seen.levels is not None:
+        yield f"  length       {seen.levels[0]} to {seen.levels[1]}"
+    if seen.chance == seen.chance:  # not NaN
+        yield f"  return       chance {seen.chance:.3g}, ceiling {seen.ceiling:.3g}"
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ValueError(f"{text!r} should be KEY=VALUE, such as budget=6")
+    try:
+        return name, json.loads(value.lower() if value in ("True", "False") else value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def _summary(documented: type) -> str:
+    return " ".join((inspect.getdoc(documented) or "").partition("\n\n")[0].split())
+
+
+def _meanings(documented: Sequence[type]) -> dict[str, str]:
+    """Name -> meaning, of the arguments in the docstrings of classes."""
+    found: dict[str, str] = {}
+    for one in documented:
+        _, _, text = (inspect.getdoc(one) or "").partition("Args:\n")
+        entries = re.findall(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", text, re.MULTILINE)
+        for names, meaning in entries:
+            for name in names.split(", "):
+                found.setdefault(name, " ".join(meaning.split()))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Densities, confusions, mistakes and warnings, of traces made by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.report.findings import (
+    chosen_of,
+    confusion,
+    density,
+    sureness,
+    surest_mistakes,
+    training_warnings,
+    warnings_of,
+)
+from agents.report.trace import Trace
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.runs import create_run
+from tests.support.episodes import CENTRED
+
+
+def trace_of(answers: Any, targets: Any, probabilities: Any) -> Trace:
+    """A trace of one scored answer an episode, at its last step."""
+    shape = (len(answers), 1)
+    return Trace(
+        alive=np.ones(shape, np.bool_),
+        answers=np.array(answers).reshape(shape),
+        probabilities=np.array(probabilities, np.float64).reshape(shape),
+        targets=np.array(targets).reshape(shape),
+        offsets=np.full((*shape, 2), np.nan),
+        boxes=np.full((*shape, 2), np.nan),
+        lengths=np.zeros(len(answers), np.int64),
+        attention=None,
+    )
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Evaluation:
+    def still(observation: Any) -> Any:
+        rows = len(observation["remaining"])
+        return {"look": np.ones((rows, 2), np.float32), "answer": np.zeros(rows, np.int64)}
+
+    return evaluate(still, CENTRED, episodes=20, budget=3)
+
+
+def test_a_density_adds_up_and_has_its_rows_from_the_top() -> None:
+    places = np.array([(-0.9, -0.9), (0.9, -0.9), (0.9, -0.9), (np.nan, 0), (3.0, 0.0)])
+    shares = density(places, cells=2).shares
+    np.testing.assert_allclose(shares, [[1 / 3, 2 / 3], [0, 0]])
+
+
+def test_a_confusion_has_a_row_for_each_target() -> None:
+    counts = confusion(trace_of([0, 1, 1], [0, 0, 1], [0.5] * 3), 2)
+    assert counts is not None
+    np.testing.assert_array_equal(counts, [[1, 1], [0, 1]])
+    assert confusion(trace_of([0], [-1], [0.5]), 2) is None
+
+
+def test_the_surest_mistake_comes_first_and_right_episodes_not_at_all(
+    evaluation: Evaluation,
+) -> None:
+    trace = trace_of([1, 1, 1, 1], [0, 1, 0, 0], [0.6, 0.99, 0.9, np.nan])
+    scored = replace(evaluation, successes=np.array([False, True, False, False]))
+    found = surest_mistakes(scored, trace)
+    assert [episode for episode, _ in found] == [2, 0, 3]
+    assert [episode for episode, _ in surest_mistakes(scored, trace, most=1)] == [2]
+
+
+def test_without_success_the_least_returns_are_shown(evaluation: Evaluation) -> None:
+    scored = replace(evaluation, successes=None, returns=np.array([1.0, -2.0, 0.5]))
+    trace = trace_of([0] * 3, [-1] * 3, [np.nan] * 3)
+    assert [episode for episode, _ in surest_mistakes(scored, trace, most=2)] == [1, 2]
+
+
+def test_a_gaze_that_stays_in_a_corner_is_warned_of(evaluation: Evaluation) -> None:
+    warnings = " ".join(warnings_of(evaluation, trace_of([0, 1], [0, 1], [0.5, 0.5]), ()))
+    assert "collapsed into one place" in warnings
+    assert "100 % of the chosen looks lie on the edge" in warnings
+    assert chosen_of(evaluation)[:, 0].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "targets", "optional", "expected"),
+    [
+        ([2] * 20, [0, 1] * 10, False, "gives one answer alone, two"),
+        ([0, 1] * 10, [0, 2] * 10, False, "never gives: two (right 10 times)"),
+        ([0] * 20, [-1] * 20, True, "It never answers."),
+    ],
+)
+def test_answers_that_are_missing_are_warned_of(
+    evaluation: Evaluation, answers: Any, targets: Any, optional: bool, expected: str
+) -> None:
+    trace = trace_of(answers, targets, [0.5] * 20)
+    found = warnings_of(evaluation, trace, ("zero", "one", "two"), optional)
+    assert any(expected in line for line in found)
+
+
+def test_a_policy_that_is_too_sure_is_warned_of(evaluation: Evaluation) -> None:
+    trace = trace_of([0, 1, 1, 0], [0, 1, 0, 1], [0.95] * 4)
+    assert sureness(trace) == pytest.approx((0.95, 0.5))
+    assert any("too sure" in line for line in warnings_of(evaluation, trace, ()))
+    modest = replace(trace, probabilities=np.full((4, 1), 0.5))
+    assert not any("too sure" in line for line in warnings_of(evaluation, modest, ()))
+
+
+def test_a_training_that_is_unfinished_or_fell_is_warned_of(tmp_path: Path) -> None:
+    config = {"policy": "nobody:Nobody", "config": {"episodes": 100}}
+    run = create_run(tmp_path / "run", config)
+    assert "before its first line" in training_warnings(run)[0]
+    run.append_metrics(10, {"validation/success": 0.9, "loss": float("nan")})
+    run.append_metrics(50, {"validation/success": 0.5, "loss": 1.0})
+    found = " ".join(training_warnings(run))
+    assert "not finite numbers: loss" in found
+    assert "from 90.0 % success after 10 episodes to 50.0 %" in found
+    assert "50 of 100 episodes" in found
+    run.append_metrics(100, {"validation/success": 0.9})
+    assert len(training_warnings(run)) == 1

@@ -1,0 +1,196 @@
+"""The report of runs: what a browser shows of it, offline, on a screen and on a telephone."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.algorithms.reinforce import Reinforce
+from agents.report.__main__ import ReportConfig, main, write_report
+from agents.report.curves import group_runs
+from agents.report.trace import Witness
+from agents.scoring.run_scores import evaluate_run, policy_of
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.runs import Run, create_run
+from tests.support import baselines
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run"),
+]
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """Two seeds of one config, and one of another."""
+    folder = tmp_path_factory.mktemp("runs")
+    configs = [tiny_config(), tiny_config(seed=1), tiny_config(learning_rate=1e-4)]
+    return [trained(Reinforce, c, folder / f"run{k}") for k, c in enumerate(configs)]
+
+
+def test_runs_that_differ_in_the_seed_alone_share_a_curve(seeds: list[Run]) -> None:
+    groups = group_runs(seeds)
+    assert [len(group.runs) for group in groups] == [2, 1]
+    assert "learning_rate=0.0001" in groups[1].name
+    curve, alone = groups[0].curve("error"), group_runs(seeds[:1])[0].curve("error")
+    assert curve is not None
+    assert alone is not None
+    assert curve.seeds == 2
+    both = [[line["error"] for line in run.read_metrics() if "error" in line] for run in seeds[:2]]
+    np.testing.assert_allclose(curve.mean, np.mean(both, axis=0))
+    np.testing.assert_allclose(curve.low, np.min(both, axis=0))
+    np.testing.assert_allclose(curve.high, np.max(both, axis=0))
+    np.testing.assert_allclose(alone.mean, both[0])
+
+
+def test_a_setting_that_older_code_had_not_does_not_part_seeds(tmp_path: Path) -> None:
+    """The default that the newer run recorded is what the older one had."""
+    old = {"policy": "a:B", "algorithm": "x", "config": {"seed": 0, "size": 3}}
+    new = {**old, "config": {"seed": 1, "size": 3, "kind": "k"}, "defaults": {"kind": "k"}}
+    other = {**old, "config": {"seed": 2, "size": 3, "kind": "z"}}
+    runs = [create_run(tmp_path / str(k), c) for k, c in enumerate((old, new, other))]
+    assert [len(group.runs) for group in group_runs(runs)] == [2, 1]
+
+
+def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
+    policy, kwargs = policy_of(seeds[0])
+    witness, env_id = Witness(policy), seeds[0].config["config"]["env_id"]
+    score = evaluate(policy, env_id, episodes=25, batch_size=10, watcher=witness, **kwargs)
+    trace = witness.trace()
+    assert trace.alive.shape == (25, 3)
+    assert score.successes is not None
+    np.testing.assert_array_equal(trace.right[:, -1], score.successes)
+    np.testing.assert_array_equal(trace.alive.sum(axis=1), score.glimpses)
+    assert score.scanpaths is not None
+    inside = (np.abs(trace.offsets) <= trace.boxes / 2).all(axis=2)[:, 1:]
+    assert inside.mean() == pytest.approx(score.scanpaths.share_on_target)
+    likeliest = trace.probabilities  # deterministic answers are the likeliest
+    assert (likeliest >= 0.1).all()
+    assert (likeliest <= 1).all()
+    unwatched = evaluate(policy, env_id, episodes=25, batch_size=10, **kwargs)
+    assert unwatched == score
+
+
+class _Addresses(HTMLParser):
+    """All that a page loads or links to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [v or "" for k, v in attrs if k in ("src", "href", "xlink:href", "data")]
+
+
+@pytest.fixture(scope="module")
+def page(seeds: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report") / "report.html"
+    folders = tuple(run.folder for run in seeds)
+    return write_report(ReportConfig(folders, out, episodes=60, mistakes=5))
+
+
+@pytest.mark.learning
+def test_a_page_stands_alone_and_has_all_parts(page: Path) -> None:
+    text = page.read_text()
+    addresses = _Addresses()
+    addresses.feed(text)
+    assert addresses.found
+    assert all(address.startswith("data:") for address in addresses.found)
+    assert not re.search(r"url\(|@import", text)
+    for part in ("Learning curves", "Error by glimpse", "Where it looked", "Confusion matrix",
+                 "Surest and wrong: 5 episodes", "Cost", "How to repeat it"):  # fmt: skip
+        assert part in text
+    assert text.count('<svg class="scene"') == 15
+
+
+@pytest.mark.learning
+def test_what_a_run_says_of_itself_cannot_change_the_page(seeds: list[Run], tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(), tmp_path / "run")
+    run.replace_config({**run.config, "command": "<script>alert(1)</script>"})
+    out = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=0))
+    assert out == run.folder / "report.html"
+    assert "<script" not in out.read_text()
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("env_id", ["Glimpse/Copy-v0", "Glimpse/AssociativeRecall-v0"])
+def test_tapes_and_tables_have_accuracy_by_length_and_paths(env_id: str, tmp_path: Path) -> None:
+    config = tiny_config(
+        env_id=env_id, env_kwargs={"length": 2}, look_signal="reward", validation_episodes=0
+    )
+    run = trained(Reinforce, config, tmp_path / "run")
+    out = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=3))
+    text = out.read_text()
+    assert "Accuracy by length" in text
+    assert "Where it read and wrote" in text
+    assert text.count('<svg class="paths"') >= 4
+    assert "Where it looked" not in text
+
+
+@pytest.mark.learning
+def test_a_soft_model_shows_what_it_attends_to(tmp_path: Path) -> None:
+    hard = tiny_config()
+    config = baselines.tiny_config("retina", env_id=hard.env_id, env_kwargs=hard.env_kwargs)
+    run = baselines.trained(config, "retina", tmp_path / "soft")
+    policy, _ = policy_of(run)
+    witness = Witness(policy)
+    evaluate_run(run, episodes=10, watcher=witness)
+    attention = witness.trace().attention
+    assert attention is not None
+    np.testing.assert_allclose(attention.sum(axis=(1, 2)), 1, rtol=1e-3)
+    text = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=2)).read_text()
+    assert "Where it attended" in text
+
+
+def test_an_option_that_does_not_fit_is_refused_and_nothing_is_written(
+    seeds: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([str(seeds[0].folder), "--episodes", "0"])
+    assert "episodes=0 must be at least 1" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="at least one run"):
+        write_report(replace(ReportConfig(()), runs=()))
+    assert not (seeds[0].folder / "report.html").exists()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip("no chromium is installed")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (360, "dark")])
+def test_a_browser_shows_it_offline_on_any_screen(
+    page: Path, browser: Any, width: int, scheme: str
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True
+    )
+    shown, complaints = context.new_page(), []
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    shown.goto(page.as_uri())
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    assert shown.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
+    assert shown.locator("details").first.is_visible()
+    ground = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground))) < 200) == (scheme == "dark")
+    closed = shown.locator("body > details").last
+    closed.locator("summary").first.click()
+    assert closed.get_by_text("How to repeat it").is_visible()
+    context.close()
+    assert complaints == []

@@ -1,0 +1,63 @@
+"""`python -m glimpse_envs`: the list of environments, and the description of one."""
+
+from pathlib import Path
+
+import pytest
+
+from glimpse_envs.__main__ import main
+from glimpse_envs.episodes.lookup import load_task
+from glimpse_envs.suite import ATARI, SUITE
+
+
+def test_every_environment_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [*SUITE, ATARI]
+    assert all(len(line.split()) > 2 for line in lines)
+
+
+def test_one_is_described_with_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "picture.png"
+    main(["Glimpse/ClutteredGlyphs-v0", "budget=5", "look=tiles", "--out", str(path)])
+    text = capsys.readouterr().out
+    for part in ("Which", "budget       5 glimpses", "chance 0.1, ceiling 1", "glimpse",
+                 "remaining", "look='tiles'", "clutter_size=8", str(path)):  # fmt: skip
+        assert part in text
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("env_id", [name for name in SUITE if "MNIST" not in name])
+def test_every_argument_of_every_environment_is_explained(
+    env_id: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kwargs = SUITE[env_id].kwargs
+    if kwargs.get("source", "glyphs") != "glyphs":
+        pytest.skip("needs files")
+    main([env_id, "--out", str(tmp_path / "picture.png")])
+    text = capsys.readouterr().out.partition("arguments, with their values here\n")[2]
+    lines = dict(line.strip().split("=", 1) for line in text.splitlines() if "=" in line)
+    assert kwargs.keys() <= lines.keys()
+    assert lines.keys() == load_task(SUITE[env_id].task).parameters(kwargs).keys()
+    assert all(len(line.split()) > 1 for line in lines.values()), lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["Glimpse/Nothing-v0"], "Nothing"),
+        (["Glimpse/CenteredGlyphs-v0", "budget"], "KEY=VALUE"),
+        (["Glimpse/CenteredGlyphs-v0", "bugdet=3"], "did you mean 'budget'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*arguments, "--out", str(tmp_path / "picture.png")])
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
