@@ -107,7 +107,7 @@ def families_block() -> str:
         heads.append(f"[{title}]({link})")
         picture = f"![{shown}: what is hidden and what is seen]({FOLDER}/{shown}.png)"
         pictures.append(f"[{picture}]({link})")
-        words.append(f"{len(rows)} environments{': ' if hidden else ''}{hidden}")
+        words.append(_number(rows) + (f": {hidden}" if hidden else ""))
     return table(heads, [pictures, words])
 
 
@@ -130,13 +130,16 @@ def cards_block() -> str:
     for package, rows in families().items():
         title, _, hidden = _family(package, rows)
         folder = FOLDER.removeprefix("docs/")
-        number = "1 environment" if len(rows) == 1 else f"{len(rows)} environments"
         cards.append(
             f"- ![An episode of {title.lower()}]({folder}/{_film(package)})\n\n"
-            f"  **[{title}]({folder}/{INDEX}#{title.lower()})**, {number}"
+            f"  **[{title}]({folder}/{INDEX}#{title.lower()})**, {_number(rows)}"
             f"{': ' if hidden else ''}{hidden}."
         )
     return "\n\n".join(cards)
+
+
+def _number(rows: Sequence[Row]) -> str:
+    return f"{len(rows)} environment{'s' if len(rows) > 1 else ''}"
 
 
 def _family(package: str, rows: Sequence[Row]) -> tuple[str, str, str]:

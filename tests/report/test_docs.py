@@ -140,7 +140,8 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     paths = re.findall(r"`((?:glimpse_envs|agents|baselines|docs)/[\w/]*(?:\.py)?)`", text)
     missing = [link for link in links if not (guide.parent / link).exists()]
     missing += [path for path in paths if not (ROOT / path).exists()]
-    commands = set(re.findall(r"python -m\s+(\w[\w.]*\w)", text))
+    ours = r"python -m\s+((?:glimpse_envs|agents|baselines|benchmarks|report)\b(?:\.\w+)*)"
+    commands = set(re.findall(ours, text))
     missing += [command for command in commands if find_spec(command) is None]
     trained = re.findall(r"python -m (?:agents|baselines)\.train ([\w|]+)", text)
     learners = {name for names in trained for name in names.split("|")}
