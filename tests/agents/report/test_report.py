@@ -56,8 +56,13 @@ def test_a_setting_that_older_code_had_not_does_not_part_seeds(tmp_path: Path) -
     old = {"policy": "a:B", "algorithm": "x", "config": {"seed": 0, "size": 3}}
     new = {**old, "config": {"seed": 1, "size": 3, "kind": "k"}, "defaults": {"kind": "k"}}
     other = {**old, "config": {"seed": 2, "size": 3, "kind": "z"}}
-    runs = [create_run(tmp_path / str(k), c) for k, c in enumerate((old, new, other))]
-    assert [len(group.runs) for group in group_runs(runs)] == [2, 1]
+    elsewhere = {**old, "config": {"seed": 3, "size": 3, "env_kwargs": {"budget": 2}}}
+    configs = (old, new, other, elsewhere)
+    runs = [create_run(tmp_path / str(k), config) for k, config in enumerate(configs)]
+    groups = group_runs(runs)
+    assert [len(group.runs) for group in groups] == [2, 1, 1]
+    assert "kind=z" in groups[1].name
+    assert "budget=2" in groups[2].name
 
 
 def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
