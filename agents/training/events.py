@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
-from torch.utils.tensorboard import SummaryWriter
-from torch.utils.tensorboard.summary import hparams
+from torch.utils.tensorboard import SummaryWriter, summary
 
 from agents.training.checkpoints import leaves_of
 from glimpse_envs.evaluation.runs import Run, RunError
@@ -46,8 +46,10 @@ class Events:
             for name, value in leaves_of(dict(config), ".").items()
         }
         shown = dict.fromkeys(("validation/success", "validation/return"), 0.0)  # names alone
-        for summary in hparams(plain, shown):
-            self.writer._get_file_writer().add_summary(summary)
+        make: Any = summary.hparams  # which has no types, nor has what adds its entries
+        writer: Any = self.writer
+        for entry in make(plain, shown):
+            writer.file_writer.add_summary(entry)
 
     def close(self) -> None:
         """Write what is left."""

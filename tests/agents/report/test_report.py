@@ -75,8 +75,8 @@ def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
     np.testing.assert_array_equal(trace.right[:, -1], score.successes)
     np.testing.assert_array_equal(trace.alive.sum(axis=1), score.glimpses)
     assert score.scanpaths is not None
-    inside = (np.abs(trace.offsets) <= trace.boxes / 2).all(axis=2)[:, 1:]
-    assert inside.mean() == pytest.approx(score.scanpaths.share_on_target)
+    inside = np.all(np.abs(trace.offsets) <= trace.boxes / 2, axis=2)
+    assert inside[:, 1:].mean() == pytest.approx(score.scanpaths.share_on_target)
     likeliest = trace.probabilities  # deterministic answers are the likeliest
     assert (likeliest >= 0.1).all()
     assert (likeliest <= 1).all()
