@@ -32,7 +32,7 @@ GUIDES = (
         DOCS / f"{name}.md"
         for name in (
             *("index", "extending", "own_scene", "training", "attention", "data"),
-            *("speed", "results", "memory", "comparison", "records"),
+            *("speed", "results", "memory", "comparison", "records", "run_report"),
         )
     ),
 )
