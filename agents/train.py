@@ -23,8 +23,10 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
 from agents.presets import PRESETS
 from agents.scoring.run_scores import validate_run
+from agents.training.announcing import last_validation, plan_of
 from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.config import TrainingConfig
+from agents.training.loggers import LOGGERS
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, read_config, resume_command
 from glimpse_envs.episodes.lookup import task_class_of
@@ -39,7 +41,14 @@ class Trainable(Protocol):
     @property
     def config(self) -> type[Any]: ...
     def train(
-        self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
+        self,
+        config: Any,
+        folder: Path,
+        *,
+        resume: bool,
+        progress_bar: bool,
+        how_to_resume: str,
+        loggers: Sequence[str] = ("tensorboard",),
     ) -> Run: ...
 
 
@@ -51,7 +60,14 @@ class Algorithm:
     make: Callable[[Any], Learner]
 
     def train(
-        self, config: Any, folder: Path, *, resume: bool, progress_bar: bool, how_to_resume: str
+        self,
+        config: Any,
+        folder: Path,
+        *,
+        resume: bool,
+        progress_bar: bool,
+        how_to_resume: str,
+        loggers: Sequence[str] = ("tensorboard",),
     ) -> Run:
         """Train it in the run's `folder`; see `agents.training.loop.train`."""
         return train(
@@ -63,6 +79,7 @@ class Algorithm:
             how_to_resume=how_to_resume,
             # An environment of others has no validation split.
             validate=validate_run if task_class_of(config.env_id) else None,
+            loggers=loggers,
         )
 
 
@@ -95,6 +112,14 @@ class RunOptions:
     options change."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run or record may name, such as my_tasks."""
+    tensorboard: bool = True
+    """Write events for TensorBoard into the run's folder."""
+    wandb: bool = False
+    """Send metrics to Weights & Biases, to the project in WANDB_PROJECT; needs wandb installed."""
+
+    @property
+    def loggers(self) -> list[str]:
+        return [name for name in LOGGERS if getattr(self, name)]
 
 
 @dataclass(frozen=True)
@@ -192,13 +217,18 @@ def _train_by(
     def command(config: Any = default, options: RunOptions = first) -> None:
         environment = config.env_id.rpartition("/")[2]
         folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
+        print(plan_of(name, config, folder), flush=True)
         run = algorithm.train(
             config,
             folder,
+            loggers=options.loggers,
             resume=options.resume,
             progress_bar=True,
             how_to_resume=resume_command(module, name, folder),
         )
+        score = last_validation(run)
+        if score is not None:
+            print(score)
         print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
 
     # An empty name makes the option --seed, not --config.seed.
@@ -206,6 +236,9 @@ def _train_by(
     command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
     command.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
     prog = f"python -m {module} {name}"
+    if any(argument.startswith("--tyro-") for argument in rest):
+        # A shell completes commands of one word: of an alias, as docs/training.md has it.
+        prog = f"{module.removesuffix('.__main__')}.{name}".replace(".", "-")
     tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
 
 

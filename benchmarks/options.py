@@ -12,11 +12,18 @@ from glimpse_envs.evaluation.provenance import git_revision, hardware
 def options_parser(about: str | None, **defaults: int) -> ArgumentParser:
     """A parser with --record and, where `defaults` name them, --rows and --repeats."""
     parser = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument("--record", type=Path, help="folder of the JSON record; none without it")
-    helps = {"rows": "number of rows of a batch", "repeats": "number of bursts of each case"}
+    parser.add_argument(
+        "--record",
+        type=Path,
+        help="folder to write the JSON record to; no record is written without it",
+    )
+    helps = {
+        "rows": "number of episodes played at once",
+        "repeats": "number of times that each case is timed",
+    }
     for name, default in defaults.items():
         parser.add_argument(
-            f"--{name}", type=int, default=default, help=f"{helps[name]}; {default}"
+            f"--{name}", type=int, default=default, help=f"{helps[name]} (default: {default})"
         )
     return parser
 

@@ -49,13 +49,22 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
         description="Draw the published pages from records.",
         epilog="Pages: " + ", ".join(f"{page.name} (from {page.reads})" for page in PAGES) + ".",
     )
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help="pages to draw; all if not given")
-    parser.add_argument("--results", type=Path, default=root / "results", help="folder of records")
     parser.add_argument(
-        "--redraw", action="store_true", help="draw also the figures that are there"
+        "pages", nargs="*", metavar="PAGE", help="names of the pages to draw (default: all)"
     )
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if something is stale"
+        "--results",
+        type=Path,
+        default=root / "results",
+        help="folder of the records to draw from, .json files (default: results)",
+    )
+    parser.add_argument(
+        "--redraw", action="store_true", help="draw figures again that are there already"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit with status 1 if a page or figure is stale",
     )
     options = parser.parse_args(arguments)
     unknown = set(options.pages) - {page.name for page in PAGES}

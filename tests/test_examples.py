@@ -1,6 +1,8 @@
 """The example of each client runs, where the client is installed, and is short."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -57,6 +59,26 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
         pytest.skip(f"{package} is not installed")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MINARI_DATASETS_PATH": str(tmp_path)}
     run_python(str(path), "--steps", "64", folder=tmp_path, environment=environment)
+
+
+@pytest.mark.learning
+def test_the_notebook_runs_and_shows_its_films(tmp_path: Path) -> None:
+    """Its cells in one namespace, with a shorter training; the last line of a cell is shown."""
+    cells = json.loads((ROOT / "examples" / "first_steps.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert not any(cell.get("outputs") for cell in cells)
+    assert sum("MINUTES = 1.0" in cell for cell in code) == 1
+    program = tmp_path / "notebook.py"
+    shown = [
+        re.sub(r"^(Film\(.*\))\Z", r"print(\1._repr_html_()[:30])", cell, flags=re.MULTILINE)
+        for cell in code
+    ]
+    program.write_text("\n\n".join(shown).replace("MINUTES = 1.0", "MINUTES = 0.03"))
+    printed = run_python(
+        str(program), folder=tmp_path, environment={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert printed.count('<img src="data:image/gif') == 2
+    assert printed.count("1000 test episodes") + printed.count("1,000 test episodes") == 2
 
 
 @pytest.mark.learning

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.training.checkpoints import leaves_of
 from agents.training.resuming import FREE
 from glimpse_envs.evaluation.runs import Run
 
@@ -93,11 +94,11 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
 
 def _comparable(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The settings of each run, name -> value, that are known of all runs of its algorithm."""
-    settings = [flat(_shared(run)) for run in runs]
+    settings = [leaves_of(_shared(run), ".") for run in runs]
     found = []
     for setting in settings:
         alike = [
-            (other, flat(run.config.get("defaults", {})))
+            (other, leaves_of(run.config.get("defaults", {}), "."))
             for other, run in zip(settings, runs, strict=True)
             if other["algorithm"] == setting["algorithm"]
         ]
@@ -133,15 +134,8 @@ def _shared(run: Run) -> dict[str, Any]:
     """What runs of one group have in common."""
     config = run.config.get("config", {})
     kept = {name: value for name, value in config.items() if name not in FREE | {"seed"}}
+    # As one: other arguments are another environment, not a setting that older code lacked.
+    kept["env_kwargs"] = " ".join(
+        f"{name}={value}" for name, value in sorted(kept.get("env_kwargs", {}).items())
+    )
     return {"policy": run.config["policy"], "algorithm": run.config.get("algorithm"), **kept}
-
-
-def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Settings in settings as settings of their own, such as "network.core"."""
-    found: dict[str, Any] = {}
-    for name, value in config.items():
-        if isinstance(value, Mapping) and value:
-            found |= flat(value, f"{prefix}{name}.")
-        else:
-            found[prefix + name] = value
-    return found

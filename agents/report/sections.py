@@ -7,7 +7,6 @@ import numpy as np
 
 from agents.report.analysis import Analysis
 from agents.report.charts import chart_of_points
-from agents.report.curves import flat
 from agents.report.drawings import address_path, density_map, head_paths, output_of, scanpath
 from agents.report.findings import EDGE, chosen_of, confusion, density, sureness
 from agents.report.markup import (
@@ -23,6 +22,7 @@ from agents.report.markup import (
     warning_list,
 )
 from agents.report.replays import Replay
+from agents.training.checkpoints import leaves_of
 from agents.training.resuming import FREE
 from glimpse_envs.rendering import Picture, TablePicture, TapePicture
 
@@ -229,7 +229,7 @@ def duration(seconds: float) -> str:
 
 def _repeat(analysis: Analysis) -> str:
     whole = analysis.run.config
-    config, defaults = flat(whole.get("config", {})), flat(whole.get("defaults", {}))
+    config, defaults = (leaves_of(whole.get(part, {}), ".") for part in ("config", "defaults"))
     versions = ", ".join(f"{name} {number}" for name, number in whole.get("versions", {}).items())
     revision = whole.get("revision", "unknown")
     commit, dirty, _ = str(revision).partition("+dirty")

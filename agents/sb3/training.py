@@ -11,6 +11,7 @@ library's own `load` unpickles: do not call it on a model.zip of somebody whom y
 
 import json
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from pickle import UnpicklingError
@@ -32,8 +33,8 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.training.distributed import refuse_several
-from agents.training.events import Events
 from agents.training.interrupts import finish_on_interrupt
+from agents.training.loggers import Loggers
 from agents.training.resuming import begin_run, extend_budget, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.files import replacing
@@ -51,13 +52,14 @@ def train(
     resume: bool = False,
     progress_bar: bool = True,
     how_to_resume: str = "resume=True",
+    loggers: Sequence[str] = ("tensorboard",),
 ) -> Run:
     """Train until the configured number of timesteps in the run's `folder`; Ctrl-C saves and
     returns.
 
     Args:
         config: of the training; `with_history` is applied to it.
-        folder, resume, progress_bar, how_to_resume: see `agents.training.loop.train`.
+        folder, resume, progress_bar, how_to_resume, loggers: see `agents.training.loop.train`.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config, is
@@ -82,17 +84,27 @@ def train(
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
-            _learn(model, config, keeper, how_to_resume)
+            _learn(model, config, keeper, how_to_resume, loggers)
     finally:
         venv.close()
     return run
 
 
-def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", how_to_resume: str) -> None:
+def _learn(
+    model: SB3Model,
+    config: SB3Config,
+    keeper: "_Keeper",
+    how_to_resume: str,
+    loggers: Sequence[str],
+) -> None:
     run, done = keeper.run, model.num_timesteps
     run.cut_metrics(done)
     left = max(0, config.timesteps - done)
-    with Events(run, done) as events, closing(keeper.bar), finish_on_interrupt() as interrupted:
+    with (
+        Loggers(loggers, run, done) as events,
+        closing(keeper.bar),
+        finish_on_interrupt() as interrupted,
+    ):
         logger = Logger(str(run.folder), [_Metrics(run, events)])
         model.set_logger(logger)
         keeper.interrupted = interrupted
@@ -164,9 +176,9 @@ class _Keeper(BaseCallback):
 
 
 class _Metrics(KVWriter):
-    """Writer of all metrics as the run's lines and TensorBoard's events."""
+    """Writer of all metrics as the run's lines, and to its loggers."""
 
-    def __init__(self, run: Run, events: Events) -> None:
+    def __init__(self, run: Run, events: Loggers) -> None:
         self.run, self.events = run, events
 
     def write(

@@ -1,16 +1,17 @@
-"""A run's metrics and config as TensorBoard's events."""
+"""A run's metrics and config as TensorBoard's events, with a line in its table of settings."""
 
 import json
 from collections.abc import Mapping
-from typing import Self
+from typing import Any
 
-from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard import SummaryWriter, summary
 
+from agents.training.checkpoints import leaves_of
 from glimpse_envs.evaluation.runs import Run, RunError
 
 
 class Events:
-    """Writer of the events of `run`, as a context manager.
+    """Writer of the events of `run`; a `agents.training.loggers.Logger`.
 
     Args:
         run: an open run.
@@ -23,6 +24,7 @@ class Events:
         # Four spaces make it preformatted Markdown.
         text = "\n".join(f"    {line}" for line in json.dumps(run.config, indent=2).splitlines())
         self.writer.add_text("config", text, step)
+        self._write_settings(run.config["config"])
         self.writer.flush()
 
     def add(self, line: Mapping[str, float], step: int) -> None:
@@ -37,9 +39,19 @@ class Events:
         for name, value in {**line, **solved}.items():
             self.writer.add_scalar(name, value, step)
 
-    def __enter__(self) -> Self:
-        return self
+    def _write_settings(self, config: Mapping[str, object]) -> None:
+        """Write the config for the tab HParams, which shows with it the latest validation."""
+        plain = {
+            name: value if isinstance(value, (bool, int, float, str)) else json.dumps(value)
+            for name, value in leaves_of(dict(config), ".").items()
+        }
+        shown = dict.fromkeys(("validation/success", "validation/return"), 0.0)  # names alone
+        make: Any = summary.hparams  # which has no types, nor has what adds its entries
+        writer: Any = self.writer
+        for entry in make(plain, shown):
+            writer.file_writer.add_summary(entry)
 
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """Write what is left."""
         if self.folder.is_dir():
             self.writer.close()

@@ -1,8 +1,8 @@
 """The training loop of all learners: run folder, progress, validation, checkpoints, resuming."""
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +18,8 @@ from agents.training.distributed import (
     processes,
     share_of,
 )
-from agents.training.events import Events
 from agents.training.interrupts import finish_on_interrupt
+from agents.training.loggers import Loggers
 from agents.training.progress_bar import ProgressBar
 from agents.training.resuming import begin_run, extend_budget, run_to_resume, settled
 from agents.training.schedules import Schedule, share_done, validation_due
@@ -80,6 +80,7 @@ def train(
     stop_after: int | None = None,
     how_to_resume: str = "resume=True",
     validate: Validate | None = None,
+    loggers: Sequence[str] = ("tensorboard",),
 ) -> Run:
     """Train for the configured number of episodes, or minutes, in the run's `folder`, or until
     `stop_at` is reached.
@@ -103,6 +104,7 @@ def train(
         how_to_resume: the command or argument named in the message after Ctrl-C.
         validate: called every `validate_every` updates, outside the clock; its result is a line of
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
+        loggers: names in `agents.training.loggers.LOGGERS`, which are also given all metrics.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config, or is
@@ -131,7 +133,7 @@ def train(
     try:
         with writing(folder) if is_first() else nullcontext():
             run = from_first(begin)
-            loop = _Loop(learner, config, run, validate)
+            loop = _Loop(learner, config, run, validate, loggers)
             interrupted = loop.go(progress_bar, stop_after)
     finally:
         learner.close()
@@ -156,9 +158,15 @@ class _Loop:
     """Updates, metrics, checkpoints and validations of one run."""
 
     def __init__(
-        self, learner: Learner, config: LoopConfig, run: Run, validate: Validate | None
+        self,
+        learner: Learner,
+        config: LoopConfig,
+        run: Run,
+        validate: Validate | None,
+        loggers: Sequence[str],
     ) -> None:
         self.learner, self.config, self.run, self.validate = learner, config, run, validate
+        self.loggers = loggers
         self.updates, self.seconds = 0, 0.0
         self.window: dict[str, float] = {}  # sums of metrics since the last line
         self.window_updates = 0
@@ -197,7 +205,7 @@ class _Loop:
         )
         # The bar ends first, so that an error stands on a line of its own.
         with (
-            Events(self.run, self.episodes) if is_first() else nullcontext() as events,
+            self._opened() as events,
             closing(bar),
             finish_on_interrupt() as interrupted,
         ):
@@ -232,18 +240,22 @@ class _Loop:
             self._save()
             return anywhere(bool(interrupted))
 
-    def _log(self, events: Events | None) -> None:
+    def _opened(self) -> AbstractContextManager[Loggers | None]:
+        """The loggers, in the first process."""
+        return Loggers(self.loggers, self.run, self.episodes) if is_first() else nullcontext()
+
+    def _log(self, events: Loggers | None) -> None:
         self.window = averages(self.window)
         means = {name: total / self.window_updates for name, total in self.window.items()}
         self._write(events, {**means, "seconds": round(self.seconds, 3)})
         self.window, self.window_updates = {}, 0
 
-    def _write(self, events: Events | None, line: Mapping[str, float]) -> None:
+    def _write(self, events: Loggers | None, line: Mapping[str, float]) -> None:
         if events is not None:  # in the first process
             self.run.append_metrics(self.episodes, line)
             events.add(line, self.episodes)
 
-    def _validate_if_due(self, events: Events | None) -> None:
+    def _validate_if_due(self, events: Loggers | None) -> None:
         due = validation_due(self.config, self.updates, self.progress(), self.validated)
         validate = self.validate
         if validate is None or self.stopped or not due:

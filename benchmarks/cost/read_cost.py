@@ -107,9 +107,19 @@ def print_costs(costs: Sequence[Cost]) -> None:
 def main() -> None:
     """The command line."""
     parser = options_parser(__doc__, repeats=9)
-    parser.add_argument("--cells", type=int, nargs="+", default=CELLS, help="numbers of cells")
     parser.add_argument(
-        "--gibibytes", type=float, default=2.0, help="greatest memory of all ways together; 2"
+        "--cells",
+        type=int,
+        nargs="+",
+        default=CELLS,
+        metavar="N",
+        help=f"numbers of cells of the memories to time (default: {' '.join(map(str, CELLS))})",
+    )
+    parser.add_argument(
+        "--gibibytes",
+        type=float,
+        default=2.0,
+        help="greatest memory of all ways together, in GiB (default: 2)",
     )
     arguments = parser.parse_args()
     torch.set_num_threads(1)

@@ -68,7 +68,12 @@ def main() -> None:
                 print(json.dumps(found))
         return
     parser = options_parser(__doc__, repeats=3)
-    parser.add_argument("--processes", type=int, default=2, help="number N of processes; 2")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=2,
+        help="number of processes to compare with one (default: 2)",
+    )
     arguments = parser.parse_args()
     one = many = 0.0
     for _ in range(arguments.repeats):

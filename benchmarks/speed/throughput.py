@@ -162,7 +162,7 @@ def main() -> None:
     parser = options_parser(__doc__, repeats=8)
     parser.add_argument(
         "--env-id", nargs="+", metavar="ID", choices=list(SUITE), default=list(SUITE),
-        help="ids of the environments; all of the suite",
+        help="ids of the environments to time (default: all of the suite)",
     )  # fmt: skip
     arguments = parser.parse_args()
     print(hardware())

@@ -160,8 +160,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     names = [*EXPERIMENTS, "enumerable"]
     parser = options_parser(__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer places, seeds and updates")
-    parser.add_argument("--only", nargs="+", choices=names, default=names, help="experiments")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="measure roughly, at fewer places, with fewer seeds and updates",
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=names,
+        default=names,
+        metavar="EXPERIMENT",
+        help=f"experiments to run, of {', '.join(names)} (default: all)",
+    )
     chosen = parser.parse_args(arguments)
     if chosen.record and set(chosen.only) != set(names):
         parser.error("--record is for all experiments: leave --only out")

@@ -50,7 +50,7 @@ def evaluation() -> Evaluation:
 def test_a_density_adds_up_and_has_its_rows_from_the_top() -> None:
     places = np.array([(-0.9, -0.9), (0.9, -0.9), (0.9, -0.9), (np.nan, 0), (3.0, 0.0)])
     shares = density(places, cells=2).shares
-    np.testing.assert_allclose(shares, [[1 / 3, 2 / 3], [0, 0]])
+    np.testing.assert_allclose(shares, np.array([[1 / 3, 2 / 3], [0.0, 0.0]]))
 
 
 def test_a_confusion_has_a_row_for_each_target() -> None:

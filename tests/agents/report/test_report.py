@@ -56,8 +56,13 @@ def test_a_setting_that_older_code_had_not_does_not_part_seeds(tmp_path: Path) -
     old = {"policy": "a:B", "algorithm": "x", "config": {"seed": 0, "size": 3}}
     new = {**old, "config": {"seed": 1, "size": 3, "kind": "k"}, "defaults": {"kind": "k"}}
     other = {**old, "config": {"seed": 2, "size": 3, "kind": "z"}}
-    runs = [create_run(tmp_path / str(k), c) for k, c in enumerate((old, new, other))]
-    assert [len(group.runs) for group in group_runs(runs)] == [2, 1]
+    elsewhere = {**old, "config": {"seed": 3, "size": 3, "env_kwargs": {"budget": 2}}}
+    configs = (old, new, other, elsewhere)
+    runs = [create_run(tmp_path / str(k), config) for k, config in enumerate(configs)]
+    groups = group_runs(runs)
+    assert [len(group.runs) for group in groups] == [2, 1, 1]
+    assert "kind=z" in groups[1].name
+    assert "budget=2" in groups[2].name
 
 
 def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
@@ -70,8 +75,8 @@ def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
     np.testing.assert_array_equal(trace.right[:, -1], score.successes)
     np.testing.assert_array_equal(trace.alive.sum(axis=1), score.glimpses)
     assert score.scanpaths is not None
-    inside = (np.abs(trace.offsets) <= trace.boxes / 2).all(axis=2)[:, 1:]
-    assert inside.mean() == pytest.approx(score.scanpaths.share_on_target)
+    inside = np.all(np.abs(trace.offsets) <= trace.boxes / 2, axis=2)
+    assert inside[:, 1:].mean() == pytest.approx(score.scanpaths.share_on_target)
     likeliest = trace.probabilities  # deterministic answers are the likeliest
     assert (likeliest >= 0.1).all()
     assert (likeliest <= 1).all()

@@ -1,0 +1,55 @@
+"""What a training prints before it starts, and when it has ended."""
+
+from pathlib import Path
+from typing import Any
+
+from glimpse_envs.evaluation.runs import Run
+
+
+def plan_of(name: str, config: Any, folder: Path) -> str:
+    """What will be trained, for how long, on what and where, in a few lines.
+
+    Args:
+        name: of the algorithm.
+        config: of the training, of any learner.
+        folder: of the run.
+    """
+    kwargs = "".join(f" {key}={value}" for key, value in config.env_kwargs.items())
+    settled = getattr(config, "settled", config)  # with the precision of this machine
+    precision = getattr(settled, "precision", None)
+    threads = "1 thread" if config.threads == 1 else f"{config.threads} threads"
+    where = config.device if precision is None else f"{config.device} in {precision}"
+    return (
+        f"{name} on {config.env_id}{kwargs}, seed {config.seed}\n"
+        f"  for    {_length(config)}\n"
+        f"  on     {where}, {threads}\n"
+        f"  in     {folder}"
+    )
+
+
+def _length(config: Any) -> str:
+    if getattr(config, "minutes", None) is not None:
+        clock = "CPU" if config.device == "cpu" and config.threads == 1 else "wall"
+        length = f"{config.minutes:g} minutes of {clock} time"
+    elif hasattr(config, "timesteps"):
+        return f"{config.timesteps:,} timesteps"
+    else:
+        length = f"{config.episodes:,} episodes"
+    length += f", {config.batch_size:,} at once"
+    if config.stop_at is not None:
+        length += f", or until {100 * config.stop_at:g} % of validation episodes have success"
+    return length
+
+
+def last_validation(run: Run) -> str | None:
+    """The last score on the validation split, as a line; None where there was none."""
+    lines = [line for line in run.read_metrics() if "validation/episodes" in line]
+    if not lines:
+        return None
+    last = lines[-1]
+    success = last.get("validation/success")
+    score = "" if success is None else f"{100 * success:.2f} % success, "
+    return (
+        f"validation after {last['step']:,} episodes: {score}return "
+        f"{last['validation/return']:.3f}, on {last['validation/episodes']:,.0f} episodes"
+    )

@@ -1,0 +1,90 @@
+"""Where a run's metrics are also sent, besides its own file: TensorBoard, Weights & Biases."""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Protocol, Self
+
+from agents.training.checkpoints import leaves_of
+from agents.training.events import Events
+from glimpse_envs.evaluation.runs import Run
+
+
+class Logger(Protocol):
+    """Takes the lines of metrics of one run, in the order in which they are written."""
+
+    def add(self, line: Mapping[str, float], step: int) -> None:
+        """Take a line, name -> value, at a number of episodes (Stable-Baselines3: timesteps)."""
+
+    def close(self) -> None:
+        """Send what is left; called once, also after an error."""
+
+
+class WeightsAndBiases:
+    """A run of Weights & Biases, in the project that WANDB_PROJECT names (glimpse_envs without
+    it), resumed with the run. WANDB_MODE=offline keeps all in RUN/wandb, to be sent later.
+
+    Raises:
+        ValueError: the package is not installed, or the service cannot be reached.
+    """
+
+    def __init__(self, run: Run, step: int) -> None:
+        try:
+            import wandb
+        except ImportError as error:
+            raise ValueError(
+                "--wandb needs the package wandb: pip install wandb, or leave the option out"
+            ) from error
+        started = f"{run.config.get('created')} {run.folder.resolve()}"
+        try:
+            self._run = wandb.init(
+                project=os.environ.get("WANDB_PROJECT", "glimpse_envs"),
+                name=run.folder.name,
+                id=hashlib.sha256(started.encode()).hexdigest()[:16],
+                resume="allow",
+                dir=str(run.folder),
+                config={**leaves_of(run.config["config"], "."), "revision": run.config["revision"]},
+            )
+        except wandb.Error as error:
+            raise ValueError(f"Weights & Biases refused the run: {error}") from error
+
+    def add(self, line: Mapping[str, float], step: int) -> None:
+        """Send a line of metrics."""
+        self._run.log(dict(line), step=step)
+
+    def close(self) -> None:
+        """Send what is left."""
+        self._run.finish()
+
+
+LOGGERS: dict[str, Callable[[Run, int], Logger]] = {
+    "tensorboard": Events,
+    "wandb": WeightsAndBiases,
+}
+"""The one list of loggers; each is made with a run and the step at which it goes on."""
+
+
+class Loggers:
+    """Several loggers of `run`, by their names in `LOGGERS`, as a context manager."""
+
+    def __init__(self, names: Sequence[str], run: Run, step: int) -> None:
+        self._stack = ExitStack()
+        self._loggers: list[Logger] = []
+        with self._stack as opened:
+            for name in names:
+                logger = LOGGERS[name](run, step)
+                opened.callback(logger.close)
+                self._loggers.append(logger)
+            self._stack = opened.pop_all()
+
+    def add(self, line: Mapping[str, float], step: int) -> None:
+        """Give a line of metrics to each of them."""
+        for logger in self._loggers:
+            logger.add(line, step)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
