@@ -41,7 +41,7 @@ NAVIGATION = {
         *("curricula", "evaluating", "reproducing", "scale", "clients"),
         *("training", "play", "attention", "data", "wrappers", "extending"),
     ),
-    "Explained": ("explained",),
+    "Explained": ("explained", "one_scene"),
     "Environments": ("environments/README",),
     "Reference": ("api/index",),
     "Results": (

@@ -20,6 +20,7 @@ from report.markdown import ReportError, table
 from report.page import ROOT
 from report.pages.docstring import read_task_docstring
 from report.pages.environments import FOLDER, make_pages, page_name
+from report.pages.notebook import notebook
 from report.pages.spaces import space_table
 from tests.support.tasks.falling_ball import FallingBall
 
@@ -147,6 +148,14 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     learners = {name for names in trained for name in names.split("|")}
     missing += sorted(learners - AGENTS.keys() - BASELINES.keys())
     assert missing == []
+
+
+def test_the_notebook_has_the_code_of_its_page_in_order() -> None:
+    page = "# A\n\n[b](b.md)\n\n```python\nx = 1\n\ny = 2\n```\n\n```sh\nls\n```\n"
+    first, code, last = notebook(page)["cells"]
+    assert first["source"] == ["# A\n", "\n", "[b](../docs/b.md)"]
+    assert (code["cell_type"], "".join(code["source"])) == ("code", "x = 1\n\ny = 2")
+    assert last["source"] == ["```sh\n", "ls\n", "```"]
 
 
 def test_no_two_environments_have_the_same_picture() -> None:
