@@ -38,7 +38,7 @@ def notebook(page: str) -> dict[str, Any]:
 
 
 def _cell(number: int, kind: str, text: str) -> dict[str, Any]:
-    cell = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}}
+    cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number}", "metadata": {}}
     if kind == "code":
-        cell |= {"execution_count": None, "outputs": []}
-    return cell | {"source": text.splitlines(keepends=True)}
+        cell = {**cell, "execution_count": None, "outputs": []}
+    return {**cell, "source": text.splitlines(keepends=True)}

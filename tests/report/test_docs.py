@@ -15,11 +15,11 @@ from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs import sources
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.suite import SUITE, Row
-from report.figures.environments import MAX_BYTES, draw_picture
+from report.figures.environments import MAX_BYTES, MAX_FILM_BYTES, draw_picture
 from report.markdown import ReportError, table
 from report.page import ROOT
 from report.pages.docstring import read_task_docstring
-from report.pages.environments import FOLDER, make_pages, page_name
+from report.pages.environments import FOLDER, cards_block, filmed, make_pages, page_name
 from report.pages.notebook import notebook
 from report.pages.spaces import space_table
 from tests.support.tasks.falling_ball import FallingBall
@@ -132,6 +132,14 @@ def test_every_environment_has_a_small_picture(row: Row) -> None:
     picture = ROOT / FOLDER / f"{page_name(row)}.png"
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert picture.stat().st_size <= MAX_BYTES
+
+
+@pytest.mark.parametrize(("package", "row"), filmed(), ids=[package for package, _ in filmed()])
+def test_every_family_has_a_small_film(package: str, row: Row) -> None:
+    film = ROOT / FOLDER / f"film_{package}.gif"
+    assert film.stat().st_size <= MAX_FILM_BYTES
+    assert row.kwargs.get("source") in (None, "glyphs")  # drawn without data
+    assert film.name in cards_block()
 
 
 @pytest.mark.parametrize("guide", PAGES, ids=lambda guide: guide.name)
