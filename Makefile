@@ -1,4 +1,4 @@
-# The two commands of the README: `make demo` and `make test`. Both install first, once.
+# The README's commands are `make demo`, `make test` and `make docs`. Each installs first, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -30,6 +30,7 @@ toc_object_entries = False
 suppress_warnings = ["ref.python"]  # several classes of one name in a signature
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # furo's own underlines modules as if they were links
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
@@ -41,7 +42,7 @@ NAVIGATION = {
         *("curricula", "evaluating", "reproducing", "scale", "clients"),
         *("training", "play", "attention", "data", "wrappers", "extending"),
     ),
-    "Explained": ("explained",),
+    "Explained": ("explained", "one_scene"),
     "Environments": ("environments/README",),
     "Reference": ("api/index",),
     "Results": (

@@ -1,5 +1,6 @@
 """Formulas as MathML, which browsers draw themselves: no script, no fonts, no network."""
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -13,6 +14,8 @@ def _write(translator: Any, node: nodes.Element, as_block: bool) -> None:
         formula = tex2mathml(node.astext(), as_block=as_block)
     except Exception as error:
         raise ExtensionError(f"the formula {node.astext()!r}: {error}") from error
+    # Browsers put no space between "log" and a letter.
+    formula = re.sub(r"<mo>&ApplyFunction;</mo>\s*(?=<m[is])", '<mspace width="0.17em"/>', formula)
     tag = "div" if as_block else "span"
     translator.body.append(f'<{tag} class="math">{formula}</{tag}>')
     raise nodes.SkipNode

@@ -97,11 +97,30 @@ def as_restructured_text(
             lines[index] += ":"
 
 
+def keep_first_colon(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Hide a colon in the first line of an attribute's docstring from napoleon, which would take
+    what is before it for a type; called again after napoleon, to bring it back."""
+    for index, line in enumerate(lines):
+        if _COLON in line:
+            lines[index] = line.replace(_COLON, ":")
+            return
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = lines[0].replace(":", _COLON)
+
+
+_COLON = "\N{RATIO}"
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_pages)
-    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)  # before napoleon
+    # Napoleon has the priority 500.
+    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)
+    app.connect("autodoc-process-docstring", keep_first_colon, priority=450)
+    app.connect("autodoc-process-docstring", keep_first_colon, priority=550)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -58,9 +58,9 @@ def probabilities() -> Floats:
     return np.exp(logits) / np.exp(logits).sum()
 
 
-def score_gradients(looks: NDArray[np.int64], learned: Floats) -> Floats:
+def score_gradients(looks: NDArray[np.int64], advantages: Floats) -> Floats:
     """Rows of (one-hot look - p) times the reward less its baseline, (N, 16)."""
-    return (np.eye(TILES)[looks] - probabilities()) * learned[:, None]
+    return (np.eye(TILES)[looks] - probabilities()) * advantages[:, None]
 
 
 def draw_reading(path: Path) -> None:

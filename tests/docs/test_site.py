@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=1200,
+        timeout=3600,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return folder

@@ -15,11 +15,12 @@ from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs import sources
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.suite import SUITE, Row
-from report.figures.environments import MAX_BYTES, draw_picture
+from report.figures.environments import MAX_BYTES, MAX_FILM_BYTES, draw_picture
 from report.markdown import ReportError, table
 from report.page import ROOT
 from report.pages.docstring import read_task_docstring
-from report.pages.environments import FOLDER, make_pages, page_name
+from report.pages.environments import FOLDER, cards_block, filmed, make_pages, page_name
+from report.pages.notebook import notebook
 from report.pages.spaces import space_table
 from tests.support.tasks.falling_ball import FallingBall
 
@@ -133,6 +134,14 @@ def test_every_environment_has_a_small_picture(row: Row) -> None:
     assert picture.stat().st_size <= MAX_BYTES
 
 
+@pytest.mark.parametrize(("package", "row"), filmed(), ids=[package for package, _ in filmed()])
+def test_every_family_has_a_small_film(package: str, row: Row) -> None:
+    film = ROOT / FOLDER / f"film_{package}.gif"
+    assert film.stat().st_size <= MAX_FILM_BYTES
+    assert row.kwargs.get("source") in (None, "glyphs")  # drawn without data
+    assert film.name in cards_block()
+
+
 @pytest.mark.parametrize("guide", PAGES, ids=lambda guide: guide.name)
 def test_what_a_guide_names_is_there(guide: Path) -> None:
     text = guide.read_text(encoding="utf-8")
@@ -147,6 +156,14 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     learners = {name for names in trained for name in names.split("|")}
     missing += sorted(learners - AGENTS.keys() - BASELINES.keys())
     assert missing == []
+
+
+def test_the_notebook_has_the_code_of_its_page_in_order() -> None:
+    page = "# A\n\n[b](b.md)\n\n```python\nx = 1\n\ny = 2\n```\n\n```sh\nls\n```\n"
+    first, code, last = notebook(page)["cells"]
+    assert first["source"] == ["# A\n", "\n", "[b](../docs/b.md)"]
+    assert (code["cell_type"], "".join(code["source"])) == ("code", "x = 1\n\ny = 2")
+    assert last["source"] == ["```sh\n", "ls\n", "```"]
 
 
 def test_no_two_environments_have_the_same_picture() -> None:
