@@ -120,11 +120,11 @@ class Retina(Sensor):
     def _in_blocks(self, dtype: np.typing.DTypeLike) -> bool:
         """Return whether scenes of `dtype` are summed block by block where they are sparse."""
         _, height, width = self.shape
-        large = _LARGE <= height * width and max(height, width) < 2**16
+        large = height * width >= _LARGE and max(height, width) < 2**16
         return large and dtype == np.uint8 and _is_narrow(height, width)
 
     def _blocks_and_tables(self, sums: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the blocks (scenes C, words) and the tables (scenes, C, H + 1, W + 1) in `sums`."""
+        """Return blocks (scenes C, words) and tables (scenes, C, H + 1, W + 1), both in `sums`."""
         channels, height, width = self.shape
         words, every = words_of_scene(height, width), sums.reshape(-1)
         end = len(sums) * channels * words
