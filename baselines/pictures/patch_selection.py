@@ -114,7 +114,7 @@ class PatchSelection(PictureModel):
         training = self.training
         self.eval()  # as in the paper: no dropout, and the running means of the batch norm
         features = self._features(scene, kept)
-        for some in rest.split(self.config.at_once, dim=1):
+        for some in torch.split(rest, self.config.at_once, dim=1):
             features = torch.cat([features, self._features(scene, some)], dim=1)
             kept = torch.cat([kept, some], dim=1)
             best = self.pool.weights(features).mean(dim=1).topk(m, dim=1).indices  # (B, M)

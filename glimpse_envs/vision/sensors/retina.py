@@ -291,7 +291,7 @@ def _block_reader(g: int) -> Callable[..., None]:
         entries, cells = tables.reshape(-1), glimpses.reshape(-1)
         scratch = (np.empty(g + 1, np.int64), np.empty(g + 1), np.empty(2 * (g + 1)))
         lines = (np.empty(SIDE, np.int64), np.empty(SIDE), np.empty(2 * SIDE))
-        sums = (np.empty((scales - first, g + 2, g + 2)), *lines)
+        sums = (np.empty((scales - first) * (g + 2) ** 2), *lines)
         for row in rows:
             view = (centres[row, 0], centres[row, 1], white)
             for c in range(channels):
