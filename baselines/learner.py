@@ -78,7 +78,7 @@ class SupervisedLearner(GradientLearner):
         with autocast(self.device, self.config.torch_precision):
             answers = self.policy(batch.observation)
         missed = cross_entropies(answers.logits[self.first_scored :], batch.targets)
-        parts = {"answer": missed.mean()}
+        parts = {"answer": missed.mean(), **answers.losses}
         if answers.log_probs is not None:
             parts |= read_losses(answers, -missed.detach())
         norm = self.descend(torch.stack(list(parts.values())).sum(), **parts)

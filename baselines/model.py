@@ -1,6 +1,7 @@
 """The base of all baselines: each sees everything that is hidden, and answers from that."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -36,6 +37,7 @@ class Answers(NamedTuple):
     logits: Tensor  # (T, B, n), after 1 ... T inner glimpses or steps
     log_probs: Tensor | None = None  # (R, B) of R sampled reads, in nats; None where there are none
     values: Tensor | None = None  # (R, B), the baseline that REINFORCE subtracts
+    losses: Mapping[str, Tensor] = {}  # further ones, name -> (), such as a bonus for entropy
 
 
 class Baseline(nn.Module, Policy, ABC):

@@ -7,8 +7,10 @@ from agents.training.config import TrainingConfig
 from baselines.memories.key_value_memory import KeyValueConfig
 from baselines.memories.lstm_memory import LSTMMemoryConfig
 from baselines.memories.ntm import NTMConfig
+from baselines.pictures.attention_sampling import AttentionSamplingConfig
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindowConfig
+from baselines.pictures.patch_selection import PatchSelectionConfig
 from baselines.pictures.soft_tiles import SoftTilesConfig
 from baselines.pictures.spatial_transformer import SpatialTransformerConfig
 
@@ -22,6 +24,8 @@ _MEMORY: dict[str, Any] = {
 }
 _TAPES = {**_MEMORY, "env_id": "Glimpse/Copy-v0"}
 _TABLES = {**_MEMORY, "env_id": "Glimpse/AssociativeRecall-v0"}
+_MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
+_SET = 5_000  # scenes that the papers train on, again and again
 
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (
@@ -29,6 +33,21 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         SoftTilesConfig(),
         SpatialTransformerConfig(),
         FullViewConfig(),
+    ),
+    "megapixel": (  # as published, each on its own variant of the scenes
+        AttentionSamplingConfig(
+            env_id=_MEGAPIXEL,
+            env_kwargs={"fixed": True, "noise": "over"},
+            episodes=500 * _SET,
+            warmup=0.0,
+        ),
+        PatchSelectionConfig(
+            env_id=_MEGAPIXEL,
+            env_kwargs={"fixed": True, "noise": "under"},
+            episodes=150 * _SET,
+            batch_size=16,
+            warmup=10 / 150,
+        ),
     ),
     "tapes": (KeyValueConfig(**_TAPES, feed=True), LSTMMemoryConfig(**_TAPES), NTMConfig(**_TAPES)),
     "tables": (KeyValueConfig(**_TABLES, feed=False), LSTMMemoryConfig(**_TABLES)),

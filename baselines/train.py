@@ -12,8 +12,10 @@ from baselines.memories.key_value_memory import KeyValueMemory
 from baselines.memories.lstm_memory import LSTMMemory
 from baselines.memories.ntm import NTM
 from baselines.model import Baseline
+from baselines.pictures.attention_sampling import AttentionSampling
 from baselines.pictures.full_view import FullView
 from baselines.pictures.gaussian_window import GaussianWindow
+from baselines.pictures.patch_selection import PatchSelection
 from baselines.pictures.soft_tiles import SoftTiles
 from baselines.pictures.spatial_transformer import SpatialTransformer
 from baselines.presets import PRESETS
@@ -23,6 +25,8 @@ MODELS: dict[str, type[Baseline]] = {
     "soft_tiles": SoftTiles,
     "gaussian_window": GaussianWindow,
     "spatial_transformer": SpatialTransformer,
+    "attention_sampling": AttentionSampling,
+    "patch_selection": PatchSelection,
     "full_view": FullView,
     "ntm": NTM,
     "key_value_memory": KeyValueMemory,

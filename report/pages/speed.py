@@ -13,8 +13,8 @@ _HEAD = """# Speed
 
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
-Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.adapter` and
-`benchmarks.speed.training`.
+Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
+`benchmarks.speed.adapter` and `benchmarks.speed.training`.
 With one thread, speeds are steps a second of CPU time; with two, of wall time. Each is the best of
 several repeats, in which the programs that are compared take turns."""
 
@@ -27,7 +27,12 @@ def publish(places: Places) -> Published:
 def make_page(folder: Path) -> str:
     """Return the Markdown page of the records in `folder`; it says which is missing."""
     blocks = [_HEAD]
-    sections = (("throughput", _throughput), ("adapter", _adapter), ("training", _training))
+    sections = (
+        ("throughput", _throughput),
+        ("large_scenes", _large_scenes),
+        ("adapter", _adapter),
+        ("training", _training),
+    )
     for name, draw in sections:
         path = folder / f"{name}.json"
         if path.exists():
@@ -74,6 +79,36 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         f"A glimpse of 3 scales of 12x12 takes {few:.0f} ns in a scene of {small}x{small} pixels "
         f"and {many:.0f} ns in one of {big}x{big}: {many / few:.2f} times as long.",
         table(("fresh process", "CPU seconds"), seconds),
+    ]
+
+
+def _large_scenes(record: dict[str, Any]) -> list[str]:
+    small, large = record["scenes"]
+    lines = [
+        (
+            f"{s['side']}x{s['side']}",
+            f"{s['look_microseconds']:.1f}",
+            f"{s['deal_microseconds']:,.0f}",
+            f"{s['writing_microseconds']:,.0f}",
+            f"{s['mebibytes']:,.0f}",
+        )
+        for s in record["scenes"]
+    ]
+    heads = (
+        "scene",
+        "a look, us",
+        "a deal, us",
+        "writing its pixels, us",
+        "memory of all rows, MiB",
+    )
+    ratio = large["look_microseconds"] / small["look_microseconds"]
+    return [
+        f"## Megapixel scenes\n\n{record['rows']} rows, {record['scales']} scales of 12x12, on one "
+        "core: a look at a uniform place, a deal (drawing a scene and summing it), and for "
+        "comparison a copy of the scene's bytes "
+        f"({record['hardware']}, revision {short_revision(record['revision'])}).",
+        table(heads, lines),
+        f"A look is {ratio:.1f} times as dear as in the small scene.",
     ]
 
 

@@ -25,6 +25,8 @@ UNUSABLE = {
     "soft_tiles": {"--curriculum", "--network.skip", *OF_LOOKS, *OF_ANSWERS},
     "gaussian_window": {"--curriculum", "--network.skip", *OF_LOOKS, *OF_ANSWERS},
     "spatial_transformer": {"--curriculum", "--supervise", "--network.core-units"},
+    "attention_sampling": {"--curriculum", "--supervise", "--network.core-units"},
+    "patch_selection": {"--curriculum", "--supervise", "--network.core-units"},
     "full_view": {"--curriculum", "--supervise", "--network.core-units"},
     "ntm": NOT_OF_MEMORIES,
     "key_value_memory": NOT_OF_MEMORIES,

@@ -28,6 +28,14 @@ KINDS: dict[str, tuple[str, Changes]] = {
     "retina": ("gaussian_window", {"window": "retina", "network": SMALL}),
     "affine": ("spatial_transformer", {"transform": "affine", **_CUT}),
     "attention": ("spatial_transformer", {"transform": "attention", **_CUT}),
+    "sampling": (
+        "attention_sampling",
+        {"low_scale": 0.25, "patches": 2, "patch_size": 24, "channels": 16, "learning_rate": 1e-2},
+    ),
+    "selection": (
+        "patch_selection",
+        {"patch_size": 14, "stride": 7, "kept": 4, "at_once": 3, "channels": 8, "heads": 2},
+    ),
     "strong": ("full_view", {"kind": "strong", "channels": 8}),
     "conv": ("full_view", {"kind": "conv"}),
     "dense": ("full_view", {"kind": "dense"}),

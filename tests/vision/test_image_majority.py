@@ -33,7 +33,8 @@ def plain_scene(
     first = 4 * ((6 + 3 * STROKES + 3) // 4)
     corners: list[tuple[int, int]] = []
     while len(corners) < 5:
-        y, x = (int(np.floor(int(word) / 2**32 * (SIZE - SIDE) + 0.5)) for word in words[first:][:2])
+        shares = words[first : first + 2] / 2**32
+        y, x = np.floor(shares * (SIZE - SIDE) + 0.5).astype(int).tolist()
         first += 4
         if all(max(abs(y - v), abs(x - u)) >= SIDE for v, u in corners):
             corners.append((y, x))
@@ -100,7 +101,7 @@ def test_patterns_are_pairs_of_straight_strokes() -> None:
     drawn = patterns > 0
     assert patterns[drawn].min() >= int(0.8 * 255)
     assert drawn[:, 0, [0, -1]].any(axis=1).all(), "each begins in an upper corner"
-    assert 20 < drawn.sum(axis=(1, 2)).min()
+    assert drawn.sum(axis=(1, 2)).min() > 20
     assert drawn.sum(axis=(1, 2)).max() < 4 * SIDE
     assert (make_patterns(50, SIDE, SIDE, 0) != patterns).any()
     assert make_patterns(0, SIDE, SIDE, 0).shape == (0, SIDE, SIDE)

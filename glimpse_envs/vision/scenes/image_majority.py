@@ -197,7 +197,7 @@ def _draw(
     boxes: Floats,
     fixed: int,
 ) -> None:
-    images, image_labels, order, begins = examples
+    images, _, order, begins = examples
     (shown, majority), strokes = counts, len(patterns)
     total, _, h, w = images.shape
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2

@@ -116,53 +116,63 @@ def read_blocks(
         row: of the scene's blocks, not dense.
         shape: (H, W, C) of the scenes.
         view: (x, y, white): the place in pixels, and what stands for 1.
-        scratch: sums of the cells of all scales and of those around them, (end - first, g + 2,
-            g + 2), and of lines: (SIDE,) of columns, of their remainders, and (2 SIDE,) of sums.
+        scratch: sums of the cells of all scales and of those around them, (end - first) (g + 2)
+            (g + 2), and of lines: (SIDE,) of columns, of their remainders, and (2 SIDE,) of sums.
         cells: all glimpses.
         to: where this channel of the first of the scales begins in `cells`.
     """
     (first, end), (height, width, channels), (x, y, white) = scales, shape, view
-    sums = scratch[0]
+    sums, padded = scratch[0], g + 2
     sums[:] = 0.0
     tables = 1 + 2 * most_blocks(height, width)
     for block in range(int(row[0])):
         place, total = int(row[1 + 2 * block]), float(row[2 + 2 * block])
         table = tables + block * _TABLE
+        down, across = (place >> 16) - y, (place & 0xFFFF) - x
         for k in range(end - 1, first - 1, -1):
-            side = float(1 << k)
+            side = 1 << k
             # From the window's corner to the block's, in pixels.
-            top = (place >> 16) - (y - 0.5 * g * side)
-            left = (place & 0xFFFF) - (x - 0.5 * g * side)
-            most = g * side
+            most = float(g * side)
+            top, left = down + 0.5 * most, across + 0.5 * most
             if not (-SIDE < top < most and -SIDE < left < most):
                 break  # nor is it in a finer window
+            at = (k - first) * padded * padded
             if side >= SIDE:
-                _add_to_wide(row, table, total, (top, left, side), sums[k - first])
+                _add_to_wide(g, row, table, total, (top, left, float(side)), sums, at)
             else:
-                _add_to_narrow(row, table, (top, left, side), scratch, sums[k - first])
+                _add_to_narrow(g, row, table, (top, left, float(side)), scratch, at)
     for k in range(first, end):
         scale = 1.0 / (float(white) * (1 << k) * (1 << k))
-        begin = to + (k - first) * channels * g * g
+        begin, at = to + (k - first) * channels * g * g, (k - first) * padded * padded
         for i in range(g):
-            for j in range(g):
-                mean = sums[k - first, i + 1, j + 1] * scale
-                cells[begin + i * g + j] = np.float32(max(mean, 0.0))
+            line, cell = _u(at + (i + 1) * padded + 1), _u(begin + i * g)
+            for j in range(_u(g)):
+                cells[cell + j] = np.float32(max(sums[line + j] * scale, 0.0))
 
 
 @kernel(inline="always")
 def _add_to_wide(
-    row: Words, table: int, total: float, window: tuple[float, float, float], sums: Floats
+    g: int,
+    row: Words,
+    table: int,
+    total: float,
+    window: tuple[float, float, float],
+    sums: Floats,
+    at: int,
 ) -> None:
     """Add a block to the cells of a window, at least as wide as the block: one, or two each way.
 
     Args:
+        g: the glimpse's side in cells.
         row, table: the scene's row, and where the block's table begins.
         total: the block's sum.
         window: (top, left, side): the block's corner from the window's, and a cell's side.
-        sums: (g + 2, g + 2), the cells and those around them.
+        sums, at: of cells and of those around them, and where this window's (g + 2, g + 2) begin.
     """
     top, left, side = window
     i, j = int(top / side + 1.0), int(left / side + 1.0)  # counted from the row around the cells
+    upper_left = _u(at + i * (g + 2) + j)
+    lower_left = upper_left + _u(g + 2)
     v, u = i * side - top, j * side - left  # of the block above and left of its cell's end
     upper, lefter, both = total, total, total
     if v < SIDE:
@@ -171,12 +181,12 @@ def _add_to_wide(
         lefter = both = _sum_to(row, table, float(SIDE), u)
         if v < SIDE:
             both = _sum_to(row, table, v, u)
-        sums[i, j + 1] += upper - both
+        sums[upper_left + _u(1)] += upper - both
     if v < SIDE:
-        sums[i + 1, j] += lefter - both
+        sums[lower_left] += lefter - both
         if u < SIDE:
-            sums[i + 1, j + 1] += total - upper - lefter + both
-    sums[i, j] += both
+            sums[lower_left + _u(1)] += total - upper - lefter + both
+    sums[upper_left] += both
 
 
 @kernel(inline="always")
@@ -192,15 +202,15 @@ def _sum_to(row: Words, table: int, v: float, u: float) -> float:
 
 @kernel(inline="always")
 def _add_to_narrow(
+    g: int,
     row: Words,
     table: int,
     window: tuple[float, float, float],
     scratch: tuple[Floats, Ints, Floats, Floats],
-    sums: Floats,
+    at: int,
 ) -> None:
     """Add a block to the cells of a window, narrower than the block; as `_add_to_wide`."""
-    (top, left, side), (_, columns, remainders, lines) = window, scratch
-    g = len(sums) - 2
+    (top, left, side), (sums, columns, remainders, lines) = window, scratch
     i0, i1 = int(top / side + 5.0) - 5, int((top + SIDE) / side) + 1
     j0, j1 = int(left / side + 5.0) - 5, int((left + SIDE) / side) + 1
     i0, i1, j0, j1 = max(i0, 0), min(i1, g), max(j0, 0), min(j1, g)
@@ -220,8 +230,9 @@ def _add_to_narrow(
             below = row[b] + remainders[j] * (float(row[b + _u(1)]) - row[b])
             lines[this + j] = above + remainder * (below - above)
         if i > i0:
+            cell = _u(at + i * (g + 2) + j0 + 1)
             for j in range(_u(j1 - j0)):
                 right = j + _u(1)
-                sums[i, j0 + 1 + int(j)] += (
+                sums[cell + j] += (
                     lines[this + right] - lines[this + j] - lines[last + right] + lines[last + j]
                 )

@@ -120,11 +120,11 @@ class Retina(Sensor):
     def _in_blocks(self, dtype: np.typing.DTypeLike) -> bool:
         """Return whether scenes of `dtype` are summed block by block where they are sparse."""
         _, height, width = self.shape
-        large = _LARGE <= height * width and max(height, width) < 2**16
+        large = height * width >= _LARGE and max(height, width) < 2**16
         return large and dtype == np.uint8 and _is_narrow(height, width)
 
     def _blocks_and_tables(self, sums: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the blocks (scenes C, words) and the tables (scenes, C, H + 1, W + 1) in `sums`."""
+        """Return blocks (scenes C, words) and tables (scenes, C, H + 1, W + 1), both in `sums`."""
         channels, height, width = self.shape
         words, every = words_of_scene(height, width), sums.reshape(-1)
         end = len(sums) * channels * words
@@ -291,7 +291,7 @@ def _block_reader(g: int) -> Callable[..., None]:
         entries, cells = tables.reshape(-1), glimpses.reshape(-1)
         scratch = (np.empty(g + 1, np.int64), np.empty(g + 1), np.empty(2 * (g + 1)))
         lines = (np.empty(SIDE, np.int64), np.empty(SIDE), np.empty(2 * SIDE))
-        sums = (np.empty((scales - first, g + 2, g + 2)), *lines)
+        sums = (np.empty((scales - first) * (g + 2) ** 2), *lines)
         for row in rows:
             view = (centres[row, 0], centres[row, 1], white)
             for c in range(channels):
