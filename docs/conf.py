@@ -40,7 +40,7 @@ NAVIGATION = {
     "Guides": (
         *("first_agent", "using", "own_policy", "own_task", "own_scene", "own_source"),
         *("curricula", "evaluating", "reproducing", "scale", "clients"),
-        *("training", "play", "attention", "data", "wrappers", "extending"),
+        *("training", "run_report", "play", "attention", "data", "wrappers", "extending"),
     ),
     "Explained": ("explained", "one_scene"),
     "Environments": ("environments/README",),
