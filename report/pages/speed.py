@@ -94,13 +94,7 @@ def _large_scenes(record: dict[str, Any]) -> list[str]:
         )
         for s in record["scenes"]
     ]
-    heads = (
-        "scene",
-        "a look, us",
-        "a deal, us",
-        "writing its pixels, us",
-        "memory of all rows, MiB",
-    )
+    heads = ("scene", "look, µs", "deal, µs", "writing its pixels, µs", "memory of all rows, MiB")
     ratio = large["look_microseconds"] / small["look_microseconds"]
     return [
         f"## Megapixel scenes\n\n{record['rows']} rows, {record['scales']} scales of 12x12, on one "

@@ -18,9 +18,13 @@ from glimpse_envs.testing import random_actions
 
 # Few sides of a glimpse: each is compiled anew.
 PICTURE: dict[str, list[Any]] = {
-    "scene_size": [28, 33, 60, 101],
+    "scene_size": [28, 33, 60, 101, 370],
     "scene_width": [110, 131],
     "images": [1, 2],
+    "majority": [1, 2],
+    "strokes": [0, 7],
+    "noise": ["under", "over"],
+    "fixed": [True, False],
     "image_size": [7, 20],
     "combinations": [None, "all"],
     "clutter": [0, 1, 5],
