@@ -47,8 +47,15 @@ class Rows:
     """So many rows, each with a scene of its own."""
 
     def __init__(self, side: int, rows: int) -> None:
-        few = {"images": 1, "majority": 1, "strokes": 0} if side < 200 else {}
-        scene = ImageMajority(split="train", source="glyphs", scene_size=side, **few)
+        images, majority, strokes = (1, 1, 0) if side < 200 else (5, 3, 50)
+        scene = ImageMajority(
+            split="train",
+            source="glyphs",
+            scene_size=side,
+            images=images,
+            majority=majority,
+            strokes=strokes,
+        )
         sensor = Retina(scene.shape, glimpse_size=12, scales=SCALES)
         self.stage: Stage = scene.stage(sensor, rows, 1)
         self.every, self.episodes = np.arange(rows), np.zeros(rows, np.int64)
