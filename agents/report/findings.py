@@ -78,16 +78,12 @@ def surest_mistakes(
 
 
 def sureness(trace: Trace) -> tuple[float, float] | None:
-    """Mean probability of the last scored answers, and the share that is right; None without."""
+    """Mean probability that the policy gave to its scored answers, and the share of them that is
+    right; None without either."""
     known = trace.scored & np.isfinite(trace.probabilities)
-    rows = np.flatnonzero(known.any(axis=1))
-    if not len(rows):
+    if not known.any():
         return None
-    last = known.shape[1] - 1 - known[rows, ::-1].argmax(axis=1)
-    return (
-        float(trace.probabilities[rows, last].mean()),
-        float(trace.right[rows, last].mean()),
-    )
+    return float(trace.probabilities[known].mean()), float(trace.right[known].mean())
 
 
 def warnings_of(

@@ -19,7 +19,6 @@ from agents.report.markup import (
     note,
     preformatted,
     table,
-    warning_list,
 )
 from agents.report.replays import Replay
 from agents.training.checkpoints import leaves_of
@@ -38,9 +37,8 @@ COST_NAMES = {
 
 
 def run_section(analysis: Analysis, name: str, opened: bool) -> str:
-    """Everything about one run, folded."""
+    """Everything about one run but its warnings, folded."""
     content = [
-        warning_list(analysis.warnings),
         _gaze(analysis),
         _confusion(analysis),
         _examples(analysis),
@@ -141,8 +139,8 @@ def _confusion(analysis: Analysis) -> str:
     text = f"{counts.sum():,} scored answers; a row for each right answer."
     if calibration is not None:
         text += (
-            f" The mean probability that it gave to its last answers is {100 * calibration[0]:.1f}"
-            f" %; {100 * calibration[1]:.1f} % of them are right."
+            f" Their mean probability, by the policy, is {100 * calibration[0]:.1f} %; "
+            f"{100 * calibration[1]:.1f} % of them are right."
         )
     names = [analysis.answers[k] or "none" for k in kept]
     return heading("Confusion matrix", 3) + note(text) + confusion_table(counts, names)

@@ -142,7 +142,7 @@ def test_ctrl_c_says_how_to_go_on(
     folder = tmp_path / "my run"
     monkeypatch.setattr(Reinforce, "update", interrupted)
     train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
-    output = capsys.readouterr().out.splitlines()[0]
+    output = capsys.readouterr().out.splitlines()[-2]
     command = f"python -m agents.train reinforce --run '{folder}' --resume"
     assert output == f"saved after 8 episodes; go on with {command}"
     monkeypatch.undo()

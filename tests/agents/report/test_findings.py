@@ -119,3 +119,15 @@ def test_a_training_that_is_unfinished_or_fell_is_warned_of(tmp_path: Path) -> N
     assert "50 of 100 episodes" in found
     run.append_metrics(100, {"validation/success": 0.9})
     assert len(training_warnings(run)) == 1
+
+
+def test_sureness_is_of_all_scored_answers() -> None:
+    """Where a wrong answer ends an episode, the last ones alone would be mostly wrong."""
+    one = trace_of([1, 1], [1, 0], [0.9, 0.5])
+    both = {
+        name: np.concatenate([getattr(one, name)] * 2, axis=1)
+        for name in ("alive", "answers", "probabilities", "targets", "offsets", "boxes")
+    }
+    trace = replace(one, **both)
+    trace.targets[1, 0] = 1  # right at first
+    assert sureness(trace) == pytest.approx((0.7, 0.75))
