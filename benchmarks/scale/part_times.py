@@ -113,7 +113,8 @@ class TimedModel:
         self.learner, self.config = make(config), config
         model = self.learner.policy
         self.stopwatch = model.stopwatch if isinstance(model, TimedWindow) else Stopwatch()
-        self.learner.env = TimedEnv(self.learner.env, self.stopwatch)
+        self.learner.envs = [TimedEnv(env, self.stopwatch) for env in self.learner.envs]
+        self.learner.env = self.learner.envs[0]
 
     def infer(self) -> None:
         """Play one episode of each row with the likeliest actions."""

@@ -129,6 +129,8 @@ def test_models_describe_themselves() -> None:
         "strong": ("Full view strong", "none", "strong"),
         "conv": ("Full view conv", "none", "conv"),
         "dense": ("Full view dense", "none", "dense"),
+        "sampling": ("Attention sampling", "hard", "attention sampling"),
+        "selection": ("Patch selection", "soft", "IPS"),
         "lstm": ("Full view LSTM without memory", "none", ""),
         "ntm": ("Soft NTM LSTM", "soft", "NTM"),
         "soft": ("Soft key-value LSTM", "soft", ""),

@@ -216,7 +216,9 @@ def test_contenders_differ_only_in_what_they_are() -> None:
         assert config.threads == 1
         assert getattr(config, "network", NetworkConfig()) == NetworkConfig()
     assert set(A_FEW) <= set(CONTENDERS)
-    assert {contender.algorithm for contender in CONTENDERS.values()} == set(ALGORITHMS)
+    # Models of patches are for scenes much larger than those that are compared here.
+    others = set(ALGORITHMS) - {"attention_sampling", "patch_selection"}
+    assert {contender.algorithm for contender in CONTENDERS.values()} == others
 
 
 def test_tables_tell_the_contenders_apart() -> None:

@@ -86,7 +86,9 @@ def test_kwargs_which_do_not_go_together_are_refused() -> None:
         make_vector(CENTRED, 2, glimpse_size=12, scales=3, inside=True)
     kwargs: dict[str, Any]
     for kwargs in ({"stop": True}, {"history": True}, {"glimpse_cost": 0.1}):
-        with pytest.raises(ValueError, match=r"view='full'.*leave history, context, stop and"):
+        with pytest.raises(
+            ValueError, match=r"view='full'.*leave first_glimpse, history, context, stop and"
+        ):
             make_vector(CENTRED, 2, view="full", **kwargs)
 
 

@@ -62,7 +62,9 @@ def test_it_keeps_the_contract(kwargs: dict[str, Any]) -> None:
 
 
 def test_the_full_view_has_no_context() -> None:
-    with pytest.raises(ValueError, match="view='full' shows no glimpses: leave history, context"):
+    with pytest.raises(
+        ValueError, match="view='full' shows no glimpses: leave first_glimpse, history"
+    ):
         make_vector(CLUTTERED, 1, view="full", context=True)
     with pytest.raises(ValueError, match="context='yes' must be True or False"):
         make_vector(CLUTTERED, 1, context="yes")
