@@ -80,7 +80,7 @@ def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:
         return
     set_here = {**spec_of(env_id).kwargs, **kwargs}
     yield "\narguments, with their values here"
-    meanings = _meanings((task_class, *task_class.parts(set_here)))
+    meanings = _meanings((*task_class.__mro__, *task_class.parts(set_here)))
     for name, parameter in sorted(task_class.parameters(set_here).items()):
         value = set_here.get(name, parameter.default)
         yield f"  {f'{name}={value!r}':34} {meanings.get(name, '')}".rstrip()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import keyword_parameters
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
-from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.picture_view import PictureView
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import AnyPicture
@@ -86,48 +86,6 @@ def rows_of(groups: Rows, copies: int) -> Rows:
     if copies == 1:
         return groups
     return (groups[:, None] * copies + np.arange(copies)).ravel()
-
-
-@dataclass(frozen=True)
-class PictureView:
-    """Geometry of a picture and its glimpses, for scanners and readers without the task.
-
-    Args:
-        scene_shape: (C, H, W) of the hidden scene, in pixels.
-        look: "continuous" (a place), "tiles" (a number) or "relative" (a move).
-        space: the places that can be looked at.
-        tile_locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles, row by row.
-        max_move: the longest relative move, in look coordinates.
-        outlines: of what a glimpse shows, each the corners (n, 2) of a polygon, (x, y) in pixels
-            from the place looked at.
-        window_sides: (K,) in pixels, of the square windows that a glimpse shows, finest first;
-            empty where the sensor has no such windows.
-        glimpse_size: g, the side of each window in cells; 0 where there are none.
-        answers: their names; empty where they have none.
-    """
-
-    scene_shape: tuple[int, int, int]
-    look: str
-    space: LookSpace
-    tile_locations: Floats
-    max_move: float
-    outlines: tuple[Floats, ...]
-    window_sides: tuple[float, ...]
-    glimpse_size: int
-    answers: tuple[str, ...]
-
-    def windows(self) -> tuple[int, Floats]:
-        """Return g and the sides (K,) of the square windows of a glimpse, for readers that make
-        the same glimpses themselves.
-
-        Raises:
-            ValueError: the sensor has no such windows.
-        """
-        if not self.window_sides:
-            raise ValueError(
-                "this needs glimpses of square windows of g x g cells, as sensor='retina' has them"
-            )
-        return self.glimpse_size, np.array(self.window_sides)
 
 
 @dataclass(frozen=True)

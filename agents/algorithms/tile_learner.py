@@ -25,9 +25,9 @@ from agents.policy.networks import NetworkConfig, TileNetworkOptions, core_name
 from agents.training.checks import check_finite
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.task import PictureView
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glimpse_envs.task import PictureView
+from glimpse_envs.core.picture_view import PictureView
 
 
 class TileReader(nn.Module):

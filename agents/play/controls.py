@@ -8,11 +8,12 @@ import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.core.geometry import project_to_disc
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.evaluation.scanpaths import latest_location
 from glimpse_envs.single import GlimpseEnv
-from glimpse_envs.task import Component, PictureView
+from glimpse_envs.task import Component
 
 MOST_KEYS = 16
 """Keys that can be held together."""

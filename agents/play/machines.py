@@ -14,13 +14,13 @@ from agents.play.game import Setting
 from agents.scoring.run_scores import policy_of
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Gaussian, Outlook
 from glimpse_envs.evaluation.policy import Observation, as_act
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
 from glimpse_envs.single import GlimpseEnv
-from glimpse_envs.task import PictureView
 
 UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "reveal", "view"})
 """Arguments that two who play the same scenes may have different values of."""

@@ -27,11 +27,11 @@ from torch import Tensor, nn
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, fixed_point
-from glimpse_envs.task import PictureView
 
 # Number of rows over which multiply-adds are averaged.
 ROWS = 4

@@ -21,7 +21,7 @@ class Scanner(ABC):
     """Chooses looks for any task whose looks are places, tiles or moves of one gaze.
 
     Args:
-        env: a single or batched environment of such a task, with a `glimpse_envs.task.PictureView`.
+        env: a single or batched environment of such a task, with a `PictureView`.
         seed: random seed of the random scanner.
 
     Attributes:

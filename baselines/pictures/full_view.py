@@ -19,8 +19,8 @@ from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
 from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.task import PictureView
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from math import prod
-from typing import Any
+from typing import Any, Unpack, get_args, get_origin
 
 import numpy as np
 from gymnasium import spaces
@@ -21,9 +21,19 @@ _MOST = 1e100  # squares and sums of such numbers are still finite
 
 
 def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of `function` that are given by keyword alone, name -> parameter."""
-    parameters = inspect.signature(function).parameters
-    return {name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
+    """Return the parameters of `function` that are given by keyword alone, name -> parameter; those
+    that a class takes as `**rest: Unpack[...]` as its base has them."""
+    found: dict[str, inspect.Parameter] = {}
+    for name, one in inspect.signature(function).parameters.items():
+        if one.kind is one.KEYWORD_ONLY:
+            found[name] = one
+        elif one.kind is one.VAR_KEYWORD and get_origin(one.annotation) is Unpack:
+            assert isinstance(function, type)
+            assert function.__base__
+            of_base = keyword_parameters(function.__base__)
+            (passed_on,) = get_args(one.annotation)
+            found |= {name: of_base[name] for name in passed_on.__annotations__}
+    return found
 
 
 def enter_arguments(known: Iterable[str], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
 from glimpse_envs.core.arrays import Floats
-from glimpse_envs.task import Component, PictureView, Reading, Task
+from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.task import Component, Reading, Task
 
 OBSERVATION, ACT = "observation", "act"
 """Names of a plain observation and a plain action as parts of Dicts."""

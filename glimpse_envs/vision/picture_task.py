@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
     check_choice,
@@ -16,12 +15,13 @@ from glimpse_envs.core.arguments import (
     check_numbers,
     is_number,
 )
-from glimpse_envs.core.arrays import Float32s, Floats, Ints
+from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.boxes import box_in_turn
-from glimpse_envs.core.geometry import LookSpace, project_to_disc
+from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.core.randomness import draw_starts
-from glimpse_envs.task import Arrays, Component, PictureView, Reading, Rows, Task, rows_of
+from glimpse_envs.task import COMPONENTS, Arrays, Component, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
 from glimpse_envs.vision.gaze import Gaze
 from glimpse_envs.vision.scenes.scene import Hidden
@@ -36,10 +36,21 @@ FARTHEST = 16
 """The greatest level of first glimpses near the target, at which they are uniform."""
 
 
+class Looking(TypedDict, total=False):
+    """How a scene may be looked at: the arguments of `PictureTask` that all tasks pass on to it."""
+
+    inside: bool
+    look: str
+    max_move: float
+    view: str
+    history: bool
+    context: bool
+
+
 class PictureTask(Task):
     """A picture that is seen through glimpses, or whole.
 
-    Subclasses set `components`, from `look_components` and their own, and reward answers in `act`.
+    Subclasses set `components`, by `components_with` their own, and reward answers in `act`.
 
     Args:
         hidden: the pictures, or the world.
@@ -144,16 +155,15 @@ class PictureTask(Task):
         """The components of looking and of stopping; neither in the full view."""
         if self._full:
             return {}
-        parts = {"look": Component(self._look_space, effect="continuing")}
+        parts = {"look": Component(self._view.look_component, effect="continuing")}
         if self._stop:
             parts["stop"] = Component(spaces.Discrete(2), effect="stoppable")
         return parts
 
-    @property
-    def _look_space(self) -> spaces.Space:
-        if self._view.look == "tiles":
-            return spaces.Discrete(len(self._view.tile_locations))
-        return spaces.Box(-1.0, 1.0, (2,), np.float32)
+    def components_with(self, **own: Component) -> dict[str, Component]:
+        """Return `look_components` and a task's `own`, in the order of `COMPONENTS`."""
+        parts = self.look_components | own
+        return {name: parts[name] for name in COMPONENTS if name in parts}
 
     @property
     def num_scenes(self) -> int | None:
@@ -210,11 +220,7 @@ class PictureTask(Task):
             self._distances[groups] = keys.levels[groups]
             self._approach_target(groups)
         rows = rows_of(groups, self._copies)
-        starts = self._starts
-        if self._view.look == "tiles":
-            tiles = (starts[:, 0] + 1) / 2 * len(self._view.tile_locations)
-            starts = self._view.tile_locations[tiles.astype(np.int64)]
-        self._gaze.start(rows, starts, self._copies)
+        self._gaze.start(rows, self._view.first_places(self._starts), self._copies)
         self._answers[rows] = -1
         if self._with_history:
             self._glimpses[rows] = 0.0
@@ -240,13 +246,9 @@ class PictureTask(Task):
             self._show(rows)
         if self._full:
             return
-        self._gaze.move(rows, self._places_of(actions["look"]))
+        self._gaze.move(rows, self._view.places_of(actions["look"]))
         if self._with_history:
             self._remember(rows, self._taken[rows] - 1)
-
-    def _places_of(self, looks: NDArray) -> Floats:
-        """Return the places or moves (n, 2), (x, y), that `looks` (n, ...) stand for."""
-        return self._view.tile_locations[looks] if self._view.look == "tiles" else looks
 
     def _show(self, rows: Rows) -> None:
         """Show a world as it is at the latest glimpse of `rows` (m,)."""
@@ -293,21 +295,10 @@ class PictureTask(Task):
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
         # Before the first look, nothing was taken yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
-        parts = {"look": self._looks_at(boxes)}
+        parts = {"look": self._view.looks_at(boxes, self._gaze.locations)}
         if self._stop:
             parts["stop"] = np.zeros(len(boxes), np.int64)
         return parts
-
-    def _looks_at(self, boxes: Floats) -> NDArray:
-        """Return the looks at the middles of `boxes` (num_envs, 4), in look coordinates."""
-        middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
-        view = self._view
-        if view.look == "tiles":
-            distances = ((middles[:, None] - view.tile_locations[None]) ** 2).sum(axis=-1)
-            return np.asarray(distances.argmin(axis=1))
-        if view.look == "relative":
-            return project_to_disc((middles - self._gaze.locations) / view.max_move)
-        return middles
 
     # --- state and pictures ------------------------------------------------------------------
 

@@ -57,7 +57,8 @@ def read_docstring(documented: type) -> Docstring:
 
 
 def read_task_docstring(task: type[Task], kwargs: Mapping[str, Any]) -> Docstring:
-    """Take a task's docstring apart, the arguments of its parts, which `kwargs` name, included.
+    """Take a task's docstring apart, with the arguments of its parts, which `kwargs` name, and
+    those that it passes on to its base (`**looking`).
 
     Raises:
         ValueError: its sections are not `SECTIONS`, or its Args are not those of `__init__`.
@@ -69,10 +70,12 @@ def read_task_docstring(task: type[Task], kwargs: Mapping[str, Any]) -> Docstrin
             f"it must have {list(SECTIONS)}, each as a line '## Description'"
         )
     known = task.parameters(kwargs)
-    meanings = dict(docstring.arguments)
-    for part in task.parts(kwargs):
+    meanings = {name: one for name, one in docstring.arguments.items() if name[:2] != "**"}
+    own = meanings.keys()
+    passed_on = len(own) < len(docstring.arguments) and task.__base__
+    for part in (*task.parts(kwargs), *([passed_on] if passed_on else [])):
         meanings = read_docstring(part).arguments | meanings
-    documented = docstring.arguments.keys() | (meanings.keys() & known)
+    documented = own | (meanings.keys() & known)
     accepted = set(known)
     if documented != accepted:
         raise ValueError(

@@ -21,11 +21,11 @@ from baselines.pictures.picture_model import PictureModel
 from baselines.setting import Setting
 from baselines.train import MODELS
 from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.task import PictureView
 from tests.support.episodes import CENTRED, CLUTTERED
 from tests.support.tiny import tiny_network
 

@@ -10,10 +10,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.single import GlimpseEnv
-from glimpse_envs.task import PictureView
 from glimpse_envs.testing import Actions
 
 Observation = dict[str, NDArray[np.float32]]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from glimpse_envs import sources
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.sources import from_arrays
-from glimpse_envs.task import PictureView
 from glimpse_envs.tasks.pictures.search import Search
 from glimpse_envs.testing import Actions, check_task, first_returns
 from tests.support.episodes import make_vector

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from glimpse_envs.core.arguments import check_choice, enter_arguments, keyword_parameters
 from glimpse_envs.core.arrays import Bools
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows
+from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.vision.picture_task import PictureTask
 from glimpse_envs.vision.scenes import find_scene, make_scene
 from glimpse_envs.vision.sensors import find_sensor, make_sensor
@@ -183,8 +183,8 @@ class ImageClassification(PictureTask):
         answer = Component(
             spaces.Discrete(len(self._names)), effect="scored", taught=True, entropy=False
         )
-        parts = self.look_components | {"answer": answer}
-        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+        answer = answer
+        self.components = self.components_with(answer=answer)
 
     @classmethod
     def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:

@@ -1,6 +1,6 @@
 """Describe a scene of one or two images, word by word."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -9,9 +9,9 @@ from glimpse_envs.core.arguments import check_choice
 from glimpse_envs.core.arrays import Bools, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
+from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
 from glimpse_envs.tasks.pictures.captions import NO_WORD, Captions
-from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.picture_task import Looking, PictureTask
 from glimpse_envs.vision.scenes.image_layout import PAIRS, ImageLayout
 from glimpse_envs.vision.sensors.retina import Retina
 
@@ -103,12 +103,7 @@ class DescribeScene(PictureTask):
         scene_size: the scene's side in pixels, at least twice the images'.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
-        inside: keep the whole glimpse inside the scene.
-        look: "continuous", "tiles" or "relative".
-        max_move: the longest relative move, in look coordinates.
-        view: "glimpse", or "full" for the whole scene at every step.
-        history: observe all glimpses so far.
-        context: observe a coarse view of the whole scene with the first glimpse.
+        **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
@@ -127,12 +122,7 @@ class DescribeScene(PictureTask):
         scene_size: int = 60,
         glimpse_size: int = 12,
         scales: int = 3,
-        inside: bool = False,
-        look: str = "continuous",
-        max_move: float = 0.2,
-        view: str = "glimpse",
-        history: bool = False,
-        context: bool = False,
+        **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)
         if combinations is None:
@@ -144,20 +134,15 @@ class DescribeScene(PictureTask):
         super().__init__(
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
-            inside=inside,
-            look=look,
-            max_move=max_move,
             budget=Captions.LENGTH,
-            view=view,
-            history=history,
-            context=context,
             answers=self._captions.words,
+            **looking,
         )
         self.budget, self.fixed_steps = Captions.LENGTH, False
         self.question, self._allowed = scene.question, scene.allowed
         words = spaces.Discrete(len(self._captions.words))
-        parts = self.look_components | {"answer": Component(words, taught=True, entropy=False)}
-        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+        answer = Component(words, taught=True, entropy=False)
+        self.components = self.components_with(answer=answer)
 
     def _further_parts(self) -> dict[str, spaces.Box]:
         return {"last_action": spaces.Box(0.0, 1.0, (len(self._captions.words),), np.float32)}

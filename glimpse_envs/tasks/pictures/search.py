@@ -1,6 +1,6 @@
 """Search: find the image of the class that is asked for, and stop there."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -10,7 +10,7 @@ from glimpse_envs.core.arrays import Bools, Floats, Ints
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.tasks.pictures.search_levels import SearchLevels
-from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.picture_task import Looking, PictureTask
 from glimpse_envs.vision.scenes.image_search import ImageSearch
 from glimpse_envs.vision.sensors.retina import Retina
 
@@ -93,13 +93,8 @@ class Search(PictureTask):
         budget: T, glimpses in an episode, the first included.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
-        inside: keep the whole glimpse inside the scene.
-        look: "continuous", "tiles" or "relative".
-        max_move: the longest relative move, in look coordinates.
-        view: "glimpse", or "full" for the whole scene in one step.
-        history: observe all glimpses so far.
-        context: observe a coarse view of the whole scene with the first glimpse.
         glimpse_cost: price of a glimpse, >= 0.
+        **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others; the images may find
@@ -118,16 +113,12 @@ class Search(PictureTask):
         budget: int = 16,
         glimpse_size: int = 12,
         scales: int = 4,
-        inside: bool = False,
-        look: str = "continuous",
-        max_move: float = 0.2,
-        view: str = "glimpse",
-        history: bool = False,
-        context: bool = False,
         glimpse_cost: float = 0.0,
+        **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)
-        if view == "full" and look == "relative":
+        full = looking.get("view") == "full"
+        if full and looking.get("look") == "relative":
             raise ValueError(
                 "view='full' points at a place, and has no gaze to move: choose look='continuous' "
                 "or 'tiles'"
@@ -136,21 +127,16 @@ class Search(PictureTask):
         super().__init__(
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
-            inside=inside,
-            look=look,
-            max_move=max_move,
             budget=budget,
-            view=view,
-            history=history,
-            context=context,
-            stop=view != "full",
+            stop=not full,
             glimpse_cost=glimpse_cost,
+            **looking,
         )
         self.question, self._names = scene.question, scene.answers
         self._levels = SearchLevels(
             self._view, scene.image_shape, self.glimpse_cost, self.budget > 1, self._full
         )
-        look_space = self._look_space
+        look_space = self._view.look_component
         self.components = {"look": Component(look_space)}
         if not self._full:
             # A stop counts with a spent budget too: it says that the gaze lies on the target.
@@ -176,7 +162,7 @@ class Search(PictureTask):
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         if self._full:
             stopped = np.ones(len(rows), np.bool_)
-            gazes = self._view.space.to_pixels(self._places_of(actions["look"])[rows])
+            gazes = self._view.space.to_pixels(self._view.places_of(actions["look"])[rows])
         else:
             stopped, gazes = actions["stop"][rows] == 1, self._gaze.centres[rows]
         found = stopped & self._within_target(rows, gazes)
@@ -197,12 +183,14 @@ class Search(PictureTask):
 
     def oracle(self) -> Arrays:
         rows = np.arange(len(self._taken))
-        looks = self._looks_at(self._target_boxes[self._stage.scene_of].astype(np.float64))
+        looks = self._view.looks_at(
+            self._target_boxes[self._stage.scene_of].astype(np.float64), self._gaze.locations
+        )
         if self._full:
             return {"look": looks}
         stop = self._within_target(rows, self._gaze.centres)
         if self._view.look != "relative":  # a look that misses the target is not worth its price
-            aimed = self._view.space.to_pixels(self._places_of(looks))
+            aimed = self._view.space.to_pixels(self._view.places_of(looks))
             stop |= ~self._within_target(rows, aimed) | (self.glimpse_cost >= 1.0)
         return {"look": looks, "stop": stop.astype(np.int64)}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Floats
-from glimpse_envs.task import PictureView
+from glimpse_envs.core.picture_view import PictureView
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Digit sequence: read a row of images from left to right, and say where it ends."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -9,8 +9,8 @@ from glimpse_envs.core.arguments import check_choice, check_integers, check_leng
 from glimpse_envs.core.arrays import Bools, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
-from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
+from glimpse_envs.vision.picture_task import Looking, PictureTask
 from glimpse_envs.vision.scenes.image_row import ImageRow
 from glimpse_envs.vision.sensors.retina import Retina
 
@@ -91,12 +91,7 @@ class DigitSequence(PictureTask):
         looks_per_answer: N, glimpses for each answer.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
-        inside: keep the whole glimpse inside the scene.
-        look: "continuous", "tiles" or "relative".
-        max_move: the longest relative move, in look coordinates.
-        view: "glimpse", or "full" for the whole scene at every step.
-        history: observe all glimpses so far.
-        context: observe a coarse view of the whole scene with the first glimpse.
+        **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others; the longest row has
@@ -122,12 +117,7 @@ class DigitSequence(PictureTask):
         looks_per_answer: int = 3,
         glimpse_size: int = 12,
         scales: int = 3,
-        inside: bool = False,
-        look: str = "continuous",
-        max_move: float = 0.2,
-        view: str = "glimpse",
-        history: bool = False,
-        context: bool = False,
+        **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)
         check_lengths(1, min_length, length)
@@ -146,22 +136,17 @@ class DigitSequence(PictureTask):
         super().__init__(
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
-            inside=inside,
-            look=look,
-            max_move=max_move,
             budget=int(looks_per_answer) * (int(length) + 1),
-            view=view,
-            history=history,
-            context=context,
             answers=names,
+            **looking,
         )
         self.levels, self.fixed_steps = (int(min_length), int(length)), False
         self._per_answer = 1 if self._full else int(looks_per_answer)
         self.budget = self._per_answer * (int(length) + 1)
         self.question, self._names, self._end = scene.question, names, len(scene.answers)
         answer = Component(spaces.Discrete(len(names)), effect="scored", taught=True, entropy=False)
-        parts = self.look_components | {"answer": answer}
-        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+        answer = answer
+        self.components = self.components_with(answer=answer)
 
     @property
     def chance(self) -> float:
@@ -232,7 +217,8 @@ class DigitSequence(PictureTask):
         answer = {"answer": self._turns(rows, self._taken)[1]}
         if self._full:
             return answer
-        return {"look": self._looks_at(self._boxes(rows, self._taken + 1))} | answer
+        boxes = self._boxes(rows, self._taken + 1)
+        return {"look": self._view.looks_at(boxes, self._gaze.locations)} | answer
 
     def state_arrays(self) -> Arrays:
         return super().state_arrays() | {"given": self._given}

@@ -1,6 +1,6 @@
 """Catch: a ball falls, and a paddle waits for it where nothing is looked at."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -10,10 +10,10 @@ from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
+from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
 from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
 from glimpse_envs.tasks.worlds.catch_kernels import column_of, draw_flights, read_screens
-from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.picture_task import Looking, PictureTask
 from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
 from glimpse_envs.vision.sensors.retina import Retina
@@ -168,13 +168,8 @@ class Catch(PictureTask):
         paddle: the paddle's width in pixels.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
-        inside: keep the whole glimpse inside the screen.
-        look: "continuous", "tiles" or "relative".
-        max_move: the longest relative move, in look coordinates.
-        view: "glimpse", or "full" for the whole screen at every step.
-        history: observe all glimpses so far.
-        context: observe a coarse view of the whole scene with the first glimpse.
         glimpse_cost: price of a glimpse, >= 0.
+        **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
@@ -188,13 +183,8 @@ class Catch(PictureTask):
         paddle: int = 2,
         glimpse_size: int = 6,
         scales: int = 3,
-        inside: bool = False,
-        look: str = "continuous",
-        max_move: float = 0.2,
-        view: str = "glimpse",
-        history: bool = False,
-        context: bool = False,
         glimpse_cost: float = 0.0,
+        **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)
         check_integers(2, scene_size=scene_size)
@@ -206,19 +196,12 @@ class Catch(PictureTask):
         super().__init__(
             screen,
             sensor=Retina(screen.shape, glimpse_size=glimpse_size, scales=scales),
-            inside=inside,
-            look=look,
-            max_move=max_move,
             budget=self._size,
-            view=view,
-            history=history,
-            context=context,
             glimpse_cost=glimpse_cost,
+            **looking,
         )
-        parts = self.look_components | {
-            "act": Component(spaces.Discrete(3), names=("left", "stay", "right"))
-        }
-        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+        act = Component(spaces.Discrete(3), names=("left", "stay", "right"))
+        self.components = self.components_with(act=act)
 
     @property
     def chance(self) -> float:

@@ -7,7 +7,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.task import COMPONENTS, Arrays, Component, Outcome, Rows, rows_of
+from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
 from glimpse_envs.vision.picture_task import PictureTask
 from glimpse_envs.vision.scenes import make_scene
 from glimpse_envs.vision.sensors import make_sensor
@@ -36,8 +36,7 @@ class TwoAnswers(PictureTask):
         sensor = make_sensor("retina", scene.shape, dict(glimpse_size=8, scales=2))
         super().__init__(scene, sensor=sensor, look=look, max_move=0.5, budget=BUDGET)
         answer = Component(spaces.Discrete(10), effect="scored", taught=True, entropy=False)
-        parts = self.look_components | {"answer": answer}
-        self.components = {name: parts[name] for name in COMPONENTS if name in parts}
+        self.components = self.components_with(answer=answer)
 
     def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
         super().allocate(num_envs, copies, taken)
