@@ -15,9 +15,14 @@ from torch import Tensor
 from agents.algorithms.learner import AgentConfig, GradientLearner
 from agents.episodes.rollout import sample_actions
 from agents.episodes.trajectory import Observation, Trajectory
+from agents.policy.cells import CellsHead
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
+from agents.policy.heads import LogMoveHead
 from agents.training.checks import check_counts, check_finite, check_positive
 from glimpse_envs.evaluation.record import Gaze, Model
+
+_LOOKS: dict[type, str] = {CellsHead: ", looks at cells", LogMoveHead: ", logarithmic moves"}
+"""Kind of head -> how it is named, where it is not RAM's."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,10 @@ class PolicyGradientLearner(GradientLearner):
         super().__init__(config, env, policy_maker(config.network))
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
-        """The description of an agent called `name`, by its config's view and `answer_by`."""
+        """The description of an agent called `name`, by its config's view and `answer_by`, and by
+        how it looks."""
+        if gaze == "learned" and "look" in self.policy.heads:
+            name += _LOOKS.get(type(self.policy.heads["look"]), "")
         learns_from = self.config.answer_by
         if self.config.env_kwargs.get("view") == "full":
             return Model(name, "everything", learns_from, "none", gaze)

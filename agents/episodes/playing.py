@@ -83,10 +83,11 @@ class Part:
         if not decision.value.is_cuda:
             check_finite(decision, len(self.decisions))
         action = self.choose(decision, seen, self.info, len(self.decisions))
+        asked = {name: decision.heads[name].to_env(a) for name, a in action.items()}
         if going is not None:
             action = {name: _widened(a, going, rows) for name, a in action.items()}
-        heads = decision.heads
-        self.asked = ToHost({name: heads[name].to_env(a) for name, a in action.items()})
+            asked = {name: _widened(a, going, rows) for name, a in asked.items()}
+        self.asked = ToHost(asked)
         self.decisions.append(decision)
         self.rows.append(going)
         self.observations.append(tensors)

@@ -16,7 +16,7 @@ from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import SPLITS
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
-from glimpse_envs.evaluation.outlook import Gaussian, Outlook
+from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places
 from glimpse_envs.evaluation.policy import Observation, as_act
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
@@ -122,8 +122,9 @@ def outlook_of(outlook: Outlook, picture: AnyPicture, view: PictureView | None) 
     for name, choice in outlook.choices.items():
         if not isinstance(choice, Gaussian):
             found[name] = {"parts": [np.round(part[0], 5).tolist() for part in choice.parts]}
-            if name == "look" and view is not None and view.look == "tiles":
-                found[name]["places"] = view.space.to_pixels(view.tile_locations).tolist()
+            if name == "look" and view is not None:
+                places = choice.places[0] if isinstance(choice, Places) else view.tile_locations
+                found[name]["places"] = view.space.to_pixels(places).tolist()
             continue
         mean, std = choice.mean[0], choice.std[0]
         if name != "look" or view is None:

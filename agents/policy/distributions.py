@@ -107,7 +107,7 @@ class DiagonalGaussian(Distribution):
 
     def outlook(self) -> Gaussian:
         std = self.std.expand_as(self.mean)
-        return Gaussian(_as_floats(self.mean), _as_floats(std))
+        return Gaussian(as_floats(self.mean), as_floats(std))
 
     def to_env(self, action: Tensor) -> Tensor:
         return action.clamp(-1.0, 1.0)
@@ -134,7 +134,7 @@ class LogMove(DiagonalGaussian):
     def outlook(self) -> Gaussian:
         """In the scene's coordinates, where it is normal near its middle."""
         pace = 2 * STRETCH * torch.cosh(STRETCH * self.mean) / math.sinh(STRETCH)
-        return Gaussian(_as_floats(self.to_env(self.mean)), _as_floats(self.std * pace))
+        return Gaussian(as_floats(self.to_env(self.mean)), as_floats(self.std * pace))
 
     def to_env(self, action: Tensor) -> Tensor:
         move = 2 * torch.sinh(STRETCH * action) / math.sinh(STRETCH)
@@ -174,7 +174,7 @@ class Categorical(Distribution):
         return -(log_p.exp() * log_p).sum(dim=-1)
 
     def outlook(self) -> Probabilities:
-        return Probabilities((_as_floats(self.logits.softmax(dim=-1)),))
+        return Probabilities((as_floats(self.logits.softmax(dim=-1)),))
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Bernoullis(Distribution):
     def outlook(self) -> Probabilities:
         on = self.logits.sigmoid()
         bits = torch.stack([1 - on, on], dim=-1).unbind(dim=1)  # b of (B, 2)
-        return Probabilities(tuple(map(_as_floats, bits)))
+        return Probabilities(tuple(map(as_floats, bits)))
 
 
 @dataclass(frozen=True)
@@ -287,8 +287,9 @@ class OptionalAnswer(Distribution):
     def outlook(self) -> Probabilities:
         given = self.gate.sigmoid()[:, None]
         shares = torch.cat([1 - given, given * self.symbols.softmax(dim=-1)], dim=1)
-        return Probabilities((_as_floats(shares),))
+        return Probabilities((as_floats(shares),))
 
 
-def _as_floats(values: Tensor) -> NDArray[np.float64]:
+def as_floats(values: Tensor) -> NDArray[np.float64]:
+    """`values` on the host, in double precision."""
     return values.detach().double().cpu().numpy()

@@ -11,13 +11,15 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from agents.policy.cells import CellsHead, view_in_cells
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork, context_shape
-from agents.policy.heads import GaussianHead, LogMoveHead, Repeater, make_head
+from agents.policy.heads import GaussianHead, Repeater, make_head
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.evaluation.policy import Policy
@@ -51,6 +53,7 @@ class GlimpsePolicy(nn.Module, Policy):
         observation_space: of a single row.
         components: the parts of the action.
         config: sizes and kinds.
+        view: of the picture, if there is one.
 
     Raises:
         ValueError: a value in `config` is invalid, or a space has no head or encoder.
@@ -61,6 +64,7 @@ class GlimpsePolicy(nn.Module, Policy):
         observation_space: spaces.Dict,
         components: Mapping[str, Component],
         config: NetworkConfig,
+        view: PictureView | None = None,
     ) -> None:
         super().__init__()
         check_network(config)
@@ -77,9 +81,14 @@ class GlimpsePolicy(nn.Module, Policy):
         context = context_shape(observation_space)
         self.core = make_core(config, config.glimpse_units, context)
         self.has_context = context is not None
+        cells = view_in_cells(observation_space, view)
+        if config.look_coordinates != "cells":
+            cells = None
         self.heads = nn.ModuleDict(
             {
-                name: make_head(name, component, config, units)
+                name: CellsHead(units, cells, config)
+                if name == "look" and cells
+                else make_head(name, component, config, units)
                 for name, component in components.items()
             }
         )
@@ -120,9 +129,7 @@ class GlimpsePolicy(nn.Module, Policy):
             repeated = None
             if name in self.repeaters:
                 repeated = self.repeaters[name](known, observation)
-            elif isinstance(head, LogMoveHead):
-                repeated = observation["location"]
-            heads[name] = head(known, repeated)
+            heads[name] = head(known, observation, repeated)
         value = self.baseline(apart)[:, 0]
         return Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32))), state
 
@@ -199,7 +206,9 @@ class GlimpsePolicy(nn.Module, Policy):
         env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
         with closing(gym.make(env_id, **env_kwargs)) as env:
             description = describe(env)
-        policy = cls(description.observation_space, description.components, network)
+        policy = cls(
+            description.observation_space, description.components, network, description.picture_view
+        )
         load_weights(policy, run)
         return policy.to(device).eval()
 
@@ -229,6 +238,6 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
                 "look_coordinates='log_move' turns moves into places: it needs a picture with "
                 "look='continuous'"
             )
-        return GlimpsePolicy(env.observation_space, env.components, config)
+        return GlimpsePolicy(env.observation_space, env.components, config, view)
 
     return make

@@ -26,13 +26,17 @@ from glimpse_envs.task import Component
 FIRST_STRENGTH = 2.0
 
 
+Observation = dict[str, Tensor]
+
+
 class Head(nn.Module, ABC):
     """From the core's output (B, units) to a distribution over one component of the action."""
 
     @abstractmethod
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Distribution:
-        """The distribution; `repeated` (B, n), if any, is added to its logits (see `Repeater`), or
-        is the place (B, 2) that a move starts from."""
+    def forward(
+        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+    ) -> Distribution:
+        """The distribution; `repeated` (B, n), if any, is added to its logits (see `Repeater`)."""
 
 
 class GaussianHead(Head):
@@ -49,18 +53,21 @@ class GaussianHead(Head):
         with torch.no_grad():
             self.log_std.fill_(float(np.log(std)))
 
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> DiagonalGaussian:
+    def forward(
+        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+    ) -> DiagonalGaussian:
         mean = self.mean(core).to(self.log_std.dtype)
         return DiagonalGaussian(mean.tanh(), self.log_std.exp())
 
 
 class LogMoveHead(GaussianHead):
-    """A move in symmetric-log coordinates from the place `repeated` (see `LogMove`)."""
+    """A move in symmetric-log coordinates from the present place (see `LogMove`)."""
 
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> LogMove:
-        assert repeated is not None, "a move needs the place that it starts from"
-        move = super().forward(core)
-        return LogMove(move.mean, move.std, repeated)
+    def forward(
+        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+    ) -> LogMove:
+        move = super().forward(core, observation)
+        return LogMove(move.mean, move.std, observation["location"])
 
 
 class LogitsHead(Head):
@@ -92,7 +99,9 @@ class LogitsHead(Head):
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits if repeated is None else logits + repeated
 
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> Distribution:
+    def forward(
+        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+    ) -> Distribution:
         return self.distribution(self.scores(core, repeated))
 
 
@@ -118,7 +127,9 @@ class OptionalAnswerHead(LogitsHead):
         logits = torch.cat([gate, symbols], dim=1)
         return logits if repeated is None else logits + repeated
 
-    def forward(self, core: Tensor, repeated: Tensor | None = None) -> OptionalAnswer:
+    def forward(
+        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+    ) -> OptionalAnswer:
         if repeated is not None:  # the blank's entry has no part in whether to answer
             repeated = torch.cat([torch.zeros_like(repeated[:, :1]), repeated[:, 1:]], dim=1)
         logits = self.scores(core, repeated)
@@ -140,7 +151,7 @@ class Repeater(nn.Module):
         self.strength = nn.Linear(units, len(parts))
         nn.init.constant_(self.strength.bias, FIRST_STRENGTH)
 
-    def forward(self, core: Tensor, observation: dict[str, Tensor]) -> Tensor:
+    def forward(self, core: Tensor, observation: Observation) -> Tensor:
         shown = [observation[key].flatten(1)[:, start:stop] for key, start, stop in self.parts]
         read = torch.stack(shown, dim=1)  # (B, parts, n)
         if self.bits:

@@ -43,10 +43,11 @@ class NetworkConfig:
     """Number of units of the recurrent core."""
     head_units: int = 128
     """Number of hidden units of the heads of looks, stops and values."""
-    look_coordinates: Literal["scene", "log_move"] = "scene"
-    """Coordinates in which a place to look at is chosen. scene: its own; log_move: the move from
-    the present place, on a symmetric-log scale, on which near looks are exact and far ones rough,
-    for large scenes."""
+    look_coordinates: Literal["scene", "log_move", "cells"] = "scene"
+    """Coordinates in which a place to look at is chosen. scene: its own, as in RAM; log_move: the
+    move from the present place, on a symmetric-log scale, on which near looks are exact and far
+    ones rough; cells: one of the cells that the glimpse shows. Looks at tiles, relative looks and
+    glimpses without square windows have no cells; there it means scene."""
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1."""

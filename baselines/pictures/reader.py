@@ -122,4 +122,4 @@ class RecurrentReader(PictureModel):
             seen = self.read(prepared, core)
             seen["remaining"] = scene.new_full((rows, 1), (budget - step - 1) / budget)
             state = self.core(self.glimpse_network(seen), state)
-            yield prepared, core, self.answer_head(state[0]).logits
+            yield prepared, core, self.answer_head(state[0], seen).logits

@@ -96,19 +96,19 @@ class SoftTiles(RecurrentReader):
         if self.network.detach_heads:
             core = core.detach()
         if keys is None:
-            weights = self.look(core).logits.softmax(dim=-1)  # (B, n)
+            weights = self.look.scores(core, None).softmax(dim=-1)  # (B, n)
             seen = (weights[:, None] @ values)[:, 0]
         else:
             seen = attend(
                 self.query(core), keys, values, score=self.score, temperature=self.temperature
             )
-        glimpse, location = seen.split([seen.shape[1] - 2, 2], dim=1)
-        return {"glimpse": glimpse.unflatten(1, self.picture.glimpse_shape), "location": location}
+        glimpse, location = seen[:, :-2], seen[:, -2:]
+        return {"glimpse": glimpse.reshape(-1, *self.picture.glimpse_shape), "location": location}
 
     def weights(self, prepared: Tiles, core: Tensor) -> Tensor:
         values, keys = prepared
         if keys is None:
-            weights = self.look(core).logits.softmax(dim=-1)  # (B, n)
+            weights = self.look.scores(core, None).softmax(dim=-1)  # (B, n)
         else:
             _, weights = attend(
                 self.query(core),

@@ -67,6 +67,10 @@ class LookSpace:
         span = self._half_span
         return (places - self._middle) / np.where(span > 0, span, np.inf)
 
+    def to_offsets(self, distances: NDArray) -> Floats:
+        """Distances (..., 2) in pixels, (x, y), to distances (..., 2) in look coordinates."""
+        return self.to_locations(self._middle + distances)
+
     def tile_centres(self, tile: int) -> Floats:
         """Locations (n, 2) of the centres of ceil(H / tile) x ceil(W / tile) tiles, row by row.
 

@@ -29,6 +29,17 @@ class Probabilities:
 
 
 @dataclass(frozen=True)
+class Places(Probabilities):
+    """Probabilities of a choice among k places to look at.
+
+    Attributes:
+        places: (n, k, 2) in look coordinates, (x, y).
+    """
+
+    places: Floats
+
+
+@dataclass(frozen=True)
 class Outlook:
     """Distributions over the next action, and the value.
 

@@ -1,0 +1,130 @@
+"""Looks at the cells that are seen: a hard choice among all cells of all scales of a glimpse.
+
+The choice is as fine near the gaze and as rough far from it as what is seen, and every scale is
+judged by the same weights: what is learned where the target is near tells where it is from afar.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.policy.distributions import Categorical, as_floats
+from agents.policy.heads import Head, Observation
+from agents.policy.networks import NetworkConfig
+from agents.training.row_draws import draw_rows
+from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.evaluation.outlook import Places
+
+BLOCK = 2
+"""A look goes to the middle of a block of so many by so many cells."""
+
+
+@dataclass(frozen=True)
+class Cells(Categorical):
+    """A look at one of the n blocks of cells that the present glimpse shows, or at the place in the
+    scene that is nearest to it. An action is a block's number, or a place (x, y) that a rule has
+    chosen, which counts as the nearest block.
+
+    Args:
+        logits: (B, n).
+        place: (B, 2) in [-1, 1], of the present glimpse.
+        offsets: (n, 2) in look coordinates, from there to the middles of the blocks.
+    """
+
+    place: Tensor
+    offsets: Tensor
+
+    def sample(self, generator: torch.Generator | None = None) -> Tensor:
+        """Draw a block a row, from one random number each: blocks are many."""
+        shares = self.logits.detach().softmax(dim=-1).cumsum(dim=-1)
+        drawn = draw_rows(
+            lambda shape: torch.rand(shape, generator=generator), (len(shares), 1), generator
+        )
+        within = drawn.to(shares) * shares[:, -1:]
+        return torch.searchsorted(shares, within, right=True)[:, 0].clamp(max=shares.shape[1] - 1)
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        if action.is_floating_point():
+            moves = (action - self.place)[:, None] - self.offsets
+            action = moves.square().sum(dim=-1).argmin(dim=1)
+        return super().log_prob(action)
+
+    def to_env(self, action: Tensor) -> Tensor:
+        if action.is_floating_point():
+            return action.clamp(-1.0, 1.0)
+        return (self.place + self.offsets[action]).clamp(-1.0, 1.0)
+
+    def from_env(self, action: NDArray) -> Tensor:
+        return torch.as_tensor(action).to(self.place)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        whole = super().joined([replace(part, offsets=part.offsets[:0]) for part in parts])
+        return replace(whole, offsets=parts[0].offsets)
+
+    def outlook(self) -> Places:
+        places = (self.place[:, None] + self.offsets).clamp(-1.0, 1.0)
+        return Places((as_floats(self.logits.softmax(dim=-1)),), as_floats(places))
+
+
+class CellsHead(Head):
+    """From the core's output and the glimpse to `Cells`. The logits of a scale's blocks come from a
+    hidden layer that sees this scale alone, as it is and by its contrast, and from the brightness
+    of the blocks, weighted by the core.
+
+    Args:
+        units: of the core's output.
+        view: of the picture; see `view_in_cells`.
+        config: sizes.
+    """
+
+    offsets: Tensor
+
+    def __init__(self, units: int, view: PictureView, config: NetworkConfig) -> None:
+        super().__init__()
+        self.size, sides = view.windows()
+        self.channels, self.scales = view.scene_shape[0], len(sides)
+        self.blocks = -(-self.size // BLOCK)
+        middles = (np.arange(self.blocks) + 0.5) / self.blocks - 0.5
+        x, y = np.meshgrid(middles, middles)
+        pixels = np.stack([x, y], axis=-1).reshape(-1, 2) * sides[:, None, None]  # (K, blocks², 2)
+        offsets = view.space.to_offsets(pixels.reshape(-1, 2))
+        as_tensor = torch.as_tensor(offsets, dtype=torch.get_default_dtype())
+        self.register_buffer("offsets", as_tensor, persistent=False)
+        hidden, values = config.head_units, self.channels * self.size**2
+        self.seen = nn.Linear(2 * values, hidden)
+        self.known = nn.Linear(units, self.scales * hidden)
+        self.logits = nn.Linear(hidden, self.blocks**2)
+        self.brightness = nn.Linear(units, self.scales)
+
+    def forward(
+        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+    ) -> Cells:
+        rows, scales = len(core), self.scales
+        glimpse = observation["glimpse"].view(rows, scales, -1)
+        contrast = glimpse - glimpse.mean(dim=-1, keepdim=True)
+        contrast = contrast / (contrast.square().mean(dim=-1, keepdim=True) + 1e-4).sqrt()
+        known = self.known(core).view(rows, scales, -1)
+        hidden = F.relu(self.seen(torch.cat([glimpse, contrast], dim=-1)) + known)
+        pictures = contrast.view(rows * scales, self.channels, self.size, self.size)
+        bright = F.adaptive_avg_pool2d(pictures.mean(dim=1, keepdim=True), self.blocks)
+        weighted = self.brightness(core)[..., None] * bright.view(rows, scales, -1)
+        logits = (self.logits(hidden) + weighted).flatten(1)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return Cells(logits, observation["location"], self.offsets)
+
+
+def view_in_cells(space: spaces.Dict, view: PictureView | None) -> PictureView | None:
+    """`view` where observations of `space` show one glimpse of square windows and a look is a
+    place; else None."""
+    if view is None or view.look != "continuous" or not view.window_sides:
+        return None
+    glimpse = (len(view.window_sides) * view.scene_shape[0], view.glimpse_size, view.glimpse_size)
+    return view if "glimpse" in space.spaces and space["glimpse"].shape == glimpse else None

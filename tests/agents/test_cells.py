@@ -1,0 +1,178 @@
+"""Looks at the cells that are seen: a choice among places that the glimpse itself shows."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from agents.algorithms.reinforce import Reinforce
+from agents.episodes.rollout import play_episodes
+from agents.policy.cells import BLOCK, Cells, CellsHead
+from agents.policy.distributions import Categorical
+from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from glimpse_envs.episodes.description import describe
+from tests.support.episodes import make_vector, view_of
+from tests.support.reference import retina
+from tests.support.same_runs import assert_repeats_and_resumes
+from tests.support.tiny import tiny_config, tiny_network
+
+SAMPLES = 20_000
+CELLS = tiny_network(look_coordinates="cells")
+TRANSLATED = "Glimpse/TranslatedGlyphs-v0"
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def cells(rows: int = 3, blocks: int = 5) -> Cells:
+    logits = 2 * torch.randn(rows, blocks, generator=seeded(1), dtype=torch.float64)
+    place = torch.rand(rows, 2, generator=seeded(2), dtype=torch.float64) - 0.5
+    return Cells(logits, place, torch.rand(blocks, 2, generator=seeded(3), dtype=torch.float64))
+
+
+def policy_for(env_id: str, **env_kwargs: Any) -> GlimpsePolicy:
+    torch.manual_seed(0)
+    return policy_maker(CELLS)(describe(gym.make(env_id, **env_kwargs)))
+
+
+def test_numbers_of_blocks_have_the_chances_of_a_categorical() -> None:
+    mine, theirs = cells(), Categorical(cells().logits)
+    actions = torch.tensor([0, 4, 2])
+    assert torch.equal(mine.log_prob(actions), theirs.log_prob(actions))
+    assert torch.equal(mine.entropy(), theirs.entropy())
+    assert torch.equal(mine.mode(), theirs.mode())
+
+
+def test_blocks_are_drawn_by_their_chances() -> None:
+    logits = torch.tensor([[0.0, 1.0, -2.0, -40.0, 0.5]]).expand(SAMPLES, 5)
+    drawn = Cells(logits, torch.zeros(SAMPLES, 2), torch.zeros(5, 2)).sample(seeded())
+    expected = logits[0].softmax(dim=-1)
+    found = torch.bincount(drawn, minlength=5) / SAMPLES
+    assert ((found - expected).abs() <= 4 * (expected * (1 - expected) / SAMPLES).sqrt()).all()
+
+
+def test_a_rules_place_goes_to_the_environment_as_it_is_and_counts_as_the_nearest_block() -> None:
+    choice = cells()
+    number = torch.tensor([3, 0, 1])
+    middles = choice.place + choice.offsets[number]
+    near = choice.from_env((middles + 1e-4).numpy())
+    torch.testing.assert_close(choice.to_env(near), (middles + 1e-4).clamp(-1.0, 1.0))
+    assert torch.equal(choice.log_prob(near), choice.log_prob(number))
+    torch.testing.assert_close(choice.to_env(number), middles.clamp(-1.0, 1.0))
+
+
+def test_joined_rows_are_those_of_the_parts() -> None:
+    whole = cells()
+    first, rest = (
+        Cells(whole.logits[part], whole.place[part], whole.offsets)
+        for part in (slice(0, 1), slice(1, 3))
+    )
+    joined = Cells.joined([first, rest])
+    for name, value in vars(whole).items():
+        assert torch.equal(getattr(joined, name), value)
+
+
+def brightest(glimpse: Tensor, scale: int) -> int:
+    """The number of the block that is brightest in one scale of a glimpse (K, g, g)."""
+    size = glimpse.shape[-1] // BLOCK
+    blocks = glimpse[scale].reshape(size, BLOCK, size, BLOCK).mean(dim=(1, 3))
+    return scale * size**2 + int(blocks.argmax())
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("scale", [0, 1, 2])
+def test_a_look_at_the_brightest_block_goes_to_what_is_seen(scale: int, inside: bool) -> None:
+    """One white pixel in a black scene lies within half a block, and half of itself, of where the
+    look goes."""
+    envs = make_vector(TRANSLATED, 1, inside=inside)
+    head: Any = policy_maker(CELLS)(describe(envs)).heads["look"]
+    view = view_of(envs)
+    reach = BLOCK * view.window_sides[scale] / view.glimpse_size / 2 + 0.5
+    side, rng = view.scene_shape[-1], np.random.default_rng(0)
+    limits = view.space.to_pixels(np.array([[-1.0, -1.0], [1.0, 1.0]]))
+    for location in rng.uniform(-1, 1, (40, 2)):
+        gaze_x, gaze_y = gaze = view.space.to_pixels(location)
+        apart = rng.uniform(-0.4, 0.4, 2) * view.window_sides[scale]
+        x, y = np.clip(gaze + apart, 0, side - 1).astype(int)
+        scene = np.zeros((side, side))
+        scene[y, x] = 1.0
+        glimpse = retina(scene[None], gaze_x, gaze_y, view.glimpse_size, 3)
+        number = torch.tensor([brightest(torch.as_tensor(glimpse), scale)])
+        choice = Cells(torch.zeros(1, 1), torch.as_tensor(location)[None], head.offsets)
+        place = view.space.to_pixels(choice.to_env(number).numpy())
+        assert (np.abs(place - np.clip([x + 0.5, y + 0.5], *limits)) <= reach).all()
+
+
+def test_scales_that_show_the_same_are_judged_the_same() -> None:
+    policy = policy_for(TRANSLATED)
+    head: Any = policy.heads["look"]
+    torch.nn.init.zeros_(head.known.weight), torch.nn.init.zeros_(head.known.bias)
+    torch.nn.init.zeros_(head.brightness.weight), torch.nn.init.ones_(head.brightness.bias)
+    glimpse = torch.rand(2, 1, 12, 12, generator=seeded()).expand(2, 3, 12, 12)
+    core, location = torch.rand(2, 8), torch.zeros(2, 2)
+    logits = head(core, {"glimpse": glimpse, "location": location}).logits.view(2, 3, -1)
+    torch.testing.assert_close(logits[:, 0], logits[:, 2])
+    assert logits[0, 0].std() > 0
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        (TRANSLATED, {"look": "tiles"}),
+        (TRANSLATED, {"look": "relative"}),
+        (TRANSLATED, {"history": True}),
+        ("Glimpse/Copy-v0", {}),
+    ],
+)
+def test_looks_without_cells_keep_their_own_heads(env_id: str, kwargs: dict[str, Any]) -> None:
+    assert not isinstance(policy_for(env_id, **kwargs).heads["look"], CellsHead)
+    assert isinstance(policy_for(TRANSLATED).heads["look"], CellsHead)
+
+
+@pytest.mark.parametrize("gaze", ["random", "oracle"])
+def test_a_rules_gaze_is_not_moved_to_a_cell(gaze: Any) -> None:
+    config = tiny_config(env_id=TRANSLATED, network=CELLS, gaze=gaze)
+    plain = tiny_config(env_id=TRANSLATED, gaze=gaze)
+    played = []
+    for one in (config, plain):
+        learner = Reinforce(one)
+        assert learner.model.name.endswith(f"{gaze} glimpses")
+        played.append(play_episodes(learner.env, learner.policy, learner.choose))
+        learner.close()
+    for mine, other in zip(played[0].observations, played[1].observations, strict=True):
+        np.testing.assert_allclose(mine["location"], other["location"], atol=1e-6)
+
+
+@pytest.mark.parametrize("coordinates", ["cells", "log_move"])
+def test_rows_that_stop_early_leave_the_looks_of_the_others_alone(coordinates: Any) -> None:
+    network = tiny_network(look_coordinates=coordinates)
+    config = tiny_config(env_kwargs={"budget": 6, "stop": True}, network=network)
+    learner = Reinforce(config)
+    metrics = [learner.update(0.0) for _ in range(4)]
+    assert all(np.isfinite(one["loss/policy"]) for one in metrics)
+    learner.close()
+
+
+@pytest.mark.learning
+def test_a_run_repeats_and_resumes(tmp_path: Path) -> None:
+    assert_repeats_and_resumes(Reinforce, tiny_config(env_id=TRANSLATED, network=CELLS), tmp_path)
+
+
+@pytest.mark.learning
+def test_cells_learn_to_look_at_a_digit_far_away() -> None:
+    """From a uniform first glimpse, in a scene that takes several looks to cross."""
+    kwargs = {"scene_size": 200, "scales": 5, "budget": 4}
+    network = tiny_network(look_coordinates="cells", glimpse_units=64, core_units=64, head_units=32,
+                           what_units=64, detach_heads=False)  # fmt: skip
+    config = tiny_config(env_id=TRANSLATED, env_kwargs=kwargs, network=network, batch_size=128,
+                         episodes=128 * 150, learning_rate=4e-3, look_signal="probability",
+                         curriculum="distance")  # fmt: skip
+    learner = Reinforce(config)
+    errors = [learner.update(step / 150)["error"] for step in range(150)]
+    learner.close()
+    assert np.mean(errors[-20:]) < 0.5
