@@ -20,7 +20,7 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 HEADER = (
     "side", "model", "error %", "95 % interval", "building", "reading", "choosing and answering",
-    "update: building", "reading", "choosing and answering", "multiply-adds", "images",
+    "update: building", "reading", "choosing and answering", "multiply-adds", "batch", "images",
 )  # fmt: skip
 
 
@@ -60,6 +60,8 @@ class ScalingPoint:
     """95 % Wilson interval of `error_percent`."""
     scenes: Number
     """Test scenes that it was scored on."""
+    batch_size: Number
+    """Of inference and update."""
     images: Number
     """Training images."""
     core_seconds: Amount
@@ -73,8 +75,6 @@ class Scaling:
     __pydantic_config__ = STRICT
 
     env_id: str
-    batch_size: Number
-    """Of inference and update."""
     minutes: Amount
     """Of one core that each model was trained for."""
     precision: str
@@ -135,6 +135,7 @@ def scaling_table(scaling: Scaling) -> str:
                 f"{low:.2f} to {high:.2f}",
                 *(f"{time:,.0f}" if time >= 100 else f"{time:.3g}" for time in times),
                 adds,
+                str(point.batch_size),
                 count(point.images),
             ]
         )

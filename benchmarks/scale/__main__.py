@@ -1,29 +1,33 @@
 """How cost grows with the scene's side: `python -m benchmarks.scale --record results/comparison`.
 
-One model of each kind (hard, soft, full view) at scenes of 60 to 960 pixels a side: the cost of a
-scene, part by part, and the error after the same time of training. With each doubling of the side
-the retina gains a scale, so that its coarsest window covers the same share of the scene, and the
-pieces of clutter double. A second run keeps what is trained and scored.
+One model of each kind (hard, soft, full view) by its preset at scenes of 60 to 1,920 pixels a side:
+the cost of a scene, part by part, and the error after the same time of training. With each doubling
+of the side the retina gains a scale, so that its coarsest window covers the same share of the
+scene, and the pieces of clutter double. Batches are those of the presets, less where their scenes
+or activations need too much memory. A second run keeps what is trained and scored.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 import tyro
 
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from agents.training.precision import UsedPrecision, fastest_precision
-from benchmarks.comparison.contender_runs import score_contender, train_contender
-from benchmarks.comparison.contenders import CONTENDERS
+from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
+from benchmarks.tables.table import preset
+from benchmarks.whole_runs import train_to_end
 from glimpse_envs.evaluation.provenance import git_revision, hardware
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import read_records
+from glimpse_envs.evaluation.records import read_records, write_record
 from report.figures.scaling import draw_scaling
 from report.scaling import (
     Milliseconds,
@@ -33,22 +37,22 @@ from report.scaling import (
     write_scaling,
 )
 
-MODELS = ("reinforce", "draw", "full_strong")
-"""Names in `benchmarks.comparison.contenders.CONTENDERS`: hard, soft and full view."""
+MODELS = {"reinforce": 2**30, "gaussian_window": 2**27, "full_view": 2**25}
+"""Algorithm with a preset for pictures -> the most pixels that a batch of it may have."""
 
 
 @dataclass(frozen=True)
 class ScalingConfig:
     """Measure cost and error against the scene's side."""
 
-    sides: tuple[int, ...] = (60, 120, 240, 480, 960)
+    sides: tuple[int, ...] = (60, 120, 240, 480, 960, 1920)
     """Sides of the scenes in pixels."""
-    minutes: float = 2.0
+    minutes: float = 10.0
     """Length of each training in minutes of CPU time on one core."""
     episodes: int = 2_000
     """Number of test episodes to score on."""
-    batch_size: int = 32
-    """Number of episodes played at once in training, scoring and timing."""
+    batch_size: int | None = None
+    """Number of episodes played at once, where it is less than that of the presets."""
     repeats: int = 6
     """Number of timed bursts of each model, of which the fastest of each part is recorded."""
     env_id: str = "Glimpse/ClutteredGlyphs-v0"
@@ -75,11 +79,15 @@ def scene_arguments(side: int) -> dict[str, Any]:
 
 def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingConfig:
     """The training of `model`, a name in `MODELS`, at a side in pixels."""
-    return CONTENDERS[model].config(
-        scaling.env_id,
-        scene_arguments(side),
+    start: TrainingConfig = preset("pictures", model)
+    wanted = min(start.batch_size, scaling.batch_size or start.batch_size)
+    most = max(1, min(wanted, MODELS[model] // side**2))
+    return replace(
+        start,
+        env_id=scaling.env_id,
+        env_kwargs=scene_arguments(side),
         minutes=scaling.minutes,
-        batch_size=scaling.batch_size,
+        batch_size=wanted if most == wanted else 2 ** int(math.log2(most)),
         precision=scaling.precision,
         seed=scaling.seed,
         # An update of a big scene takes seconds.
@@ -96,7 +104,7 @@ def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseco
     try:
         for side, model in cases:
             config = training_config(scaling, model, side)
-            timed.append(make_timed(CONTENDERS[model].algorithm, config))
+            timed.append(make_timed(model, config))
         return dict(zip(cases, best_times(timed, scaling.repeats), strict=True))
     finally:
         for each in timed:
@@ -107,16 +115,20 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
     """Train and score `model` at a side, or read its score.
 
     Raises:
-        RunError: see `train_contender`.
+        RunError: see `benchmarks.whole_runs.train_to_end`.
     """
     folder = scaling.out / f"{model}-{side}"
-    run = train_contender(model, training_config(scaling, model, side), folder)
+    config = training_config(scaling, model, side)
+    run = train_to_end(ALGORITHMS[model], config, folder)
     if (folder / "score").is_dir():
         for record in read_records(folder / "score")[0]:
             if record.headline.episodes == scaling.episodes:
                 return record
-    options = {"batch_size": scaling.batch_size, "progress": True}
-    return score_contender(model, run, folder / "score", episodes=scaling.episodes, **options)
+    rows = min(config.batch_size, 256)
+    scores = score_run(run, episodes=scaling.episodes, batch_size=rows, progress=True)
+    record = make_record(run, scores, "by its preset, on scenes of another size")
+    write_record(record, folder / "score")
+    return record
 
 
 def measure(scaling: ScalingConfig) -> Scaling:
@@ -147,13 +159,13 @@ def measure(scaling: ScalingConfig) -> Scaling:
                 error_percent=round(100 * (1 - score.success), 4),
                 interval_percent=(round(100 * (1 - high), 4), round(100 * (1 - low), 4)),
                 scenes=score.episodes,
+                batch_size=training_config(scaling, model, side).batch_size,
                 images=record.episodes,
                 core_seconds=record.seconds * record.cores,
             )
         )
     return Scaling(
         env_id=scaling.env_id,
-        batch_size=scaling.batch_size,
         minutes=scaling.minutes,
         precision=scaling.precision,
         hardware=hardware(1),
@@ -166,7 +178,9 @@ def _check(scaling: ScalingConfig) -> None:
     if not scaling.sides or min(scaling.sides) < 1 or len(set(scaling.sides)) < len(scaling.sides):
         raise ValueError(f"sides={scaling.sides} must be counts of pixels, each given once")
     check_positive(scaling, "minutes")
-    check_counts(scaling, "episodes", "batch_size", "repeats")
+    check_counts(scaling, "episodes", "repeats")
+    if scaling.batch_size is not None:
+        check_counts(scaling, "batch_size")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -143,8 +143,17 @@ def _start(recipe: FromRecord | FromPreset, results: Path) -> Any:
         record = read_record(path)
         kind = ALGORITHMS[record.algorithm].config
         return config_from_json(kind, record.config, str(path), record.revision)
+    return preset(recipe.preset, recipe.algorithm)
+
+
+def preset(name: str, algorithm: str) -> Any:
+    """The config of an algorithm in a preset of agents or baselines.
+
+    Raises:
+        ValueError: there is none.
+    """
     for presets in (AGENT_PRESETS, BASELINE_PRESETS):
-        for config in presets.get(recipe.preset, ()):
-            if config.algorithm == recipe.algorithm:
+        for config in presets.get(name, ()):
+            if config.algorithm == algorithm:
                 return config
-    raise ValueError(f"there is no preset {recipe.preset!r} of {recipe.algorithm!r}")
+    raise ValueError(f"there is no preset {name!r} of {algorithm!r}")

@@ -28,6 +28,7 @@ _DASHES: dict[Kind, str] = {
 # Name -> colour and marker: others for models that stand in one panel.
 _NUMBERS = {
     "Reinforce LSTM": 0,
+    "Reinforce LSTM, looks at cells": 5,
     "A2C LSTM": 1,
     "PPO LSTM": 2,
     "Reinforce LSTM, random glimpses": 4,

@@ -61,8 +61,8 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
     _draw_multiply_adds(adds, scaling, styles)
     _draw_error_by_cost(by_cost, scaling, styles)
     rows[0].suptitle(
-        f"{scaling.minutes:g} core-minutes of training at each side, batches of "
-        f"{scaling.batch_size}, {scaling.precision}, {scaling.hardware}",
+        f"{scaling.minutes:g} core-minutes of training at each side, "
+        f"{scaling.precision}, {scaling.hardware}",
         fontsize=10,
     )
     save_figure(figure, path)

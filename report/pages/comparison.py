@@ -190,7 +190,7 @@ def _settings(groups: Sequence[Group]) -> list[str]:
 
 def _scaling_blocks(scaling: Scaling) -> list[str]:
     return [
-        f"`{scaling.env_id}`, batches of {scaling.batch_size}, products in {scaling.precision}, "
+        f"`{scaling.env_id}`, products in {scaling.precision}, "
         f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
         f"test scenes ({scaling.hardware}, revision {short_revision(scaling.revision)}).",
         f"![Cost and error against the scene's side]({_relative(SCALING_FIGURE)})",

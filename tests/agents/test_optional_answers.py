@@ -106,7 +106,7 @@ def test_each_component_has_the_head_of_its_space(
     torch.manual_seed(0)
     config = tiny_network()
     made = make_head(name, Component(space, optional=optional), config)
-    choice = made(torch.randn(ROWS, config.core_units))
+    choice = made(torch.randn(ROWS, config.core_units), {})
     assert type(choice) is kind
     parameters = [part for part in vars(choice).values() if isinstance(part, Tensor)]
     assert sum(part.numel() for part in parameters) == ROWS * logits
@@ -119,7 +119,7 @@ def test_each_component_has_the_head_of_its_space(
 def test_heads_of_half_precision_decide_in_float32() -> None:
     for space in (spaces.MultiBinary(3), spaces.MultiDiscrete([2, 2])):
         made = make_head("look", Component(space), tiny_network()).to(torch.bfloat16)
-        choice = made(torch.zeros(1, 8, dtype=torch.bfloat16))
+        choice = made(torch.zeros(1, 8, dtype=torch.bfloat16), {})
         assert choice.logits.dtype == torch.float32
 
 

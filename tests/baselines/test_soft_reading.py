@@ -93,7 +93,7 @@ def test_soft_tiles_read_the_mean_of_hard_looks_by_the_same_head() -> None:
     model.look.logits[-1].bias.normal_(generator=torch.Generator().manual_seed(1))  # type: ignore[index]
     core = core_output(1).expand(len(SCENES), -1)
     seen = model.read(model.prepare(scenes()), core)
-    looks = model.look(core[:1].expand(samples, -1)).sample(torch.Generator().manual_seed(2))
+    looks = model.look(core[:1].expand(samples, -1), {}).sample(torch.Generator().manual_seed(2))
     for row, scene in enumerate(SCENES):
         for name, values in all_tiles(setting, scene).items():
             drawn = values[looks]

@@ -18,9 +18,14 @@ from agents.training.loop import train
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.setting import Setting
-from benchmarks.comparison import contender_runs
 from benchmarks.scale import __main__ as command
-from benchmarks.scale.__main__ import MODELS, ScalingConfig, main, scene_arguments
+from benchmarks.scale.__main__ import (
+    MODELS,
+    ScalingConfig,
+    main,
+    scene_arguments,
+    training_config,
+)
 from benchmarks.scale.part_times import (
     Stopwatch,
     TimedEnv,
@@ -29,6 +34,7 @@ from benchmarks.scale.part_times import (
     best_times,
     make_timed,
 )
+from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.records import RecordError
 from glimpse_envs.evaluation.runs import RunError
 from report.figures import scaling as scaling_plot
@@ -46,7 +52,7 @@ from tests.support.tiny import tiny_config, tiny_network
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NAMES = ("Reinforce LSTM", "Soft DRAW window LSTM", "Full view strong")
+NAMES = ("Reinforce LSTM, looks at cells", "Soft DRAW window LSTM", "Full view strong")
 SIDES = (60, 120, 240, 480, 960)
 
 
@@ -62,10 +68,9 @@ def a_scaling() -> Scaling:
             update = Milliseconds(0.01 * area, 2 * reading, 3 * answering)
             error = min(90.0, 2.0 * side / 60)
             interval = (error - 1, error + 1)
-            points.append(
-                ScalingPoint(side, name, spent, update, 1e6, error, interval, 2000, 5000, 120.0)
-            )
-    return Scaling("Glimpse/ClutteredGlyphs-v0", 32, 2.0, "float32", "a core", "abc", tuple(points))
+            score = (1e6, error, interval, 2000)
+            points.append(ScalingPoint(side, name, spent, update, *score, 32, 5000, 120.0))
+    return Scaling("Glimpse/ClutteredGlyphs-v0", 2.0, "float32", "a core", "abc", tuple(points))
 
 
 # What is timed as what
@@ -227,6 +232,21 @@ def test_the_scene_grows_and_so_does_the_retina() -> None:
     }
 
 
+def test_batches_are_the_presets_less_where_scenes_are_large() -> None:
+    scaling = ScalingConfig()
+    sizes = {
+        (model, side): training_config(scaling, model, side).batch_size
+        for model in MODELS
+        for side in scaling.sides
+    }
+    assert sizes["reinforce", 60] == preset("pictures", "reinforce").batch_size
+    assert sizes["full_view", 60] == preset("pictures", "full_view").batch_size
+    for (model, side), rows in sizes.items():
+        assert rows * side**2 <= MODELS[model]
+        assert rows >= 8
+    assert training_config(replace(scaling, batch_size=4), "reinforce", 60).batch_size == 4
+
+
 @pytest.mark.learning
 def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -254,7 +274,7 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     def never(*args: Any, **kwargs: Any) -> None:
         raise AssertionError("what is scored is not scored again")
 
-    monkeypatch.setattr(contender_runs, "score_run", never)
+    monkeypatch.setattr(command, "score_run", never)
     main(arguments)
     again = read_scaling(tmp_path / "record")
     assert again is not None
@@ -270,7 +290,7 @@ def test_an_interrupted_training_is_not_scored(
     )
     monkeypatch.setattr("agents.train.train", lambda *a, **k: train(*a, **k, stop_after=1))
     with pytest.raises(RunError, match="interrupted; the same command goes on"):
-        command.train_and_score(scaling, MODELS[0], 32)
+        command.train_and_score(scaling, "reinforce", 32)
 
 
 @pytest.mark.parametrize(
