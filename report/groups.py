@@ -110,6 +110,11 @@ class Group:
         return f"{self.seeds} runs"
 
     @property
+    def claims(self) -> bool:
+        """Whether the rules for a claim are met."""
+        return self.seeds >= CLAIM_SEEDS and self.first.headline.episodes >= CLAIM_EPISODES
+
+    @property
     def core_minutes(self) -> float:
         """Of training, a mean over the seeds."""
         return fmean(record.seconds * record.cores / 60 for record in self.records)

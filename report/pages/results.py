@@ -94,7 +94,7 @@ def headline(groups: Sequence[Group]) -> str:
         [
             table(heads, rows) if rows else "Nothing is measured yet.",
             f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
-            f"other kind. Fewer than {CLAIM_SEEDS} seeds give no claim; a number with † was not "
+            f"other kind; rows with claims come before single runs. Fewer than {CLAIM_SEEDS} seeds give no claim; a number with † was not "
             f"checked against its paper. All models, sources and records: [{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]
@@ -112,10 +112,15 @@ def _headlines(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
         main = env_id == MAIN_ID and group.first.env_kwargs.keys() <= NEUTRAL_KWARGS
         if main or (fitting and group.kind == "hard" and model.gaze == "learned"):
             key = env_id, KINDS.index(group.kind), model.gaze
-            if key not in best or group.error < best[key][0].error:
+            if key not in best or _rank(group) < _rank(best[key][0]):
                 best[key] = group, fitting[0] if fitting else None
     order = sorted(best, key=lambda key: (key[0] != MAIN_ID, _place(key[0], known), *key[1:]))
     return [best[key] for key in order][:MOST_ROWS]
+
+
+def _rank(group: Group) -> tuple[bool, float]:
+    """Claims come first, then the lowest error."""
+    return not group.claims, group.error
 
 
 def _place(env_id: str, known: Sequence[str]) -> int:

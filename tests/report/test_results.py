@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from glimpse_envs.evaluation.record import Model, Record
 from report.figures import results as figure_of_results
 from report.grouping import group_runs
+from report.groups import CLAIM_SEEDS
 from report.markdown import bullets
 from report.page import Places
 from report.pages.results import MOST_ROWS, headline, results_page
@@ -163,6 +164,12 @@ def test_the_readme_has_the_best_of_each_kind_in_few_rows() -> None:
     assert "Soft" in rows[2]
     assert "Full view" in rows[3]
     assert all("Reinforce LSTM |" in row for row in rows[4:])
+
+
+def test_the_readme_prefers_a_claim_to_a_better_single_run() -> None:
+    claim = [on_mnist(error=3.0, seed=seed) for seed in range(CLAIM_SEEDS)]
+    text = headline(group_runs(as_runs([*claim, on_mnist(error=2.0, config={"episodes": 2})])))
+    assert row_of(text, "Reinforce")[3:5] == [str(CLAIM_SEEDS), "3.00"]
 
 
 # The figure
