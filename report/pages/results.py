@@ -94,8 +94,9 @@ def headline(groups: Sequence[Group]) -> str:
         [
             table(heads, rows) if rows else "Nothing is measured yet.",
             f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
-            f"other kind; rows with claims come before single runs. Fewer than {CLAIM_SEEDS} seeds give no claim; a number with † was not "
-            f"checked against its paper. All models, sources and records: [{PAGE}]({PAGE}).",
+            f"other kind; rows with claims come before single runs. Fewer than {CLAIM_SEEDS} seeds "
+            "give no claim; a number with † was not checked against its paper. All models, sources "
+            f"and records: [{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]
     )
