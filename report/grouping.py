@@ -17,7 +17,17 @@ from report.markdown import setting
 from report.runs import Run
 
 NEUTRAL_KWARGS = frozenset(
-    {"budget", "split", "copies", "autoreset_mode", "render_mode", "reveal", "reward", "history"}
+    {
+        "budget",
+        "split",
+        "copies",
+        "autoreset_mode",
+        "render_mode",
+        "reveal",
+        "reward",
+        "history",
+        "overhang",
+    }
 )
 """Arguments that change how an agent is trained or dealt scenes, not what the task is."""
 

@@ -1,5 +1,6 @@
 """The options of all learners, and their checks."""
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -64,6 +65,9 @@ class TrainingConfig(RunConfig):
     and the rest by Adam."""
     learning_rate: float = 1e-3
     """Greatest learning rate; it decays along a cosine to 0."""
+    weight_decay: float = 0.0
+    """Share of each weight, in units of the learning rate, that an update takes off (decoupled
+    weight decay, Loshchilov & Hutter 2019)."""
     warmup: float = 0.01
     """Share of the training, in [0, 1), over which the learning rate rises linearly from 0."""
     max_gradient_norm: float = 5.0
@@ -99,9 +103,9 @@ def check_config(config: TrainingConfig) -> None:
     counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
     check_counts(config, *counts)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
-    for name in ("validate_every", "validation_episodes"):
+    for name in ("validate_every", "validation_episodes", "weight_decay"):
         value = getattr(config, name)
-        if value < 0:
+        if not 0 <= value < math.inf:
             raise ValueError(f"{name}={value} must be at least 0")
     if not 0 <= config.warmup < 1:
         raise ValueError(f"warmup={config.warmup} must be at least 0 and below 1")

@@ -28,6 +28,8 @@ class Rates(Protocol):
     def optimizer(self) -> Kind: ...
     @property
     def learning_rate(self) -> float: ...
+    @property
+    def weight_decay(self) -> float: ...
 
 
 class Optimizer:
@@ -36,18 +38,21 @@ class Optimizer:
     Args:
         model: whose parameters are learned. A module in it may have `stacked`, name of a matrix ->
             number of matrices stacked in it.
-        config: kind and first learning rate.
+        config: kind, first learning rate and weight decay.
     """
 
     def __init__(self, model: nn.Module, config: Rates) -> None:
         learned = {name: p for name, p in model.named_parameters() if p.requires_grad}
         matrices = [n for n in learned if config.optimizer == "muon" and _is_hidden(learned[n])]
         others = [p for name, p in learned.items() if name not in matrices]
-        self._parameters, rate = list(learned.values()), config.learning_rate
+        self._parameters = list(learned.values())
+        rate, decay = config.learning_rate, config.weight_decay
         self._parts: dict[str, torch.optim.Optimizer] = {}
         self._blocks: list[tuple[nn.Parameter, nn.Parameter, slice]] = []
         if others:
-            self._parts["adam"] = torch.optim.Adam(others, lr=rate, fused=True)
+            self._parts["adam"] = torch.optim.Adam(
+                others, lr=rate, weight_decay=decay, decoupled_weight_decay=True, fused=True
+            )
         if matrices:
             stacked = _stacked(model)
             for name in matrices:
@@ -55,7 +60,7 @@ class Optimizer:
             self._parts["muon"] = torch.optim.Muon(
                 [block for block, _, _ in self._blocks],
                 lr=rate,
-                weight_decay=0.0,
+                weight_decay=decay,
                 adjust_lr_fn="match_rms_adamw",
             )
 

@@ -20,6 +20,7 @@ RATE, UNITS = 0.01, 48
 class Rates:
     optimizer: Kind = "muon"
     learning_rate: float = RATE
+    weight_decay: float = 0.0
 
 
 def with_gradients(model: nn.Module) -> dict[str, torch.Tensor]:
@@ -59,6 +60,21 @@ def test_biases_and_thin_matrices_are_learned_by_adam(kind: Kind) -> None:
     Optimizer(model, Rates(kind)).step()
     for name, parameter in model.named_parameters():
         torch.testing.assert_close((parameter - before[name]).abs().max().item(), RATE)
+
+
+@pytest.mark.parametrize("kind", ["adam", "muon"])
+def test_weight_decay_takes_a_share_off_every_weight(kind: Kind) -> None:
+    """Without a gradient's pull: the moves with and without it differ by rate x decay x weight."""
+    moves = []
+    for decay in (0.0, 0.1):
+        torch.manual_seed(0)
+        model = LSTMCore(UNITS, UNITS)
+        before = with_gradients(model)
+        Optimizer(model, Rates(kind, weight_decay=decay)).step()
+        moves.append({name: p.detach() - before[name] for name, p in model.named_parameters()})
+    for name, weight in before.items():
+        apart = moves[1][name] - moves[0][name]
+        torch.testing.assert_close(apart, -RATE * 0.1 * weight, rtol=1e-3, atol=1e-6)
 
 
 def test_what_is_not_learned_stays() -> None:

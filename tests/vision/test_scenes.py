@@ -103,6 +103,23 @@ def test_a_centred_picture_is_the_image() -> None:
     np.testing.assert_array_equal(hidden.boxes, np.tile([-1, -1, 1, 1], (8, 1)))
 
 
+def test_training_images_may_stick_out_and_test_images_do_not() -> None:
+    examples = sources.load("glyphs", "train")
+    hidden = hidden_of(CENTRED, 300, 0, overhang=2)
+    moves = np.rint(in_pixels(hidden.boxes, 28)).astype(int)[:, :2]
+    assert {tuple(move) for move in moves.tolist()} == {
+        (x, y) for x in range(-2, 3) for y in range(-2, 3)
+    }
+    for row, (scene, (x, y)) in enumerate(zip(pixels(hidden.scenes), moves, strict=True)):
+        index = below(words_of(1, 0, TRAIN_SCENE, row)[0], len(examples))
+        padded = np.pad(examples.images[index], ((0, 0), (2, 2), (2, 2)))
+        np.testing.assert_array_equal(scene, padded[:, 2 - y : 30 - y, 2 - x : 30 - x])
+    tested = make_vector(CENTRED, 8, split="test", overhang=2).reset(seed=0)[1]["target_box"]
+    np.testing.assert_array_equal(tested, np.tile([-1, -1, 1, 1], (8, 1)))
+    with pytest.raises(ValueError, match="overhang=28 must be less than 28"):
+        make_vector(CENTRED, 1, overhang=28)
+
+
 def test_the_digit_lies_in_its_box_and_nothing_elsewhere() -> None:
     hidden = hidden_of(TRANSLATED, 50, 1)
     boxes = np.rint(in_pixels(hidden.boxes, 60)).astype(int)

@@ -27,6 +27,8 @@ class ImageScene(Scene):
         scene_size: the scene's side in pixels, at least the image's.
         clutter: number of pieces.
         clutter_size: a piece's side in pixels, at most the image's.
+        overhang: the most pixels by which the image may stick out of the scene, on each side, under
+            the split "train" alone, so that fewer scenes repeat.
 
     Raises:
         ValueError: the image does not fit into the scene, or a piece into the image.
@@ -35,10 +37,17 @@ class ImageScene(Scene):
     dtype = np.uint8
 
     def __init__(
-        self, *, split: str, source: str, scene_size: int, clutter: int = 0, clutter_size: int = 8
+        self,
+        *,
+        split: str,
+        source: str,
+        scene_size: int,
+        clutter: int = 0,
+        clutter_size: int = 8,
+        overhang: int = 0,
     ) -> None:
         check_integers(1, scene_size=scene_size, clutter_size=clutter_size)
-        check_integers(0, clutter=clutter)
+        check_integers(0, clutter=clutter, overhang=overhang)
         size = int(scene_size)
         info = sources.describe(source)
         channels, height, width = info.image_shape
@@ -52,12 +61,18 @@ class ImageScene(Scene):
                 f"clutter_size={clutter_size} must be at most {min(height, width)}, the side of "
                 f"the images of source={source!r} that the pieces are cut from"
             )
+        if overhang >= min(height, width):
+            raise ValueError(
+                f"overhang={overhang} must be less than {min(height, width)}, the side of the "
+                f"images of source={source!r}: a part of each is to be seen"
+            )
         check_memory(20 * clutter, clutter=clutter)  # random words
         self.shape = (channels, size, size)
         self.question = f"Which {info.kind} is it?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
         self._clutter, self._clutter_size = clutter, clutter_size
+        self._overhang = int(overhang) if split == "train" else 0
 
     @property
     def num_scenes(self) -> int | None:
@@ -76,6 +91,7 @@ class ImageScene(Scene):
             boxes,
             self._clutter,
             self._clutter_size,
+            self._overhang,
         )
 
 
@@ -89,6 +105,7 @@ def _draw(
     boxes: Floats,
     clutter: int,
     piece: int,
+    overhang: int,
 ) -> None:
     images, image_labels = examples
     count, _, h, w = images.shape
@@ -100,8 +117,12 @@ def _draw(
         scene = canvas[n]
         scene[:] = 0
         add_pieces(scene, words[3:], images, piece)
-        row, column = below(words[1], height - h + 1), below(words[2], width - w + 1)
-        add(scene[:, 1 + row : 1 + row + h, 1 + column : 1 + column + w], images[index])
+        row = below(words[1], height - h + 1 + 2 * overhang) - overhang
+        column = below(words[2], width - w + 1 + 2 * overhang) - overhang
+        top, left = max(row, 0), max(column, 0)
+        bottom, right = min(row + h, height), min(column + w, width)
+        image = images[index][:, top - row : bottom - row, left - column : right - column]
+        add(scene[:, 1 + top : 1 + bottom, 1 + left : 1 + right], image)
         labels[n] = image_labels[index]
         boxes[n] = column, row, column + w, row + h
 
