@@ -1,6 +1,7 @@
 """The table of trained settings on the page on training, from `results/benchmarks/trials.json`."""
 
 import json
+from statistics import median
 from typing import Any
 
 from report.markdown import short_revision, table
@@ -29,4 +30,15 @@ def _block(record: dict[str, Any]) -> str:
         f"point are noise ({record['hardware']}, revision {short_revision(record['revision'])})."
     )
     heads = ("settings", "episodes", "error", "")
-    return f"{about}\n\n{table(heads, rows)}"
+    return "\n\n".join([about, table(heads, rows), *_longer(record)])
+
+
+def _longer(record: dict[str, Any]) -> list[str]:
+    """The sentence on the preset's longer runs, where there are some."""
+    if not record.get("long_errors"):
+        return []
+    errors = ", ".join(f"{error:.2%}" for error in record["long_errors"])
+    return [
+        f"The preset after {record['long_minutes']:g} core-minutes, by seed: {errors}; the median "
+        f"is {median(record['long_errors']):.2%} (RAM's test error is 4.04 %)."
+    ]
