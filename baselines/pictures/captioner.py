@@ -99,8 +99,7 @@ class Captioner(Baseline):
         self.gate = nn.Linear(units, 1)
         self.embed = nn.Linear(words, config.word_units, bias=False)
         self.core = nn.LSTMCell(config.word_units + size, units)
-        self.from_core = nn.Linear(units, config.word_units)
-        self.from_seen = nn.Linear(size, config.word_units, bias=False)
+        self.deep = nn.Linear(units + size, config.word_units)
         self.word = nn.Linear(config.word_units, words)
 
     places: Tensor  # (n, 2), middles of the cells
@@ -112,16 +111,17 @@ class Captioner(Baseline):
     def forward(self, observation: Observation) -> Answers:
         """Answers to `scene` (B, C, H, W), each after the words of `last_action` (B, T, words);
         `asked` (B, T) is 0 beyond the last word."""
-        state, logits, weights = self.look_at(observation["scene"]), [], []
-        for word in observation["last_action"].unbind(dim=1):
-            state, scores, attention = self.step(state, word)
-            logits.append(scores)
+        last = self.embed(observation["last_action"].transpose(0, 1))  # (T, B, word_units)
+        state, found, weights = self.look_at(observation["scene"]), [], []
+        for word in last:
+            state, seen, attention = self.step(state, word)
+            found.append(torch.cat([state.hidden, seen], dim=1))
             weights.append(attention)
         losses = {}
         if self.config.doubly_stochastic:
             penalty = doubly_stochastic(torch.stack(weights), observation["asked"].T)
             losses["doubly_stochastic"] = self.config.doubly_stochastic * penalty
-        return Answers(torch.stack(logits), losses=losses)
+        return Answers(self.write(last, torch.stack(found)), losses=losses)
 
     def look_at(self, scene: Tensor) -> CaptionerState:
         """The state before the first word about `scene` (B, C, H, W)."""
@@ -132,11 +132,11 @@ class Captioner(Baseline):
         hidden, cell = self.first(values.mean(dim=1)).tanh().chunk(2, dim=1)
         return CaptionerState(values, self.key(values), hidden, cell)
 
-    def step(self, state: CaptionerState, word: Tensor) -> tuple[CaptionerState, Tensor, Tensor]:
-        """Read, and write a word after `word` (B, words), one-hot, or zeros at first.
+    def step(self, state: CaptionerState, last: Tensor) -> tuple[CaptionerState, Tensor, Tensor]:
+        """Read before the word that comes after the embedded one, `last` (B, word_units).
 
         Returns:
-            the next state, logits (B, words), and the attention (B, n) to each cell.
+            the next state, what is read (B, D), and the attention (B, n) to each cell.
         """
         values, keys, hidden, cell = state
 
@@ -146,10 +146,14 @@ class Captioner(Baseline):
 
         seen, weights = attend(self.query(hidden), keys, values, score=score, need_weights=True)
         seen = self.gate(hidden).sigmoid() * seen
-        last = self.embed(word)
         hidden, cell = self.core(torch.cat([last, seen], dim=1), (hidden, cell))
-        logits = self.word(last + self.from_core(hidden) + self.from_seen(seen))
-        return CaptionerState(values, keys, hidden, cell), logits, weights
+        return CaptionerState(values, keys, hidden, cell), seen, weights
+
+    def write(self, last: Tensor, found: Tensor) -> Tensor:
+        """Logits (..., words) of the word after the embedded one, `last` (..., word_units), from
+        the LSTM's output and what is read, side by side, `found` (..., units + D)."""
+        logits: Tensor = self.word(last + self.deep(found))
+        return logits
 
     # --- Playing: its own words -------------------------------------------------------------------
 
@@ -180,7 +184,7 @@ class Captioner(Baseline):
     def _play(
         self, observation: dict[str, NDArray], state: Any, start: NDArray[np.bool_] | None
     ) -> tuple[CaptionerState, Tensor, Tensor]:
-        """`step` of the rows, those of new episodes with a state of their own."""
+        """The next state, logits (B, words) and attention (B, n); rows of new episodes begin."""
         seen = self.as_tensors(observation)
         if state is None:
             state = self.look_at(seen["scene"])
@@ -189,7 +193,9 @@ class Captioner(Baseline):
             fresh = self.look_at(seen["scene"][new])
             pairs = zip(state, fresh, strict=True)
             state = CaptionerState(*(old.index_copy(0, new, part) for old, part in pairs))
-        return self.step(state, seen["last_action"])
+        last = self.embed(seen["last_action"])
+        state, read, weights = self.step(state, last)
+        return state, self.write(last, torch.cat([state.hidden, read], dim=1)), weights
 
 
 def doubly_stochastic(weights: Tensor, asked: Tensor) -> Tensor:

@@ -102,8 +102,8 @@ def test_attention_adds_up_to_1_over_cells_and_pixels() -> None:
     observation = make_vector(ENV_ID, 5, view="full").reset(seed=0)[0]
     state = model.look_at(torch.as_tensor(observation["scene"]))
     assert state.values.shape == (5, 8 * 8, 4 * 4 + 2)
-    _, logits, weights = model.step(state, torch.zeros(5, 22))
-    assert logits.shape == (5, 22)
+    _, seen, weights = model.step(state, torch.zeros(5, 16))
+    assert seen.shape == (5, 4 * 4 + 2)
     assert weights.shape == (5, 64)
     torch.testing.assert_close(weights.sum(dim=1), torch.ones(5))
     maps = model.attention(observation)
