@@ -25,13 +25,16 @@ class Batch(NamedTuple):
     observation: Observation
     targets: Tensor  # (T, B) int64, the right answers; T = 1 where one answer ends the episode
     lengths: NDArray[np.int64]  # (B,), 0 where nothing has a length
+    asked: Tensor | None = None  # (T, B) bool, where a word is asked; None: everywhere
 
 
 class SupervisedLearner(GradientLearner):
     """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
     On pictures the last answer counts, or every one where the environment pays all; on tapes every
-    symbol and the nothing after the last one.
+    symbol and the nothing after the last one; of a description every word, each after the right
+    words before it (teacher forcing). The error of descriptions is the share of wrong words, which
+    does not fall to 0 where two descriptions are right.
 
     A sampled read is learned by REINFORCE, as in D-NTM (Gulcehre et al. 2016, section 4.2): the
     reward is the log-likelihood of the right answers, less a baseline that is learned from the
@@ -55,7 +58,7 @@ class SupervisedLearner(GradientLearner):
         setting = Setting.of(config.env_id, config.env_kwargs)
         every = config.supervise == "all" or setting.every_answer_counts
         self.first_scored = 0 if every else -1
-        self.first_final = 0 if setting.answers_in_sequence else -1
+        self.first_final = 0 if setting.answers_in_sequence or setting.words else -1
         env = gym.make_vec(
             config.env_id,
             num_envs=config.batch_size,
@@ -78,14 +81,20 @@ class SupervisedLearner(GradientLearner):
         with autocast(self.device, self.config.torch_precision):
             answers = self.policy(batch.observation)
         missed = cross_entropies(answers.logits[self.first_scored :], batch.targets)
+        if batch.asked is not None:
+            missed = missed * batch.asked
         parts = {"answer": missed.mean(), **answers.losses}
         if answers.log_probs is not None:
             parts |= read_losses(answers, -missed.detach())
         norm = self.descend(torch.stack(list(parts.values())).sum(), **parts)
         final = answers.logits[self.first_final :].argmax(dim=-1)  # (T, B) or (1, B)
-        success = (final == batch.targets).all(dim=0)
-        self.record_success(batch.lengths, success)
-        error = 1.0 - success.float().mean().item()
+        right = final == batch.targets
+        if batch.asked is None:
+            success = right.all(dim=0)
+            self.record_success(batch.lengths, success)
+            error = 1.0 - success.float().mean().item()
+        else:
+            error = 1.0 - right[batch.asked].float().mean().item()
         return {
             **{f"loss/{name}": part.item() for name, part in parts.items()},
             "error": error,
@@ -98,11 +107,34 @@ class SupervisedLearner(GradientLearner):
         """Deal fresh episodes to all rows."""
         observation, info = self.env.reset()
         lengths = info.get("length", np.zeros(self.env.num_envs, np.int64)).copy()
+        tensors = self.policy.as_tensors(observation)
+        if self.policy.setting.words:
+            return self._deal_words(tensors, lengths)
+        target = torch.as_tensor(self._answer_nothing()["target"]).to(self.device)
+        return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
+
+    def _deal_words(self, observation: Observation, lengths: NDArray[np.int64]) -> Batch:
+        """The right descriptions: after a wrong word the next one that is right is still told.
+
+        In the observation `last_action` (B, T, words) is the right word before each, and `asked`
+        (B, T) 1 where there is one, 0 beyond the last.
+        """
+        told = [self._answer_nothing() for _ in range(self.policy.setting.words)]
+        targets, asked = (
+            torch.as_tensor(np.stack([info[name] for info in told])).to(self.device)
+            for name in ("target", "target_mask")
+        )
+        none, like = observation["last_action"], observation["scene"]
+        before = F.one_hot(targets[:-1], none.shape[-1]).to(like)
+        words = torch.cat([none[None], before]).transpose(0, 1)
+        observation = observation | {"last_action": words, "asked": asked.T.to(like)}
+        return Batch(observation, targets, lengths, asked)
+
+    def _answer_nothing(self) -> dict[str, Any]:
+        """A copy of what is told of all rows after answer 0."""
         space: Any = self.env.action_space
         *_, info = self.env.step({"answer": np.zeros(space["answer"].shape, np.int64)})
-        target = torch.as_tensor(info["target"]).to(self.device)
-        tensors = self.policy.as_tensors(observation)
-        return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
+        return {name: np.array(info[name]) for name in ("target", "target_mask") if name in info}
 
 
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:

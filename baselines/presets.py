@@ -8,6 +8,7 @@ from baselines.memories.key_value_memory import KeyValueConfig
 from baselines.memories.lstm_memory import LSTMMemoryConfig
 from baselines.memories.ntm import NTMConfig
 from baselines.pictures.attention_sampling import AttentionSamplingConfig
+from baselines.pictures.captioner import CaptionerConfig
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindowConfig
 from baselines.pictures.patch_selection import PatchSelectionConfig
@@ -33,6 +34,7 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         SoftTilesConfig(),
         SpatialTransformerConfig(),
         FullViewConfig(),
+        CaptionerConfig(learning_rate=2e-3),
     ),
     "megapixel": (  # as published, each on its own variant of the scenes
         AttentionSamplingConfig(

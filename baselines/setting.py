@@ -20,6 +20,8 @@ class PictureScene:
     view: PictureView
     glimpse_space: spaces.Dict  # an agent's observations
     budget: int  # T, an agent's glimpses
+    words: int = 0  # the most of a description, a word a step; 0 where none is asked for
+    moves: bool = False  # another picture is shown at every step, and answered
 
     @property
     def glimpse_shape(self) -> tuple[int, ...]:
@@ -58,14 +60,38 @@ class Setting:
 
     @property
     def picture(self) -> PictureScene:
-        """The scene, of a picture.
+        """The scene, of a picture that is answered once.
 
         Raises:
-            ValueError: the environment hides something else.
+            ValueError: the environment hides something else, or asks for a description.
         """
         if not isinstance(self.scene, PictureScene):
             raise ValueError(f"{self.env_id} hides no picture (C, H, W)")
+        if self.scene.words:
+            raise ValueError(
+                f"{self.env_id} asks for several answers, one after another; of the baselines "
+                "captioner writes words, all others answer a picture once"
+            )
         return self.scene
+
+    @property
+    def described(self) -> PictureScene:
+        """The scene, of a picture that is described word by word.
+
+        Raises:
+            ValueError: the environment asks for no description of a picture.
+        """
+        if not isinstance(self.scene, PictureScene) or not self.scene.words:
+            raise ValueError(
+                f"{self.env_id} asks for no description of a picture, word by word; "
+                "Glimpse/DescribeScene-v0 does"
+            )
+        return self.scene
+
+    @property
+    def words(self) -> int:
+        """The most words of a description; 0 where none is asked for."""
+        return self.scene.words if isinstance(self.scene, PictureScene) else 0
 
     @property
     def sequence(self) -> SequenceScene:
@@ -89,7 +115,7 @@ class Setting:
 
         Raises:
             ValueError: the environment hides neither a picture, nor a tape, nor a table, or asks
-                for no answer, or for several in turn.
+                for no answer, or for several in turn without showing the last one.
         """
         whole = _describe(env_id, full_view(env_id, env_kwargs))
         if "answer" not in whole.components:
@@ -101,16 +127,25 @@ class Setting:
         assert isinstance(answer, spaces.Discrete | spaces.MultiDiscrete)
         choices = answer.n if isinstance(answer, spaces.Discrete) else answer.nvec[0]
         if shape is not None and len(shape) == 3:
-            if whole.budget is not None and whole.budget > 1 and not whole.fixed_steps:
-                raise ValueError(
-                    f"{env_id} asks for several answers, one after another; the baselines answer a "
-                    "picture once"
-                )
+            steps, words = whole.budget or 1, 0
+            if steps > 1 and not whole.fixed_steps:
+                if "last_action" not in whole.observation_space.spaces:
+                    raise ValueError(
+                        f"{env_id} asks for several answers, one after another, and does not show "
+                        "the last one; the baselines answer a picture once or describe it"
+                    )
+                words = steps
             # The full view, of one step, has neither the agents' budget nor a dense reward.
             seen = _describe(env_id, {**full_view(env_id, env_kwargs), "view": "glimpse"})
             assert seen.picture_view is not None
             assert seen.budget is not None
-            picture = PictureScene(seen.picture_view, seen.observation_space, seen.budget)
+            picture = PictureScene(
+                seen.picture_view,
+                seen.observation_space,
+                seen.budget,
+                words,
+                steps > 1 and not words,
+            )
             dense = seen.answer_reward is not None and seen.answer_reward < 1.0
             return cls(env_id, picture, int(choices), every_answer_counts=dense)
         if shape is not None and len(shape) == 2 and whole.levels is not None:

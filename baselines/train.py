@@ -13,6 +13,7 @@ from baselines.memories.lstm_memory import LSTMMemory
 from baselines.memories.ntm import NTM
 from baselines.model import Baseline
 from baselines.pictures.attention_sampling import AttentionSampling
+from baselines.pictures.captioner import Captioner
 from baselines.pictures.full_view import FullView
 from baselines.pictures.gaussian_window import GaussianWindow
 from baselines.pictures.patch_selection import PatchSelection
@@ -27,6 +28,7 @@ MODELS: dict[str, type[Baseline]] = {
     "spatial_transformer": SpatialTransformer,
     "attention_sampling": AttentionSampling,
     "patch_selection": PatchSelection,
+    "captioner": Captioner,
     "full_view": FullView,
     "ntm": NTM,
     "key_value_memory": KeyValueMemory,

@@ -20,6 +20,7 @@ from report.pages import (
     notebook,
     records,
     results,
+    scenes,
     speed,
     trials,
 )
@@ -32,6 +33,7 @@ PAGES = (
     Page("results", (".",), results.publish),
     Page("comparison", ("comparison",), comparison.publish),
     Page("memory", ("memory", "benchmarks"), memory.publish),
+    Page("scenes", (scenes.FOLDER,), scenes.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
     Page("speed", ("benchmarks",), speed.publish),
     Page("trials", ("benchmarks",), trials.publish),

@@ -33,8 +33,9 @@ class PolicyGradientConfig(AgentConfig):
     """Teacher of the answer: the label, by cross-entropy (RAM's hybrid), or the reward alone."""
     look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
     """Reward of looks for an answer. reward: the environment's, as in RAM; probability or
-    log_likelihood: that of the right answer, which varies less. With --answer-by reward always the
-    environment's."""
+    log_likelihood: that of the right answer, which varies less; of a description, which is paid as
+    a whole, the mean over its words, added to the environment's. With --answer-by reward always
+    the environment's."""
     look_weight: float = 0.1
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
@@ -63,6 +64,9 @@ def learning_signal(
     success = (answers == trajectory.targets).to(log_likelihood.dtype)
     score = log_likelihood.detach()
     score = score.exp() if look_signal == "probability" else score
+    if not trajectory.answer_reward.any():  # a right word alone earns nothing
+        words = trajectory.target_mask.sum(dim=0).clamp(min=1)
+        return trajectory.rewards + trajectory.target_mask * score / words
     return trajectory.rewards + trajectory.answer_reward * trajectory.target_mask * (
         score - success
     )

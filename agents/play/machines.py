@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.play.controls import names_of
 from agents.play.frames import Json, frame_of
@@ -67,10 +68,14 @@ class Machine:
         act, task = as_act(self.policy, self._env, deterministic=True), self._env.task
         state, start, seen = None, np.ones(1, np.bool_), Seen()
         frames = self._inner_frames(_batch(observation))
-        soft, ended, total = bool(frames), False, 0.0
+        soft, reads, ended, total = bool(frames), bool(frames), False, 0.0
         while not ended:
             batch, infos = _batch(observation), _batch(info)
-            if not soft:
+            maps = None if soft else self.policy.attention(batch, state, start)
+            if maps is not None:
+                frames.append(_lit(task.picture(0, ""), maps[0, -1]))
+                reads = True
+            elif not soft:
                 outlook = self.policy.outlook(batch, state, start)
                 frames.append(self._frame(task.picture(0, ""), seen, outlook))
             action, state = act(batch, state, start, infos)
@@ -79,7 +84,7 @@ class Machine:
             observation, reward, terminated, truncated, info = self._env.step(step)
             ended, total = terminated or truncated, total + reward
         last = self._frame(task.picture(0, ""), seen, None)
-        if soft:
+        if reads:
             last["frame"]["image"] = frames[-1]["frame"]["image"]
         success = info.get("is_success")
         return {
@@ -88,7 +93,7 @@ class Machine:
             "frames": [*frames, last],
             "success": None if success is None else bool(success),
             "return": total,
-            "soft": soft,
+            "soft": reads,
         }
 
     def _frame(self, picture: AnyPicture, seen: Seen, outlook: Outlook | None) -> Json:
@@ -105,15 +110,18 @@ class Machine:
         maps, answers = self.policy.attention(observation), self.policy.answers(observation)
         if maps is None or answers is None:
             return []
-        picture = self._env.task.picture(0, "")
-        assert isinstance(picture, Picture), "attention is shared out over pixels"
-        frames = []
-        for shares, answer in zip(maps[0], answers[0], strict=True):
-            answered = self._names["answer"][answer]
-            lit = replace(picture, scene=light_up(picture.scene, shares), answer=answered)
-            shown = frame_of(lit)
-            frames.append({"frame": shown, "eye": shown})
-        return frames
+        picture, names = self._env.task.picture(0, ""), self._names["answer"]
+        return [
+            _lit(replace(picture, answer=names[answer]), shares)
+            for shares, answer in zip(maps[0], answers[0], strict=True)
+        ]
+
+
+def _lit(picture: AnyPicture, shares: NDArray[np.float32]) -> Json:
+    """A frame of the picture, lit where its pixels have greater `shares` (H, W)."""
+    assert isinstance(picture, Picture), "attention is shared out over pixels"
+    shown = frame_of(replace(picture, scene=light_up(picture.scene, shares)))
+    return {"frame": shown, "eye": shown}
 
 
 def outlook_of(outlook: Outlook, picture: AnyPicture, view: PictureView | None) -> Json:

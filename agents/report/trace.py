@@ -26,7 +26,8 @@ class Trace:
         boxes: (E, T, 2) width and height of that box, in look units.
         lengths: (E,) of what is hidden; 0 where nothing has a length.
         attention: (T', H, W) mean share of attention of a pixel at each glimpse that a model of the
-            full view takes inside itself; None where it takes none.
+            full view takes inside itself, all steps one after another, over the episodes that had
+            the step; None where it takes none.
     """
 
     alive: NDArray[np.bool_]
@@ -54,7 +55,7 @@ class Witness:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._batches: list[list[dict[str, NDArray[Any]]]] = []
-        self._maps: list[NDArray[np.float32]] = []
+        self._maps: list[tuple[NDArray[np.float64], int]] = []  # of each step, sum and rows
         self._lengths: list[NDArray[np.int64]] = []
 
     def sees(
@@ -70,9 +71,12 @@ class Witness:
             self._batches.append([])
             lengths = info.get("length", np.zeros(len(alive), np.int64))
             self._lengths.append(np.asarray(lengths)[alive])  # a copy
-            maps = self._policy.attention(observation)
-            if maps is not None:
-                self._maps += list(maps[alive])
+        maps = self._policy.attention(observation, state, start)
+        if maps is not None:
+            step = len(self._batches[-1])
+            before, rows = self._maps[step] if step < len(self._maps) else (0.0, 0)
+            total = before + maps[alive].sum(axis=0, dtype=np.float64)
+            self._maps[step : step + 1] = [(total, rows + int(alive.sum()))]
         outlook = self._policy.outlook(observation, state, start)
         choice = None if outlook is None else outlook.choices.get("answer")
         offsets, sizes = _from_target(latest_location(observation), info, len(alive))
@@ -111,7 +115,8 @@ class Witness:
                 spare[1] = (0, longest - len(steps))
                 batches.append(np.pad(array, spare))  # False in `alive`
             joined[name] = np.concatenate(batches)
-        attention = np.stack(self._maps).mean(axis=0, dtype=np.float64) if self._maps else None
+        means = [total / rows for total, rows in self._maps]
+        attention = np.concatenate(means) if means else None
         return Trace(
             lengths=np.concatenate(self._lengths),
             attention=attention,

@@ -7,7 +7,8 @@
 - `multiply_adds`: of the model (as defined in `agents.scoring.multiply_adds`) and of reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
   cell: 4 K C g g a glimpse; other sensors declare theirs. Soft attention multiplies filters or
-  weights with the scene, or with all tiles; a network on the whole scene has no separate reading.
+  weights with the scene, or with all tiles; a network on the whole scene has no separate reading,
+  nor has a model that describes it word by word, whose attention reads its own features.
 - `cells_read`: of a tape or a table, cells that reading touched, each time; in place of all these.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
@@ -83,20 +84,21 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             values, multiply_adds, reading = _count_inside(policy, observation)
             touched = np.full(len(values), float(np.prod(observation["scene"].shape[-2:])))
         elif seen.reading is None:
-            values = np.array([float(np.prod(observation["scene"].shape[1:]))])
-            multiply_adds, reading = _count_steps(policy, env, observation, 1), 0.0
-            touched = np.array([float(np.prod(observation["scene"].shape[-2:]))])
+            share = _taken(evaluation).mean(axis=0)
+            # A scene that stands still is delivered once.
+            shown = np.cumsum(share) if seen.fixed_steps else np.ones(len(share))
+            values = shown * float(np.prod(observation["scene"].shape[1:]))
+            multiply_adds, reading = _on_average(policy, env, observation, share), 0.0
+            touched = np.full(len(share), float(np.prod(observation["scene"].shape[-2:])))
         else:
-            steps = int(evaluation.glimpses.max())
-            taken = np.arange(steps) < evaluation.glimpses[:, None]  # (episodes, T)
-            share = taken.mean(axis=0)  # (T,)
+            taken = _taken(evaluation)
+            share = taken.mean(axis=0)
             looks = np.cumsum(share)
             if seen.reading.cells:
                 return Costs({"cells_read": round(float(looks[-1] * seen.reading.cells), 3)}, {})
             values, read = looks * seen.reading.values, looks * seen.reading.multiply_adds
             reading = read[-1]
-            network = _count_steps(policy, env, observation, steps)
-            multiply_adds = read + np.cumsum(np.diff(network, prepend=0.0) * share)
+            multiply_adds = read + _on_average(policy, env, observation, share)
             assert seen.picture_view is not None
             assert evaluation.locations is not None
             touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
@@ -183,6 +185,23 @@ def area_of_union(rectangles: NDArray[np.float64]) -> NDArray[np.float64]:
     boxes = spans[..., None, :, 0] & spans[..., :, None, 1]  # (n, T, rows, columns)
     covered = np.logical_or.accumulate(boxes, axis=1).astype(np.float64)
     return np.einsum("ntij,ni,nj->nt", covered, sizes[..., 1], sizes[..., 0], optimize=True)
+
+
+def _taken(evaluation: Evaluation) -> NDArray[np.bool_]:
+    """(episodes, T), which steps each episode has."""
+    return np.arange(int(evaluation.glimpses.max())) < evaluation.glimpses[:, None]
+
+
+def _on_average(
+    policy: Any,
+    env: gym.vector.VectorEnv,
+    observation: dict[str, NDArray],
+    share: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The mean multiply-adds (T,) of deciding on 1, 2, ... observations of an episode, where the
+    `share` (T,) of all episodes is that long."""
+    steps = _count_steps(policy, env, observation, len(share))
+    return np.cumsum(np.diff(steps, prepend=0.0) * share)
 
 
 def _count_steps(

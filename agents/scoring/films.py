@@ -44,8 +44,8 @@ def film_episodes(
     """Play `scenes` of the test split with the policy's likeliest actions.
 
     With `reveal="seen"` the frames show what the agent has seen so far, all else being black. Of a
-    model that takes soft glimpses inside itself, each has a frame: the scene, lit where it is
-    read.
+    model that takes soft glimpses inside itself, or reads softly before each of its answers, each
+    has a frame: the scene, lit where it is read.
 
     Returns:
         The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
@@ -61,20 +61,25 @@ def film_episodes(
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
         state, ended, start = None, False, np.ones(1, np.bool_)
-        frames = []
+        frames, read = [], []
         first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, reveal == "seen")
         while not ended:
             frames.append(np.asarray(env.render()))
             batch = {name: value[None] for name, value in observation.items()}
             infos = {name: np.asarray(value)[None] for name, value in info.items()}
+            maps = None if inside else policy.attention(batch, state, start)
             action, state = act(batch, state, start, infos)
             start = np.zeros(1, np.bool_)
             step = {name: value[0] for name, value in action.items()}
             observation, _, terminated, truncated, info = env.step(step)
             ended = terminated or truncated
+            if maps is not None:
+                caption = f"step {len(read) + 1}: every pixel is read"
+                read.append(_lit(task.picture(0, ""), maps[0, -1], caption, reveal == "seen"))
         frames += [np.asarray(env.render())] * LAST
-        films.append([*inside, *inside[-1:] * LAST] if inside else frames)
+        soft = inside or read
+        films.append([*soft, *soft[-1:] * LAST] if soft else frames)
         scanpaths.append(draw_scanpath(task.picture(0, "")))
     env.close()
     return films, scanpaths
@@ -108,22 +113,25 @@ def _inner_glimpses(
     legend: bool,
 ) -> Frames:
     """A frame for each soft glimpse that a model takes inside itself; none where it takes none."""
-    maps, answers = policy.attention(observation), policy.answers(observation)
+    answers = policy.answers(observation)
+    maps = None if answers is None else policy.attention(observation)
     if maps is None or answers is None:
         return []
+    frames = []
+    for number, (shares, answer) in enumerate(zip(maps[0], answers[0], strict=True), 1):
+        answered = replace(picture, answer=names[answer] if names else str(answer))
+        caption = f"soft glimpse {number} of {len(maps[0])}: every pixel is read"
+        frames.append(_lit(answered, shares, caption, legend))
+    return frames
+
+
+def _lit(
+    picture: AnyPicture, shares: NDArray[np.float32], caption: str, legend: bool
+) -> NDArray[np.uint8]:
+    """A frame of the picture, lit where its pixels have greater `shares` (H, W)."""
     assert isinstance(picture, Picture), "attention is shared out over pixels"
-    return [
-        draw_frame(
-            replace(
-                picture,
-                scene=light_up(picture.scene, shares),
-                answer=names[answer] if names else str(answer),
-                caption=f"soft glimpse {number} of {len(maps[0])}: every pixel is read",
-            ),
-            legend=legend,
-        )
-        for number, (shares, answer) in enumerate(zip(maps[0], answers[0], strict=True), 1)
-    ]
+    lit = replace(picture, scene=light_up(picture.scene, shares), caption=caption)
+    return draw_frame(lit, legend=legend)
 
 
 def write_showcase(

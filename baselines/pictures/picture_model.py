@@ -16,7 +16,8 @@ class PictureConfig(BaselineConfig):
 
 
 class PictureModel(Baseline):
-    """Classifies a picture, once after each of the glimpses that it takes inside itself.
+    """Classifies a picture, once after each of the glimpses that it takes inside itself, and a
+    picture that moves anew at every step.
 
     Raises:
         ValueError: the setting hides no picture.
@@ -26,6 +27,7 @@ class PictureModel(Baseline):
         super().__init__(setting, config)
         self.picture = setting.picture
 
-    def answers(self, observation: dict[str, NDArray]) -> NDArray:
-        """The likeliest answers (B, T) after each inner glimpse; `predict` gives the last."""
-        return self.likeliest(observation).T
+    def answers(self, observation: dict[str, NDArray]) -> NDArray | None:
+        """The likeliest answers (B, T) after each inner glimpse, of which `predict` gives the last;
+        None where the picture moves, and an episode has an answer of `predict` at each step."""
+        return None if self.picture.moves else self.likeliest(observation).T

@@ -104,7 +104,12 @@ class RecurrentReader(PictureModel):
     def forward(self, observation: Observation) -> Answers:
         return Answers(torch.stack([logits for *_, logits in self._glimpses(observation["scene"])]))
 
-    def attention(self, observation: dict[str, NDArray]) -> NDArray[np.float32]:
+    def attention(
+        self,
+        observation: dict[str, NDArray],
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float32]:
         """How each inner glimpse shares itself out over the pixels, (B, T, H, W)."""
         with torch.no_grad():
             glimpses = self._glimpses(self.as_tensors(observation)["scene"])

@@ -12,13 +12,14 @@ from agents.training.config import TrainingConfig
 from agents.training.resuming import settled
 from benchmarks.tables.memory import MEMORY
 from benchmarks.tables.pictures import PICTURES
+from benchmarks.tables.scenes import SCENES
 from benchmarks.tables.table import Row, Table
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
 from report.runs import Run, read_runs
 
 # The one list of tables; a new one is a file and a row.
-TABLES: dict[str, Table] = {table.name: table for table in (PICTURES, MEMORY)}
+TABLES: dict[str, Table] = {table.name: table for table in (PICTURES, MEMORY, SCENES)}
 
 
 @dataclass(frozen=True)

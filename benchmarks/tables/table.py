@@ -18,6 +18,7 @@ from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_record
 from report.references.memory import MEMORY_REFERENCES, MemoryReference
 from report.references.pictures import LEARNED, REFERENCES, Reference
+from report.references.scenes import SCENE_REFERENCES
 
 ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **BASELINES}
 """All algorithms that a row may train."""
@@ -39,7 +40,7 @@ class FromPreset:
     """The settings of a preset of `agents.presets` or `baselines.presets`.
 
     Args:
-        preset: pictures, tapes or tables.
+        preset: pictures, megapixel, tapes or tables.
         algorithm: one that has this preset.
     """
 
@@ -116,9 +117,9 @@ def published(env_id: str, glimpses: int, model: Model = LEARNED) -> Reference:
     """The published errors of an environment, a budget and a kind of model.
 
     Raises:
-        ValueError: `report.references.pictures` has none.
+        ValueError: neither `report.references.pictures` nor `.scenes` has one.
     """
-    for reference in REFERENCES:
+    for reference in (*REFERENCES, *SCENE_REFERENCES):
         if (reference.env_id, reference.glimpses, reference.model) == (env_id, glimpses, model):
             return reference
     raise ValueError(f"no published number of {env_id} with {glimpses} glimpses, {model.name}")

@@ -75,10 +75,16 @@ class Policy:
         inside itself, the last those of `predict`; None where it takes none."""
         return None
 
-    def attention(self, observation: Observation) -> NDArray[np.float32] | None:
+    def attention(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float32] | None:
         """Return how a model of the full view of pictures shares its attention out (n, T, H, W),
-        at each of the glimpses that it takes inside itself: at least 0, each adding up to 1 over
-        the pixels; None where it takes none."""
+        at each of the glimpses that it takes inside itself before what `predict` would choose,
+        given the same: at least 0, each adding up to 1 over the pixels; None where it takes
+        none."""
         return None
 
     def cells_read(self, cells: int) -> float | None:

@@ -157,8 +157,7 @@ def _cells(group: Group, reference: Reference | None) -> list[str]:
         *score_cells(group),
         _span([count(run.episodes) for run in group.records]),
         f"{group.core_minutes:.0f}",
-        _compared(group, reference.paper, reference.dagger) if reference else UNKNOWN,
-        _compared(group, reference.best_public) if reference else UNKNOWN,
+        *(against(group, reference) if reference else [UNKNOWN] * 2),
         group.standing,
     ]
 
@@ -172,6 +171,12 @@ def _missing_row(reference: Reference) -> list[str]:
         short(reference.env_id), reference.budget, reference.model.name, "0", "not measured yet",
         *[UNKNOWN] * 3, f"{paper}{reference.dagger}", best, *[UNKNOWN] * 2,
     ]  # fmt: skip
+
+
+def against(group: Group, reference: Reference) -> tuple[str, str]:
+    """The paper's error and the best public one, and where the group's interval lies."""
+    paper = _compared(group, reference.paper, reference.dagger)
+    return paper, _compared(group, reference.best_public)
 
 
 def _compared(group: Group, number: float | None, dagger: str = "") -> str:
@@ -190,7 +195,7 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     if any(short(group.first.env_id) == name for group in groups):
         notes.append(repeated)
     notes += ["Sources:", bullets(_sources())]
-    differences = _differences(groups)
+    differences = differences_of(groups)
     if differences:
         notes += ["What differs from the references' settings:", bullets(differences)]
     return notes
@@ -215,7 +220,7 @@ def _budgets(references: Sequence[Reference]) -> str:
     return listed([str(reference.glimpses) for reference in references]) + " glimpses"
 
 
-def _differences(groups: Sequence[Group]) -> list[str]:
+def differences_of(groups: Sequence[Group]) -> list[str]:
     """Each note once, after the runs that it is of."""
     runs_of: dict[str, dict[str, list[str]]] = {}
     for group in groups:

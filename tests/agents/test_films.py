@@ -81,7 +81,7 @@ def test_a_film_of_what_was_seen_stands_beside_one_of_a_soft_model() -> None:
         def answers(self, observation: Any) -> Any:
             return np.zeros((len(observation["scene"]), 2), np.int64)
 
-        def attention(self, observation: Any) -> Any:
+        def attention(self, observation: Any, *_: Any) -> Any:
             rows, _, *side = observation["scene"].shape
             return np.full((rows, 2, *side), 1 / np.prod(side), np.float32)
 
@@ -115,7 +115,7 @@ class TwoCorners(Policy):
     def answers(self, observation: dict[str, np.ndarray]) -> np.ndarray:
         return np.tile([1, 2], (len(observation["scene"]), 1))
 
-    def attention(self, observation: dict[str, np.ndarray]) -> np.ndarray:
+    def attention(self, observation: dict[str, np.ndarray], *_: object) -> np.ndarray:
         rows, _, height, width = observation["scene"].shape
         maps = np.zeros((rows, 2, height, width), np.float32)
         maps[:, 0, :8, :8] = maps[:, 1, -8:, -8:] = 1 / 64

@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.policy_gradient import learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.episodes.rollout import play_episodes
 from tests.support.tiny import SMALL
 
 SETTING: dict[str, Any] = {
@@ -65,3 +67,27 @@ def test_digits_and_words_are_taught(name: str, learner: Any) -> None:
     assert taught.description.taught == "answer"
     assert not torch.equal(taught.policy.heads["answer"].logits.weight, before)
     taught.close()
+
+
+@pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
+def test_looks_earn_by_every_word_of_a_description_that_is_paid_as_a_whole(signal: Any) -> None:
+    setting = SETTING | {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}}
+    learner = Reinforce(ReinforceConfig(**setting))
+    played = play_episodes(
+        learner.envs,
+        learner.policy,
+        learner.choose,
+        precision=torch.float32,
+        drop_ended=True,
+        generator=learner.generator,
+    )
+    learner.close()
+    likely = played.log_likelihood().detach()
+    found = learning_signal(played, likely, "label", signal)
+    assert not played.rewards.any(), "of words that are not learned yet"
+    for row in range(SETTING["batch_size"]):
+        asked = played.target_mask[:, row]
+        earned = likely[asked, row].exp() if signal == "probability" else likely[asked, row]
+        torch.testing.assert_close(found[asked, row], earned / asked.sum())
+        assert not found[~asked, row].any()
+    assert torch.equal(learning_signal(played, likely, "label", "reward"), played.rewards)

@@ -27,6 +27,7 @@ UNUSABLE = {
     "spatial_transformer": {"--curriculum", "--supervise", "--network.core-units"},
     "attention_sampling": {"--curriculum", "--supervise", "--network.core-units"},
     "patch_selection": {"--curriculum", "--supervise", "--network.core-units"},
+    "captioner": {"--curriculum", "--supervise", "--network.core-units"},
     "full_view": {"--curriculum", "--supervise", "--network.core-units"},
     "ntm": NOT_OF_MEMORIES,
     "key_value_memory": NOT_OF_MEMORIES,

@@ -64,8 +64,19 @@ def test_an_environment_without_an_answer_is_refused(monkeypatch: pytest.MonkeyP
         Setting.of(CENTRED, {})
 
 
-@pytest.mark.parametrize("name", ["DigitSequenceGlyphs", "DescribeSceneGlyphs"])
-def test_a_picture_that_is_answered_in_several_steps_is_refused(name: str) -> None:
+def test_a_picture_that_is_answered_in_several_steps_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"asks for several answers, .* does not show the last"):
+        Setting.of("Glimpse/DigitSequenceGlyphs-v0", {})
+    described = Setting.of("Glimpse/DescribeSceneGlyphs-v0", {})
     with pytest.raises(ValueError, match="asks for several answers, one after another"):
-        Setting.of(f"Glimpse/{name}-v0", {})
-    Setting.of("Glimpse/MovingDigitGlyphs-v0", {})  # asked the same at every step
+        _ = described.picture
+    assert (described.described.words, described.words, described.num_answers) == (12, 12, 22)
+
+
+def test_a_picture_that_moves_is_asked_the_same_at_every_step() -> None:
+    moving = Setting.of("Glimpse/MovingDigitGlyphs-v0", {}).picture
+    assert moving.moves
+    assert not moving.words
+    assert not Setting.of(CIRCLE_SQUARE, {}).picture.moves
+    with pytest.raises(ValueError, match="asks for no description of a picture, word by word"):
+        _ = Setting.of(CENTRED, {}).described

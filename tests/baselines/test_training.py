@@ -17,6 +17,7 @@ from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.baselines import (
     BUDGET,
     CASES,
+    DESCRIBED,
     KINDS,
     MEMORY_KINDS,
     Changes,
@@ -126,6 +127,7 @@ def test_models_describe_themselves() -> None:
             "none",
             "spatial transformer",
         ),
+        "captioner": ("Soft captioner LSTM", "soft", ""),
         "strong": ("Full view strong", "none", "strong"),
         "conv": ("Full view conv", "none", "conv"),
         "dense": ("Full view dense", "none", "dense"),
@@ -163,6 +165,16 @@ def test_a_learner_describes_its_model() -> None:
         ("affine", {"transform": "thin"}, "transform='thin' must be one of 'affine'"),
         ("affine", {"size": 0}, "size=0 must be at least 1"),
         ("affine", {"first_scale": 0.0}, "first_scale=0.0 must be above 0"),
+        ("affine", DESCRIBED, "DescribeSceneGlyphs-v0 asks for several answers, one after another"),
+        ("captioner", {"word_units": 0}, "word_units=0 must be at least 1"),
+        ("captioner", {"doubly_stochastic": -1.0}, "doubly_stochastic=-1.0 must be at least 0"),
+        ("captioner", {"env_id": CENTRED}, "CenteredGlyphs-v0 asks for no description"),
+        (
+            "captioner",
+            {"env_id": "Glimpse/DigitSequenceGlyphs-v0"},
+            "DigitSequenceGlyphs-v0 asks for several answers, .* does not show the last one",
+        ),
+        ("captioner", {"env_id": "Glimpse/Copy-v0"}, "Copy-v0 asks for no description"),
         ("strong", {"kind": "stronger"}, "kind='stronger' must be one of 'strong'"),
         ("strong", {"stages": 0}, "stages=0 must be at least 1"),
         (

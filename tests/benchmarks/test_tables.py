@@ -5,22 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import benchmarks.tables.command
 from agents.training.config import TrainingConfig
 from benchmarks.processes import attempt, do_nothing
 from benchmarks.tables.command import TablesConfig, fill_tables, main
-from benchmarks.tables.memory import MEMORY
-from benchmarks.tables.pictures import PICTURES
-from benchmarks.tables.planning import PlannedRow, plan
+from benchmarks.tables.planning import TABLES, PlannedRow, plan
 from benchmarks.tables.progress import progress_of
-from benchmarks.tables.table import FromPreset, Row, Table, published
+from benchmarks.tables.table import ALGORITHMS, FromPreset, Row, Table, published
 from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill
 from glimpse_envs.evaluation.records import read_records, same_run
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.sources import SourceError
 from report.grouping import group_runs
 from report.page import ROOT
 from report.references.pictures import Reference
@@ -32,7 +32,7 @@ RESULTS = ROOT / "results"
 
 @pytest.fixture(scope="module")
 def planned() -> dict[str, PlannedRow]:
-    rows = plan([PICTURES, MEMORY], RESULTS, Path("unused"))
+    rows = plan([*TABLES.values()], RESULTS, Path("unused"))
     return {row.row.name: row for row in rows}
 
 
@@ -48,7 +48,7 @@ def test_the_projects_own_records_are_found(planned: dict[str, PlannedRow]) -> N
 
 def test_rows_hold_what_the_report_holds_alike(planned: dict[str, PlannedRow]) -> None:
     """New seeds have to join the published ones in one row of the page."""
-    for folder in (".", "memory"):
+    for folder in {table.folder for table in TABLES.values()}:
         runs, _ = read_runs(RESULTS / folder)
         groups = {run.file.resolve(): group for group in group_runs(runs) for run in group.runs}
         for row in planned.values():
@@ -74,11 +74,11 @@ def test_every_row_has_the_recipe_that_it_names(planned: dict[str, PlannedRow]) 
 
 
 def test_the_most_wanted_rows_come_first(planned: dict[str, PlannedRow]) -> None:
-    first = ["cluttered-8", "cluttered-6", "cluttered-4"]
-    assert list(planned)[:3] == first
+    assert list(planned)[:3] == ["cluttered-8", "cluttered-6", "cluttered-4"]
     assert list(planned).index("large-8") < list(planned).index("translated-8")
     assert list(planned).index("translated-8") < list(planned).index("centred-6")
     assert list(planned).index("centred-7") < list(planned).index("addition-a2c")
+    assert list(planned).index("describe-soft") < list(planned).index("pair-hard")
 
 
 def test_a_published_number_that_is_not_there_is_refused() -> None:
@@ -99,7 +99,7 @@ def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "table 'nowhere' must be one of pictures, memory, or module:NAME"),
+        (["nowhere"], "table 'nowhere' must be one of pictures, memory, scenes, or module"),
         (["nowhere:TABLE"], "table 'nowhere:TABLE': No module named 'nowhere'"),
         (["pictures", "--rows", "cluttered-5"], "rows: 'cluttered-5' must be one of cluttered-8"),
         (["--workers", "0"], "workers=0 must be at least 1"),
@@ -164,6 +164,27 @@ def test_on_a_terminal_the_view_is_redrawn_in_place(
     view.in_place, view.height = False, 0
     view.show()
     assert capsys.readouterr().out == "", "elsewhere it is drawn now and then"
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize(
+    ("table", "name"), [(table.name, row.name) for table in TABLES.values() for row in table.rows]
+)
+def test_every_row_starts(table: str, name: str) -> None:
+    """Its learner is built and takes a step, on a batch of a few rows."""
+    (row,) = (row for row in TABLES[table].rows if row.name == name)
+    config = row.config(RESULTS / TABLES[table].folder)
+    rows = config.copies * getattr(config, "minibatches", 1)
+    fields: dict[str, Any] = {"batch_size": 2 * rows, "precision": "float32"}
+    if hasattr(config, "at_once"):
+        fields["kept"] = fields["at_once"] = 4
+    try:
+        learner = ALGORITHMS[config.algorithm].make(replace(config, **fields))
+        metrics = learner.update(0.5)
+    except SourceError as error:
+        pytest.skip(f"files are absent: {error}")
+    learner.close()
+    assert np.isfinite(metrics["gradient_norm"])
 
 
 # --- Training -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import torch
 
 from agents.training.loop import train
 from baselines.learner import SupervisedLearner
+from baselines.memories.memory_model import MemoryModel
 from baselines.model import Baseline, BaselineConfig
 from baselines.pictures.picture_model import PictureModel
 from baselines.setting import Setting
@@ -18,6 +19,7 @@ from tests.support.tiny import SMALL, tiny_network
 
 Changes = dict[str, Any]
 
+DESCRIBED: Changes = {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}}
 _CUT: Changes = {"channels": 8, "size": 14}
 _MEMORY: Changes = {"network": tiny_network(core_units=32)}
 _CELLS: Changes = {"key_units": 16, "value_units": 16, **_MEMORY}
@@ -35,6 +37,10 @@ KINDS: dict[str, tuple[str, Changes]] = {
     "selection": (
         "patch_selection",
         {"patch_size": 14, "stride": 7, "kept": 4, "at_once": 3, "channels": 8, "heads": 2},
+    ),
+    "captioner": (
+        "captioner",
+        {"channels": 4, "units": 32, "score_units": 16, "word_units": 16, **DESCRIBED},
     ),
     "strong": ("full_view", {"kind": "strong", "channels": 8}),
     "conv": ("full_view", {"kind": "conv"}),
@@ -62,20 +68,20 @@ def class_of(kind: str) -> type[Baseline]:
 
 
 PICTURE_KINDS = [kind for kind in KINDS if issubclass(class_of(kind), PictureModel)]
-MEMORY_KINDS = [kind for kind in KINDS if kind not in PICTURE_KINDS]
+MEMORY_KINDS = [kind for kind in KINDS if issubclass(class_of(kind), MemoryModel)]
 CASES = [
     *((kind, PICTURE) for kind in PICTURE_KINDS),
     *((kind, task) for kind in MEMORY_KINDS for task in (COPY, RECALL)),
 ]
-"""Every kind on every task of its family."""
+"""Every kind on every task of its family, but what describes pictures."""
 
 
 def small_config(kind: str, /, **changes: Any) -> BaselineConfig:
     """A task of two glimpses or two cells, learned in seconds."""
     family = (
-        PICTURE | {"batch_size": 100, "learning_rate": 3e-3}
-        if kind in PICTURE_KINDS
-        else COPY | {"batch_size": 64, "learning_rate": 1e-2}
+        COPY | {"batch_size": 64, "learning_rate": 1e-2}
+        if kind in MEMORY_KINDS
+        else PICTURE | {"batch_size": 100, "learning_rate": 3e-3}
     )
     return class_of(kind).config_class(**{**family, **KINDS[kind][1], **changes})
 

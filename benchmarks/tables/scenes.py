@@ -1,0 +1,69 @@
+"""Scenes of several images, searches, images that move: five seeds, half an hour of a core each.
+
+The settings were chosen on validation scenes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.policy.networks import NetworkConfig
+from benchmarks.tables.table import FromPreset, Row, Table, published
+from report.references.pictures import FULL_STRONG, LEARNED
+from report.references.scenes import DRAM_SCENES, SAMPLING, SELECTION
+
+_DESCRIBE = "Glimpse/DescribeScene-v0"
+_PAIR = "Glimpse/DigitPair-v0"
+_SUM = "Glimpse/DigitSum-v0"
+_MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
+_LARGE = NetworkConfig(look_coordinates="log_move")
+
+
+def _row(name: str, env_id: str, algorithm: str, preset: str = "pictures", **row: Any) -> Row:
+    # "auto" would depend on the machine.
+    row["changes"] = {"precision": "bfloat16", **row.get("changes", {})}
+    recipe = FromPreset(preset, algorithm)
+    return Row(name=name, env_id=env_id, recipe=recipe, minutes=30.0, **row)
+
+
+SCENES = Table(
+    "scenes",
+    folder="scenes",
+    seeds=5,
+    rows=(
+        _row("describe-hard", _DESCRIBE, "reinforce", priority=1),
+        _row("describe-soft", _DESCRIBE, "captioner", priority=1),
+        _row(
+            "pair-hard", _PAIR, "reinforce", priority=2, reference=published(_PAIR, 4, LEARNED),
+            notes=DRAM_SCENES,
+        ),
+        _row(
+            "sum-hard", _SUM, "reinforce", priority=2, reference=published(_SUM, 4, LEARNED),
+            notes=DRAM_SCENES,
+        ),
+        _row("pair-full", _PAIR, "full_view", priority=4),
+        _row(
+            "sum-full", _SUM, "full_view", priority=4, reference=published(_SUM, 1, FULL_STRONG),
+            notes="a residual network; the paper's has three convolutions and a layer of 512",
+        ),
+        _row("sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3),
+        _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
+        _row("search-hard", "Glimpse/Search-v0", "actor_critic", priority=4),
+        _row(
+            "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5,
+            changes={"batch_size": 512, "curriculum": "distance", "network": _LARGE},
+        ),
+        _row(
+            "megapixel-sampling", _MEGAPIXEL, "attention_sampling", "megapixel", priority=6,
+            env_kwargs={"fixed": True, "noise": "over"},
+            reference=published(_MEGAPIXEL, 1, SAMPLING),
+            notes="half an hour of a core; the paper's 500 epochs are 2.5 million scenes",
+        ),
+        _row(
+            "megapixel-selection", _MEGAPIXEL, "patch_selection", "megapixel", priority=6,
+            env_kwargs={"fixed": True, "noise": "under"},
+            reference=published(_MEGAPIXEL, 1, SELECTION),
+            notes="half an hour of a core; the paper's 150 epochs are 750,000 scenes",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,114 @@
+"""Results on scenes of several images, searches and images that move: errors beside costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from report.grouping import Task, tasks_of
+from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, hardware_of, score_cells
+from report.kinds import SEES_OF_PICTURES
+from report.markdown import UNKNOWN, bullets, count, environment, table
+from report.page import Places, Published
+from report.pages.records import POINTER
+from report.pages.results import against, differences_of
+from report.references.pictures import Reference
+from report.references.scenes import SCENE_REFERENCES
+from report.runs import read_runs, record_links
+
+PAGE = "docs/scenes.md"
+FOLDER = "scenes"
+TRAIN = "`python -m benchmarks.tables scenes`"
+
+HEADER = (
+    "model", "sees", "glimpses", "seeds", "error %", "95 % interval", "values delivered",
+    "pixels covered", "multiply-adds an episode", "episodes", "core-minutes", "paper",
+    "best public", "standing", "records",
+)  # fmt: skip
+
+_HEAD = """# Scenes
+
+<!-- Drawn by `python -m report` from results/scenes; do not edit. -->
+
+Scenes of several images, searches, and images that move: test error beside what an episode costs.
+Every model is trained for the same time of one core and scored by the same protocol, each test
+scene once, one trajectory."""
+
+_COLUMNS = (
+    "**Error**: share of the test episodes in which not all that was asked was done, an "
+    "inter-quartile mean over the seeds (the mean with fewer than four). A description is right or "
+    "wrong as a whole, and the test scenes show only combinations of a class and a "
+    "place that were never trained.",
+    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes.",
+    "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as in "
+    "[hard against soft](comparison.md). A model that is shown a scene that stands still is "
+    "delivered it once, however many words it writes.",
+    "**Paper**, **best public**: errors that others report, of scenes made after the same "
+    f"description. A comparison counts as a claim from {CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} "
+    "scenes.",
+)
+
+
+def publish(places: Places) -> Published:
+    """The page."""
+    runs, problems = read_runs(places.results / FOLDER)
+    return Published(texts={PAGE: scenes_page(tasks_of(runs), places)}, problems=problems)
+
+
+def scenes_page(tasks: Sequence[Task], places: Places) -> str:
+    """The Markdown page: a section for each task, and what others report of tasks without one."""
+    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
+    if not tasks:
+        blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
+    for task in tasks:
+        rows = [_row(group, places) for group in task.groups]
+        blocks += [f"## {environment(task.env_id, task.env_kwargs)}", table(HEADER, rows)]
+    groups = [group for task in tasks for group in task.groups]
+    waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
+    if waiting:
+        blocks += ["## What others report and is not measured here", bullets(map(_report, waiting))]
+    blocks += ["Sources:", bullets(_source(reference) for reference in SCENE_REFERENCES)]
+    differences = differences_of(groups)
+    if differences:
+        blocks += ["What differs from the references' settings:", bullets(differences)]
+    if groups:
+        blocks += [hardware_of(groups), POINTER.format("records.md")]
+    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def _row(group: Group, places: Places) -> list[str]:
+    fitting = [reference for reference in SCENE_REFERENCES if reference.fits(group.first)]
+    paper, best = against(group, fitting[0]) if group.has_success and fitting else (UNKNOWN,) * 2
+    costs = (group.cost(name) for name in ("values_delivered", "pixels_covered", "multiply_adds"))
+    return [
+        group.label,
+        SEES_OF_PICTURES[group.kind],
+        group.budget,
+        str(group.seeds),
+        *score_cells(group),
+        *(UNKNOWN if cost is None else count(cost) for cost in costs),
+        count(fmean(record.episodes for record in group.records)),
+        f"{group.core_minutes:.0f}",
+        paper,
+        best,
+        group.standing,
+        record_links(group.runs, places, PAGE),
+    ]
+
+
+def _measured(reference: Reference, groups: Sequence[Group]) -> bool:
+    return any(reference.fits(group.first) for group in groups)
+
+
+def _report(reference: Reference) -> str:
+    numbers = {"paper": reference.paper, "best public": reference.best_public}
+    errors = ", ".join(f"{name} {n:.2f} %" for name, n in numbers.items() if n is not None)
+    everything = reference.model.sees == "everything"
+    budget = "the whole scene" if everything else f"{reference.budget} glimpses"
+    scenes = environment(reference.env_id, reference.setting)
+    return f"{scenes}, {reference.model.name}, {budget}: {errors}"
+
+
+def _source(reference: Reference) -> str:
+    scenes = environment(reference.env_id, reference.setting)
+    return f"{reference.source}: {scenes}, {reference.model.name}"

@@ -1,0 +1,44 @@
+"""Published errors on scenes of several digits; theirs leave open what ours had to choose."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from glimpse_envs.evaluation.record import Model
+from report.references.pictures import FULL_STRONG, Reference
+
+DRAM = "DRAM, Ba et al., ICLR 2015"
+ATS = "attention sampling, Katharopoulos & Fleuret, ICML 2019"
+IPS = "patch selection, Bergner et al., ICLR 2023, in the fork MRiffiAslett/ips_MaxRiffiAslett"
+
+SAMPLING = Model("attention sampling", "everything", reference_kind="attention sampling")
+SELECTION = Model("patch selection", "everything", attention="soft", reference_kind="IPS")
+
+DRAM_SCENES = (
+    "DRAM's paper does not tell the glimpses' size, the noise of its pairs, or whether digits may "
+    "overlap: these are this suite's own"
+)
+
+SCENE_REFERENCES = (
+    Reference(
+        "Glimpse/DigitPair-v0", 4, 5.0, None,
+        f"{DRAM} (one source; without its context 7, RAM 9)", MappingProxyType({}),
+    ),
+    Reference(
+        "Glimpse/DigitSum-v0", 4, 2.5, None,
+        f"{DRAM} (one source; the glimpses as in its figure)", MappingProxyType({}),
+    ),
+    Reference(
+        "Glimpse/DigitSum-v0", 1, 3.2, None, f"{DRAM}, convolutional network (one source)",
+        MappingProxyType({}), model=FULL_STRONG,
+    ),
+    Reference(
+        "Glimpse/MegapixelMNIST-v0", 1, 20.0, None, f"{ATS} (read off their curve: 17 to 24)",
+        MappingProxyType({"fixed": True, "noise": "over"}), model=SAMPLING,
+    ),
+    Reference(
+        "Glimpse/MegapixelMNIST-v0", 1, None, 0.9, f"{IPS} (one run, its log)",
+        MappingProxyType({"fixed": True, "noise": "under"}), model=SELECTION,
+    ),
+)  # fmt: skip
+"""Errors of what this suite's ids ask; each environment's settings are in its reference."""

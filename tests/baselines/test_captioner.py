@@ -1,0 +1,224 @@
+"""The captioner: what it reads, what it learns from, and descriptions in its own words."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from agents.play.game import Setting
+from agents.play.machines import Machine
+from agents.report.trace import Witness
+from agents.scoring.costs import measure_costs
+from agents.scoring.films import film_episodes
+from agents.scoring.run_scores import evaluate_run, policy_of
+from baselines.learner import SupervisedLearner, cross_entropies
+from baselines.pictures.captioner import Captioner, CaptionerConfig, doubly_stochastic
+from glimpse_envs import sources
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.runs import Run, load_policy
+from glimpse_envs.tasks.pictures.captions import Captions
+from tests.support.baselines import DESCRIBED, learner_of, model_of, tiny_config, trained
+from tests.support.episodes import make_vector
+
+ENV_ID = DESCRIBED["env_id"]
+WORDS = Captions("digit", tuple("0123456789"))
+END = WORDS.end
+
+
+def test_the_penalty_is_that_of_the_paper() -> None:
+    """By hand: two scenes of three cells, the second of which is described in one word."""
+    weights = torch.tensor(
+        [[[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]], [[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]]
+    )
+    asked = torch.tensor([[1.0, 1.0], [1.0, 0.0]])
+    first = 0.0**2 + 0.25**2 + 0.75**2
+    second = 0.0**2 + 1.0**2 + 1.0**2
+    assert doubly_stochastic(weights, asked).item() == pytest.approx((first + second) / 2)
+    even = torch.full((6, 4, 3), 1 / 3)
+    assert doubly_stochastic(even, torch.ones(6, 4)).item() == pytest.approx(3 * (1 - 2) ** 2)
+    assert doubly_stochastic(even[:3], torch.ones(3, 4)).item() == pytest.approx(0.0)
+
+
+def test_the_right_descriptions_are_told_and_fed() -> None:
+    learner = learner_of("captioner", tiny_config("captioner", batch_size=200))
+    observation, targets, _, asked = learner.deal()
+    batch: Any = learner.env.unwrapped
+    relations, subjects, objects = batch.task._stage.labels.T
+    sentences = WORDS.write(relations, subjects, objects)
+    learner.close()
+    assert asked is not None
+    np.testing.assert_array_equal(asked.T, sentences >= 0)
+    np.testing.assert_array_equal(targets.T[asked.T], sentences[sentences >= 0])
+    assert (targets.T[~asked.T] == END).all()
+    fed = observation["last_action"]  # (B, T, words)
+    assert not fed[:, 0].any()
+    assert torch.equal(fed[:, 1:].argmax(dim=2), targets.T[:, :-1])
+    assert torch.equal(observation["asked"], asked.T.float())
+
+
+def test_beyond_the_last_word_nothing_is_earned_or_paid() -> None:
+    """Neither logits nor attention there reach the loss, whatever words are fed."""
+    learner = learner_of("captioner", tiny_config("captioner", batch_size=32, precision="float32"))
+    batch = learner.deal()
+    learner.close()
+    assert batch.asked is not None
+    assert not batch.asked.all()
+    model = learner.policy.eval()
+
+    def loss(observation: Any) -> torch.Tensor:
+        answers = model(observation)
+        missed = cross_entropies(answers.logits, batch.targets) * batch.asked
+        return torch.stack([missed.mean(), answers.losses["doubly_stochastic"]])
+
+    changed = batch.observation["last_action"].clone()
+    changed[~batch.asked.T] = torch.nn.functional.one_hot(torch.tensor(3), 22).float()
+    assert not torch.equal(changed, batch.observation["last_action"])
+    expected = loss(batch.observation)
+    assert torch.equal(loss(batch.observation | {"last_action": changed}), expected)
+    changed[:, 4] = 0.0
+    assert not torch.equal(loss(batch.observation | {"last_action": changed}), expected)
+
+
+def test_the_error_is_the_share_of_wrong_words() -> None:
+    class Babbling(SupervisedLearner):
+        def deal(self) -> Any:
+            self.batch_now = super().deal()
+            return self.batch_now
+
+    learner = Babbling(tiny_config("captioner", batch_size=64), Captioner)
+    with torch.no_grad():
+        learner.policy.get_parameter("word.bias")[END] = 1e6
+    error = learner.update(0.0)["error"]
+    targets, asked = learner.batch_now.targets, learner.batch_now.asked
+    learner.close()
+    assert error == pytest.approx(1 - 64 / asked.sum().item())
+    assert (targets[asked] == END).sum() == 64
+
+
+def test_attention_adds_up_to_1_over_cells_and_pixels() -> None:
+    model = model_of("captioner")
+    observation = make_vector(ENV_ID, 5, view="full").reset(seed=0)[0]
+    state = model.look_at(torch.as_tensor(observation["scene"]))
+    assert state.values.shape == (5, 8 * 8, 4 * 4 + 2)
+    _, seen, weights = model.step(state, torch.zeros(5, 16))
+    assert seen.shape == (5, 4 * 4 + 2)
+    assert weights.shape == (5, 64)
+    torch.testing.assert_close(weights.sum(dim=1), torch.ones(5))
+    maps = model.attention(observation)
+    assert maps.shape == (5, 1, 60, 60)
+    assert (maps >= 0).all()
+    np.testing.assert_allclose(maps.sum(axis=(2, 3)), 1, rtol=1e-5)
+
+
+def test_places_tell_where_a_cell_is() -> None:
+    places = model_of("captioner").places.view(8, 8, 2)
+    assert (places[:, 0, 0] < places[:, -1, 0]).all(), "x grows along a row"
+    assert (places[0, :, 1] < places[-1, :, 1]).all(), "y down a column"
+    torch.testing.assert_close(places[0, 0], torch.tensor([-0.875, -0.875]))
+
+
+def test_own_words_are_written_as_the_right_ones_are_taught() -> None:
+    """`predict`, step by step, is `forward` on the words that it wrote; rows begin anew alone."""
+    model = model_of("captioner")
+    rng = np.random.default_rng(0)
+    words = np.eye(22, dtype=np.float32)[rng.integers(22, size=(6, 4))]  # (B, T)
+    words[:, 0] = 0.0
+    scene = make_vector(ENV_ID, 6, view="full").reset(seed=0)[0]["scene"].copy()
+    together = model.likeliest({"scene": scene, "last_action": words, "asked": np.ones((6, 4))})
+    state, start = None, np.ones(6, np.bool_)
+    for step in range(4):
+        action, state = model.predict({"scene": scene, "last_action": words[:, step]}, state, start)
+        np.testing.assert_array_equal(action["answer"], together[step])
+        start = np.zeros(6, np.bool_)
+    start[[1, 4]], words[[1, 4], 0] = True, 0.0
+    later = words[:, 3].copy()
+    later[[1, 4]] = 0.0
+    seen = {"scene": scene, "last_action": later}
+    _, renewed = model.predict(seen, state, start)
+    _, kept = model.predict(seen, state, np.zeros(6, np.bool_))
+    _, first = model.predict(seen)
+    for new, old, fresh in zip(renewed, kept, first, strict=True):
+        torch.testing.assert_close(new[[0, 2, 3, 5]], old[[0, 2, 3, 5]])
+        torch.testing.assert_close(new[[1, 4]], fresh[[1, 4]])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    return trained(tiny_config("captioner", validation_episodes=0), "captioner", folder)
+
+
+def test_a_run_is_scored_on_old_and_new_combinations_with_its_costs(run: Run) -> None:
+    model = load_policy(run.folder)
+    assert isinstance(model, Captioner)
+    new = evaluate_run(run, episodes=40, batch_size=15)
+    old = evaluate_run(run, episodes=40, combinations="trained")
+    assert (new.scale[0], old.scale[0]) == (1 / 16, 1 / 64), "chance on new scenes and on old"
+    np.testing.assert_array_equal(evaluate_run(run, episodes=40).glimpses, new.glimpses)
+    costs = measure_costs(model, new)
+    steps = int(new.glimpses.max())
+    adds = np.diff(costs.by_glimpse["multiply_adds"])
+    assert costs.per_episode["values_delivered"] == costs.per_episode["pixels_covered"] == 3600
+    assert len(adds) == steps - 1
+    lasting = [(new.glimpses > step).mean() for step in range(1, steps)]
+    np.testing.assert_allclose(adds / adds[0], np.array(lasting) / lasting[0], rtol=1e-3)
+
+
+def test_reports_and_the_page_show_where_each_word_is_read(run: Run) -> None:
+    policy, kwargs = policy_of(run)
+    witness = Witness(policy)
+    score = evaluate(policy, ENV_ID, episodes=5, batch_size=3, watcher=witness, **kwargs)
+    attention = witness.trace().attention
+    assert attention is not None
+    assert attention.shape == (int(score.glimpses.max()), 60, 60)
+    np.testing.assert_allclose(attention.sum(axis=(1, 2)), 1, rtol=1e-5)
+    episode = Machine(run, Setting(ENV_ID)).play(0)
+    assert episode["soft"]
+    assert len(episode["frames"]) == int(score.glimpses[0]) + 1
+
+
+def test_a_film_has_a_frame_a_word_lit_where_it_reads() -> None:
+    model = model_of("captioner")
+    played = evaluate(model, ENV_ID, episodes=1, view="full")
+    ((*frames, _, _, last),), _ = film_episodes(model, ENV_ID, [0], view="full")
+    assert len(frames) == int(played.glimpses[0])
+    assert (frames[-1] == last).all()
+    assert all((one != two).any() for one, two in pairwise(frames))
+    with torch.no_grad():
+        model.read.weight *= 1e3
+    ((other, *_),), _ = film_episodes(model, ENV_ID, [0], view="full")
+    assert (other != frames[0]).any()
+
+
+@pytest.mark.learning
+def test_a_tiny_case_is_described_in_seconds() -> None:
+    """Five images of 8x8 pixels, two to a scene; its own words, in the relations that it learned
+    and in those that it did not."""
+    images = np.zeros((5, 1, 8, 8), np.uint8)
+    for label in range(5):
+        images[label, 0, label : label + 4, 1:7] = 255
+        images[label, 0, :, label] = 255
+    labels = images, np.arange(5)
+    sources.from_arrays("five_bars", train=labels, validation=labels, test=labels)
+    config = CaptionerConfig(
+        env_id=ENV_ID,
+        env_kwargs={"source": "five_bars", "scene_size": 16},
+        **{"channels": 8, "units": 48, "score_units": 16, "word_units": 16},
+        batch_size=64,
+        learning_rate=5e-3,
+        precision="float32",
+    )
+    learner, errors = SupervisedLearner(config, Captioner), [1.0] * 20
+    for update in range(800):
+        if np.mean(errors[-20:]) < 0.035:
+            break
+        errors.append(learner.update(update / 800)["error"])
+    learner.close()
+    model = learner.policy.eval()
+    shown = {"view": "full", **config.env_kwargs}
+    score = evaluate(model, ENV_ID, episodes=200, combinations="trained", **shown)
+    assert np.mean(errors[20:23]) > 0.5
+    assert score.success is not None
+    assert score.success > 0.9

@@ -1,0 +1,54 @@
+"""The page of scenes: errors beside costs and published errors, and what is not measured yet."""
+
+from pathlib import Path
+
+from glimpse_envs.evaluation.record import Model
+from glimpse_envs.evaluation.records import write_record
+from report.page import Places
+from report.pages.scenes import FOLDER, HEADER, PAGE, publish
+from report.references.scenes import SCENE_REFERENCES
+from tests.support.records import FULL_STRONG, REINFORCE, a_record
+
+CAPTIONER = Model("Soft captioner LSTM", "everything", attention="soft")
+DESCRIBE, PAIR, SUM = (f"Glimpse/{name}-v0" for name in ("DescribeScene", "DigitPair", "DigitSum"))
+
+
+def page_of(folder: Path) -> str:
+    return publish(Places(folder / "results", folder)).texts[PAGE]
+
+
+def cells_of(page: str, model: str) -> dict[str, str]:
+    (line,) = (line for line in page.splitlines() if line.startswith(f"| {model} |"))
+    return dict(zip(HEADER, (cell.strip() for cell in line.split("|")[1:-1]), strict=True))
+
+
+def test_without_records_it_says_what_to_run_and_what_others_report(tmp_path: Path) -> None:
+    page = page_of(tmp_path)
+    assert "Not measured yet: `python -m benchmarks.tables scenes`" in page
+    assert "DigitPair-v0, learned glimpses, 4 glimpses: paper 5.00 %" in page
+    assert "DigitSum-v0, full view strong, the whole scene: paper 3.20 %" in page
+    assert "(fixed, noise under), patch selection, the whole scene: best public 0.90 %" in page
+    assert all(reference.source in page for reference in SCENE_REFERENCES)
+
+
+def test_errors_stand_beside_costs_and_published_errors(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    for seed in range(5):
+        write_record(a_record(env_id=PAIR, budget=4, error=3.0, seed=seed), folder)
+    write_record(a_record(FULL_STRONG, env_id=SUM, error=4.0), folder)
+    write_record(a_record(REINFORCE, env_id=DESCRIBE, budget=12, error=2.0), folder)
+    write_record(a_record(CAPTIONER, env_id=DESCRIBE, budget=12, error=1.0), folder)
+    page = page_of(tmp_path)
+    sections = page.split("\n## ")
+    (described,) = (part for part in sections if part.startswith("DescribeScene-v0\n"))
+    (pairs,) = (part for part in sections if part.startswith("DigitPair-v0\n"))
+    hard, soft = cells_of(described, "Reinforce LSTM"), cells_of(described, "Soft captioner LSTM")
+    assert (hard["error %"], soft["error %"]) == ("2.00", "1.00")
+    assert (hard["sees"], soft["sees"]) == ("one glimpse at a time", "every pixel")
+    assert (hard["multiply-adds an episode"], soft["pixels covered"]) == ("12 M", "4 k")
+    assert hard["standing"] == "one run, no claim"
+    pair = cells_of(pairs, "Reinforce LSTM")
+    assert (pair["paper"], pair["standing"], pair["seeds"]) == ("5.00 (under)", "5 runs", "5")
+    assert cells_of(page, "Full view strong")["paper"] == "3.20 (above)"
+    assert "DigitPair-v0, learned glimpses, 4 glimpses: paper" not in page
+    assert "Not measured yet" not in page
