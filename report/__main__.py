@@ -22,6 +22,7 @@ from report.pages import (
     results,
     speed,
     trials,
+    worlds,
 )
 
 PAGES = (
@@ -32,6 +33,7 @@ PAGES = (
     Page("results", (".",), results.publish),
     Page("comparison", ("comparison",), comparison.publish),
     Page("memory", ("memory", "benchmarks"), memory.publish),
+    Page("worlds", (worlds.FOLDER,), worlds.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
     Page("speed", ("benchmarks",), speed.publish),
     Page("trials", ("benchmarks",), trials.publish),

@@ -128,7 +128,8 @@ def evaluate(
         return_interval=student_interval(played.returns) if total > 1 else None,
         normalised_score=normalised_score(mean_return, seen.chance, seen.ceiling),
         mean_glimpses=float(played.glimpses.mean()),
-        scanpaths=played.diagnose(),
+        # Where the gaze follows a rule, nothing was chosen.
+        scanpaths=played.diagnose() if "look" in seen.components else None,
         scale=(seen.chance, seen.ceiling),
         returns=played.returns,
         successes=successes,

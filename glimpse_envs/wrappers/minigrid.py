@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import find_highest_version
 from gymnasium.vector import SyncVectorEnv
 
 from glimpse_envs.core.arguments import SPLITS, check_choice, check_integers, check_mode
@@ -27,7 +28,7 @@ def make_minigrid(
     """Return one world of MiniGrid seen through a glimpse.
 
     Args:
-        world: MiniGrid's name of it, such as "DoorKey-6x6".
+        world: MiniGrid's name of it, such as "DoorKey-6x6", whose newest version is taken.
         view: "grid", the whole world in pixels, through a glimpse of three cells a side; or
             "agent", the 7x7 cells in front of MiniGrid's agent, all of them, as MiniGrid has it.
         tile: side of a cell in pixels.
@@ -83,6 +84,8 @@ def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.En
         raise gym.error.DependencyNotInstalled(
             "Worlds of MiniGrid need minigrid: pip install 'glimpse-envs[minigrid]'"
         ) from error
-    env = gym.make(f"MiniGrid-{world}-v0", render_mode=render_mode)
+    name = f"MiniGrid-{world}"
+    version = find_highest_version(None, name) or 0
+    env = gym.make(f"{name}-v{version}", render_mode=render_mode)
     drawn = RGBImgObsWrapper if view == "grid" else RGBImgPartialObsWrapper
     return ImgObsWrapper(drawn(env, tile_size=tile))

@@ -16,6 +16,7 @@ FOLDERS = (
     (".", "Results"),
     ("comparison", "Hard against soft"),
     ("memory", "Memory"),
+    ("worlds", "Worlds that move"),
 )
 """Of records, in the folder of results, and the headings of what they are drawn into."""
 

@@ -90,6 +90,7 @@ def test_a_run_is_scored_by_return_and_goes_on_with_new_episodes(tmp_path: Path)
     assert score.returns is not None
     np.testing.assert_array_equal(score.returns, other.returns)
     assert score.locations is not None
+    assert "nan" not in score.summary()
     validation = evaluate_run(run, split="validation", episodes=10)
     assert not np.array_equal(validation.locations[:, 0], score.locations[:, 0])  # type: ignore[index]
     with pytest.raises(ValueError, match="no fixed scenes: say how many"):
@@ -155,6 +156,13 @@ def test_acts_alone_are_learned_under_a_gaze_by_rule(look: str) -> None:
     returns = [learner.update(step / 40)["return"] for step in range(40)]
     learner.close()
     assert np.mean(returns[-5:]) > np.mean(returns[:3]) + 1
+
+
+def test_nothing_is_told_of_looks_that_were_not_chosen(tmp_path: Path) -> None:
+    config = replace(CONFIG, env_kwargs={"look": "static"})
+    score = evaluate_run(trained(Reinforce, config, tmp_path, stop_after=1), episodes=20)
+    assert score.locations is not None
+    assert "warning" not in score.summary()
 
 
 def test_a_game_is_learned_from(tmp_path: Path) -> None:
