@@ -14,9 +14,12 @@ import tyro
 from agents.scoring.films import Frames, film_episodes, side_by_side
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, trained_levels
+from agents.scoring.world_films import WORLD_FPS
 from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
 from agents.training.resuming import setting_of
+from glimpse_envs.episodes.display import RENDER_FPS
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -65,7 +68,8 @@ class EvaluateConfig:
 def film_run(
     run: Run, path: Path, episodes: int = 4, other: Run | None = None, reveal: str = "all"
 ) -> None:
-    """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained.
+    """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained; of worlds
+    of others, as `agents.scoring.world_films.film_world` does.
 
     Args:
         run: to film.
@@ -85,7 +89,8 @@ def film_run(
             raise ValueError(f"runs in one film must be of one environment: {', '.join(ids)}")
         pairs = zip(films, _film(other, episodes, reveal), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
-    write_film(chain.from_iterable(films), path)
+    world = task_class_of(run.config["config"]["env_id"]) is None
+    write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
 
 
 def _film(run: Run, episodes: int, reveal: str) -> list[Frames]:

@@ -45,10 +45,48 @@ _TABLES: dict[str, Any] = {
     "network": _MEMORY_NETWORK,
 }
 
+_WORLDS: dict[str, Any] = {
+    "env_id": "Glimpse/Catch-v0",
+    "episodes": 1_000_000,
+    "batch_size": 256,
+    "learning_rate": 2e-3,
+    "precision": "float32",
+    "answer_by": "reward",
+    "entropy_weight": 0.01,
+    "gae_lambda": 1.0,
+    # A pixel of a coarse scale is a sixteenth as bright; contrast makes it visible.
+    "network": replace(
+        _MEMORY_NETWORK, what_units=64, glimpse_units=64, core_units=64, contrast=True
+    ),
+}
+_GAMES: dict[str, Any] = {
+    "env_id": "Glimpse/Atari-v0",
+    "env_kwargs": {"game": "Pong", "fovea": 50, "segment": 128},
+    "minutes": 60.0,
+    "batch_size": 16,
+    "learning_rate": 5e-4,
+    "precision": "float32",
+    "answer_by": "reward",
+    "epochs": 3,
+    "minibatches": 2,
+    "clip": 0.1,
+    "discount": 0.99,
+    "normalise_advantages": True,
+    "entropy_weight": 0.01,
+    # The policy's loss is summed over 128 steps, the critic's is a mean.
+    "value_weight": 64.0,
+    "max_gradient_norm": 50.0,
+    "network": NetworkConfig(
+        glimpse_network="conv", what_units=64, where_units=32, glimpse_units=256
+    ),
+}
+
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
     "tables": (ActorCriticConfig(**_TABLES, gae_lambda=1.0), ReinforceConfig(**_TABLES)),
+    "worlds": (ActorCriticConfig(**_WORLDS),),
+    "games": (ActorCriticConfig(**_GAMES),),
 }
 """Family of tasks -> configs, one an algorithm; the first is the default. Records in `results/`
 differ by the options of their command."""

@@ -106,7 +106,8 @@ class RunOptions:
     threads, log-every and checkpoint-every may differ, and minutes, episodes or timesteps be
     greater."""
     preset: str | None = None
-    """Settings to start from, which further options change: pictures, tapes or tables."""
+    """Settings to start from, which further options change: pictures, tapes, tables, worlds
+    or games."""
     from_record: Path | None = None
     """Record of a published run, a .json file, with the settings to start from, which further
     options change."""

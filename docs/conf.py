@@ -46,7 +46,7 @@ NAVIGATION = {
     "Environments": ("environments/README",),
     "Reference": ("api/index",),
     "Results": (
-        *("results", "scenes", "comparison", "memory", "memory_cost"),
+        *("results", "scenes", "comparison", "memory", "memory_cost", "worlds"),
         *("gradient_variance", "speed", "records"),
     ),
 }

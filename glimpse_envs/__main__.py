@@ -15,7 +15,7 @@ import gymnasium as gym
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
 from glimpse_envs.sources import SourceError
-from glimpse_envs.suite import ATARI, SUITE
+from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 
 SEED, STEPS = 4, 4
 """Of the episode that is drawn, and the steps taken in it."""
@@ -55,12 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def listed() -> Iterator[str]:
     """A line for each environment: its id, its family, and its arguments."""
-    width = max(map(len, (*SUITE, ATARI)))
+    width = max(map(len, (*SUITE, ATARI, MINIGRID)))
     for row in SUITE.values():
         family = row.task.split(".")[2]
         settings = " ".join(f"{name}={value}" for name, value in row.kwargs.items())
         yield f"{row.id:{width}}  {family:8}  {settings}"
     yield f"{ATARI:{width}}  {'atari':8}  an Atari game through a fovea (needs ale-py)"
+    yield f"{MINIGRID:{width}}  {'minigrid':8}  MiniGrid through a glimpse (needs minigrid)"
 
 
 def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:

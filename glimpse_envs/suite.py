@@ -151,6 +151,9 @@ SUITE: dict[str, Row] = {
 ATARI = "Glimpse/Atari-v0"
 """Atari games through a fovea; not of the suite, whose environments share one episode loop."""
 
+MINIGRID = "Glimpse/MiniGrid-v0"
+"""MiniGrid's worlds through a glimpse; not of the suite either."""
+
 
 def register(env_id: str, *, task: str, **kwargs: Any) -> None:
     """Register an environment with Gymnasium, single and batched.
@@ -172,7 +175,7 @@ def register(env_id: str, *, task: str, **kwargs: Any) -> None:
 
 
 def register_all() -> None:
-    """Register every environment of the suite, and `ATARI`, whose worlds are others'."""
+    """Register every environment of the suite, and `ATARI` and `MINIGRID`, worlds of others."""
     for row in SUITE.values():
         register(row.id, task=row.task, **row.kwargs)
     gym.register(
@@ -180,4 +183,10 @@ def register_all() -> None:
         entry_point="glimpse_envs.wrappers.atari:make_atari",
         vector_entry_point="glimpse_envs.wrappers.atari:make_atari_vector",
         kwargs={"game": "Pong", "fovea": 50},
+    )
+    gym.register(
+        MINIGRID,
+        entry_point="glimpse_envs.wrappers.minigrid:make_minigrid",
+        vector_entry_point="glimpse_envs.wrappers.minigrid:make_minigrid_vector",
+        kwargs={"world": "DoorKey-6x6"},
     )

@@ -23,6 +23,7 @@ from report.pages import (
     scenes,
     speed,
     trials,
+    worlds,
 )
 
 PAGES = (
@@ -34,6 +35,7 @@ PAGES = (
     Page("comparison", ("comparison",), comparison.publish),
     Page("memory", ("memory", "benchmarks"), memory.publish),
     Page("scenes", (scenes.FOLDER,), scenes.publish),
+    Page("worlds", (worlds.FOLDER,), worlds.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
     Page("speed", ("benchmarks",), speed.publish),
     Page("trials", ("benchmarks",), trials.publish),

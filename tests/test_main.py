@@ -6,13 +6,13 @@ import pytest
 
 from glimpse_envs.__main__ import main
 from glimpse_envs.episodes.lookup import load_task
-from glimpse_envs.suite import ATARI, SUITE
+from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 
 
 def test_every_environment_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*SUITE, ATARI]
+    assert [line.split()[0] for line in lines] == [*SUITE, ATARI, MINIGRID]
     assert all(len(line.split()) > 2 for line in lines)
 
 

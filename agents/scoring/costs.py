@@ -30,6 +30,7 @@ from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, fixed_point
@@ -67,13 +68,16 @@ class SoftReader(Protocol):
 
 
 def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
-    """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`.
+    """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`; none in
+    worlds of others, which do not tell what reading costs.
 
     Args:
         policy: with `predict`, as `glimpse_envs.evaluation.policy.Policy`; a torch module where
             it has `answers`, and so sees the whole scene.
         evaluation: of this policy.
     """
+    if task_class_of(evaluation.env_id) is None:
+        return Costs()
     with closing(make_evaluated(evaluation, ROWS)) as env:
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import describe, task_of
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import Observation, Policy, as_act, as_policy
 from glimpse_envs.rendering import (
     AnyPicture,
@@ -25,12 +27,6 @@ from glimpse_envs.rendering import (
     write_png,
 )
 
-Frames = list[NDArray[np.uint8]]
-"""All of one size, (height, width, 3)."""
-
-LAST = 3
-"""Times that the last frame of an episode is shown, which marks the answer right or wrong."""
-
 
 def film_episodes(
     policy: Any,
@@ -41,7 +37,8 @@ def film_episodes(
     reveal: str = "all",
     **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
-    """Play `scenes` of the test split with the policy's likeliest actions.
+    """Play `scenes` of the test split with the policy's likeliest actions; of worlds of others, see
+    `agents.scoring.world_films`.
 
     With `reveal="seen"` the frames show what the agent has seen so far, all else being black. Of a
     model that takes soft glimpses inside itself, or reads softly before each of its answers, each
@@ -51,8 +48,11 @@ def film_episodes(
         The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
         contact sheet.
     """
-    env = gym.make(env_id, split="test", render_mode="rgb_array", reveal=reveal, **env_kwargs)
     policy = as_policy(policy)
+    if task_class_of(env_id) is None:
+        films = film_world(policy, env_id, scenes, seed=seed, reveal=reveal, **env_kwargs)
+        return films, [film[-1] for film in films]
+    env = gym.make(env_id, split="test", render_mode="rgb_array", reveal=reveal, **env_kwargs)
     act = as_act(policy, env, deterministic=True)
     task = task_of(env)
     assert task is not None

@@ -14,11 +14,13 @@ from glimpse_envs.evaluation.result import Evaluation
 
 WARM_UP = 3
 EPISODES = 20
+LONGEST = 60.0
+"""CPU seconds after which no further episode begins: a whole game may last for minutes."""
 
 
 def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
     """Core-seconds of one episode, its reset included: the mean over the first `EPISODES` of
-    `evaluation`, after `WARM_UP` untimed ones.
+    `evaluation`, after `WARM_UP` untimed ones; over fewer, at least one, where they are long.
 
     One row and one thread, for an agent's many small steps and the one large step of a full view
     alike; loading the policy and making the environment are not timed.
@@ -43,11 +45,15 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
     torch.set_num_threads(1)
     try:
         with closing(env):
+            begun = time.process_time()
             for scene in range(WARM_UP):
-                play(scene)
-            began = time.process_time()
+                if time.process_time() - begun < LONGEST / 2:
+                    play(scene)
+            timed = time.process_time()
             for scene in range(EPISODES):
                 play(scene)
-            return (time.process_time() - began) / EPISODES
+                if time.process_time() - begun > LONGEST:
+                    break
+            return (time.process_time() - timed) / (scene + 1)
     finally:
         torch.set_num_threads(threads)

@@ -13,6 +13,7 @@ import tyro
 from agents.training.distributed import connected, first_prints, refuse_several
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
+from glimpse_envs.wrappers.errors import WrappedEnvError
 
 
 def parse_pairs(pairs: list[str]) -> dict[str, Any]:
@@ -84,7 +85,10 @@ def without_options(*names: str) -> Callable[[type[Config]], type[Config]]:
     return leave_out
 
 
-USER_ERRORS = (RunError, SourceError, ValueError, FloatingPointError, OSError, gym.error.Error)
+USER_ERRORS = (
+    RunError, SourceError, WrappedEnvError, ValueError, FloatingPointError, OSError,
+    gym.error.Error,
+)  # fmt: skip
 """Errors whose message is enough for a user."""
 
 

@@ -67,6 +67,9 @@ def fill_tables(config: TablesConfig) -> None:
     if config.list_only:
         print(listing(rows))
         return
+    for row in rows:
+        if row.row.lacks is not None:
+            print(f"{row.row.name} is left out, its extra is not installed: {row.row.lacks}")
     tasks = [_placed(task, config) for row in rows for task in row.missing]
     hours = {task.name: row.hours for row in rows for task in row.missing}
     view = View(tasks, hours, sum(len(row.recorded) for row in rows))

@@ -11,6 +11,7 @@ from report.groups import Group
 from report.markdown import UNKNOWN, count, environment
 from report.references.memory import MemoryReference
 from report.references.pictures import Reference
+from report.references.worlds import WorldReference
 
 HEADS = (
     "row", "priority", "environment", "algorithm", "budget", "error %", "reference", "recorded",
@@ -26,7 +27,12 @@ def listing(rows: Sequence[PlannedRow]) -> str:
     total = f"{missing} runs lack a record: about {hours:.1f} core-hours"
     if unknown:
         total += f", and {unknown} of which nothing tells how long they take"
-    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total])
+    lacking = [
+        f"row {planned.row.name} is left out, its extra is not installed: {planned.row.lacks}"
+        for planned in rows
+        if planned.row.lacks is not None
+    ]
+    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total, *lacking])
 
 
 def _cells(planned: PlannedRow) -> list[str]:
@@ -42,7 +48,8 @@ def _cells(planned: PlannedRow) -> list[str]:
         _error(planned),
         _reference(row.reference),
         f"{len(planned.recorded)} of {wanted}",
-        " ".join(str(task.config.seed) for task in planned.missing) or UNKNOWN,
+        " ".join(str(task.config.seed) for task in planned.missing)
+        or (UNKNOWN if row.lacks is None else "not installed"),
         "?" if hours is None else f"{hours * len(planned.missing):.2f}",
     ]
 
@@ -60,10 +67,12 @@ def _error(planned: PlannedRow) -> str:
     return f"{group.error:.2f}" if group.has_success else UNKNOWN
 
 
-def _reference(reference: Reference | MemoryReference | None) -> str:
-    """The paper's error and the best public one, or what others solved."""
+def _reference(reference: Reference | MemoryReference | WorldReference | None) -> str:
+    """The paper's error and the best public one, or what others solved or reached."""
     if reference is None:
         return UNKNOWN
+    if isinstance(reference, WorldReference):
+        return f"{reference.source}: {reference.score}"
     if isinstance(reference, MemoryReference):
         return f"{reference.source}: {reference.solved}"
     numbers = (reference.paper, reference.best_public)

@@ -14,12 +14,13 @@ from benchmarks.tables.memory import MEMORY
 from benchmarks.tables.pictures import PICTURES
 from benchmarks.tables.scenes import SCENES
 from benchmarks.tables.table import Row, Table
+from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
 from report.runs import Run, read_runs
 
 # The one list of tables; a new one is a file and a row.
-TABLES: dict[str, Table] = {table.name: table for table in (PICTURES, MEMORY, SCENES)}
+TABLES: dict[str, Table] = {t.name: t for t in (PICTURES, MEMORY, SCENES, WORLDS)}
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Task:
     records: Path
     """Folder of its record."""
     notes: str = ""
+    scored: int | None = None
+    """Episodes of its scores; None: the whole test split."""
 
     @property
     def name(self) -> str:
@@ -62,6 +65,7 @@ class PlannedRow:
     recorded: tuple[Run, ...]
     """In the order of their seeds."""
     missing: tuple[Task, ...]
+    """None where its extra is not installed."""
     hours: float | None
     """Estimated core-hours of each missing run; None where nothing tells."""
 
@@ -127,6 +131,7 @@ def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
             folder=runs / f"{row.name}-seed{seed}",
             records=records,
             notes=row.notes,
+            scored=row.scored,
         )
         for seed in range(table.seeds if row.seeds is None else row.seeds)
     ]
@@ -137,7 +142,9 @@ def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
         row=row,
         config=config,
         recorded=tuple(of_row[seed] for seed in seeds if seed in of_row),
-        missing=tuple(task for task in tasks if task.config.seed not in of_row),
+        missing=tuple(
+            task for task in tasks if task.config.seed not in of_row and row.lacks is None
+        ),
         hours=_core_hours(config, [run.record for run in of_row.values()], known),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from glimpse_envs.evaluation.records import read_record
 from report.references.memory import MEMORY_REFERENCES, MemoryReference
 from report.references.pictures import LEARNED, REFERENCES, Reference
 from report.references.scenes import SCENE_REFERENCES
+from report.references.worlds import WorldReference
 
 ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **BASELINES}
 """All algorithms that a row may train."""
@@ -40,7 +42,7 @@ class FromPreset:
     """The settings of a preset of `agents.presets` or `baselines.presets`.
 
     Args:
-        preset: pictures, megapixel, tapes or tables.
+        preset: pictures, megapixel, tapes, tables, worlds or games.
         algorithm: one that has this preset.
     """
 
@@ -69,10 +71,22 @@ class Row:
     """Number of seeds, from 0 on; the table's where it is not given."""
     priority: int = 9
     """Rows of a smaller number are trained first."""
-    reference: Reference | MemoryReference | None = None
+    reference: Reference | MemoryReference | WorldReference | None = None
     """What it is to be compared with."""
+    scored: int | None = None
+    """Episodes of its scores; None: the whole test split, which worlds of others do not have."""
+    needs: str | None = None
+    """An extra of this project, and the package that it installs: "atari: ale_py"."""
     notes: str = ""
     """Of its records: what differs from the reference's setting."""
+
+    @property
+    def lacks(self) -> str | None:
+        """How to install the extra that it needs; None where nothing lacks."""
+        if self.needs is None:
+            return None
+        extra, _, package = self.needs.partition(": ")
+        return None if find_spec(package) else f"pip install 'glimpse-envs[{extra}]'"
 
     def config(self, results: Path) -> TrainingConfig:
         """The config with seed 0.

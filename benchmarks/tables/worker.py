@@ -95,7 +95,8 @@ def _fill(task: Task) -> Path:
         if (found := record_of(task)) is not None:
             return found.file
         # The table's command trains more than this run; pages give the record itself instead.
-        record = replace(make_record(run, score_run(run), task.notes), command="")
+        scores = score_run(run, episodes=task.scored)
+        record = replace(make_record(run, scores, task.notes), command="")
         return write_record(record, task.records)
 
 

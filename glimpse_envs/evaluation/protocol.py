@@ -128,7 +128,8 @@ def evaluate(
         return_interval=student_interval(played.returns) if total > 1 else None,
         normalised_score=normalised_score(mean_return, seen.chance, seen.ceiling),
         mean_glimpses=float(played.glimpses.mean()),
-        scanpaths=played.diagnose(),
+        # Where the gaze follows a rule, nothing was chosen.
+        scanpaths=played.diagnose() if "look" in seen.components else None,
         scale=(seen.chance, seen.ceiling),
         returns=played.returns,
         successes=successes,
@@ -245,10 +246,14 @@ def deal(
     scenes, scene k is the first of a seed of its own, of this split alone."""
     if _scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
+    return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])
+
+
+def world_seed(split: str, seed: int, episode: int) -> int:
+    """Return the seed, below 2**63, of an episode of a world without fixed scenes."""
     of_split = () if split == "train" else (SPLITS.index(split),)
-    streams = (np.random.SeedSequence((seed, int(k), *of_split)) for k in indices)
-    # As Python integers below 2**63, one a row: then a scene does not depend on its batch.
-    return env.reset(seed=[int(stream.generate_state(1, np.uint64)[0] >> 1) for stream in streams])
+    stream = np.random.SeedSequence((seed, episode, *of_split))
+    return int(stream.generate_state(1, np.uint64)[0] >> 1)
 
 
 def _check_arguments(

@@ -70,17 +70,17 @@ class Evaluation:
         if self.return_interval is not None:
             low, high = self.return_interval
             between = f", 95 % interval {low:.3f} to {high:.3f}"
-        lines += [
-            f"  return            {self.mean_return:.3f}{between}",
-            f"  normalised        {self.normalised_score:.3f}",
-            f"  glimpses          {self.mean_glimpses:.2f}",
-        ]
+        lines.append(f"  return            {self.mean_return:.3f}{between}")
+        if not np.isnan(self.normalised_score):
+            lines.append(f"  normalised        {self.normalised_score:.3f}")
+        lines.append(f"  glimpses          {self.mean_glimpses:.2f}")
         if self.scanpaths is not None:
-            gaze = self.scanpaths
+            gaze, on_target = self.scanpaths, ""
+            if not np.isnan(gaze.share_on_target):
+                on_target = f"{100 * gaze.share_on_target:.1f} % on target, "
             lines.append(
-                f"  chosen looks      {100 * gaze.share_on_target:.1f} % on target, coverage "
-                f"{100 * gaze.coverage:.0f} %, spread {gaze.spread:.2f}, "
-                f"movement {gaze.movement:.2f}"
+                f"  chosen looks      {on_target}coverage {100 * gaze.coverage:.0f} %, "
+                f"spread {gaze.spread:.2f}, movement {gaze.movement:.2f}"
             )
             lines += [f"  warning: {warning}" for warning in gaze.warnings]
         return "\n".join(lines)

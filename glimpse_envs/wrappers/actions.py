@@ -18,7 +18,7 @@ class LookAndAct:
     are passed on as they are.
 
     Args:
-        space: Dict of `act` and, unless the gaze is static, `look`.
+        space: Dict of `act` and, unless the gaze follows a rule, `look`.
         num_envs: n, rows in a batch; None for the actions of a single environment.
     """
 
@@ -29,7 +29,7 @@ class LookAndAct:
         self._checked = [name for name, _ in checked]
 
     def __call__(self, action: Any) -> tuple[NDArray | None, Any]:
-        """Return looks (n, ...), n = 1 for a single environment, None where static; and acts.
+        """Return looks (n, ...), n = 1 for a single environment, None without looks; and acts.
 
         Raises:
             ValueError: a part is missing, unknown, or not in its space; it is named.

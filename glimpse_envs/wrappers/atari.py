@@ -4,6 +4,9 @@ Frames of 84x84 grey, each action repeated four times with the maximum of the la
 stack of four that begins with zeros, no sticky actions, the minimal action set, at most 30 no-ops
 and the fire button at reset. On the train split a lost life ends the episode and rewards are
 clipped to their sign; on the others a whole game is played for its score.
+
+`segment=128` cuts the episodes of the train split every 128 steps, for learners that play whole
+episodes: a game of Pong has a thousand steps and more.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ def make_atari(
         game: such as "Pong", as `ale_py` names it.
         fovea: side of the fovea in pixels; the `glimpse_size` of `GlimpseWrapper`.
         render_mode: of the game.
-        **options: `split`, `frame_stack`, and those of `GlimpseWrapper`.
+        **options: `split`, `frame_stack`, `segment` (see `Segments`; None, the default, for whole
+            episodes), and those of `GlimpseWrapper`.
 
     Raises:
         gymnasium.error.DependencyNotInstalled: `ale_py` is not installed.
@@ -67,16 +71,20 @@ def make_atari_vector(
 
 def _sorted(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split options into those of the game and those of the glimpse, with their defaults."""
-    game = {"split": "train", "frame_stack": 4}
+    game = {"split": "train", "frame_stack": 4, "segment": None}
     given = {name: value for name, value in options.items() if name in game}
     eye = {name: value for name, value in options.items() if name not in game}
     return {**game, **given}, {"inside": True, **eye}
 
 
-def _full_view(game: str, *, split: str, frame_stack: int, render_mode: str | None) -> gym.Env:
+def _full_view(
+    game: str, *, split: str, frame_stack: int, segment: int | None, render_mode: str | None
+) -> gym.Env:
     """Return a game whose observations are stacks (frame_stack, 84, 84) uint8."""
     check_choice("split", split, SPLITS)
     check_integers(1, frame_stack=frame_stack)
+    if segment is not None:
+        check_integers(1, segment=segment)
     try:
         import ale_py
     except ImportError as error:
@@ -94,7 +102,35 @@ def _full_view(game: str, *, split: str, frame_stack: int, render_mode: str | No
     env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=84)
     if split == "train":
         env = RewardSign(OneLife(env))
-    return FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")
+    env = FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")
+    return env if segment is None or split != "train" else Segments(env, segment)
+
+
+class Segments(gym.Wrapper, RecordConstructorArgs):
+    """Truncates an episode after `steps` steps; the next one goes on from there, unless a seed asks
+    for a new one. A segment that is left before its end is not gone on with."""
+
+    def __init__(self, env: gym.Env, steps: int) -> None:
+        RecordConstructorArgs.__init__(self, steps=steps)
+        gym.Wrapper.__init__(self, env)
+        self._steps, self._taken = steps, 0
+        self._last: tuple[Any, dict[str, Any]] | None = None  # where the next segment begins
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        self._taken = 0
+        if self._last is not None and seed is None:
+            return self._last
+        self._last = None
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._taken += 1
+        cut = self._taken == self._steps
+        self._last = (observation, info) if cut and not (terminated or truncated) else None
+        return observation, reward, terminated, truncated or cut, info
 
 
 class RewardSign(gym.RewardWrapper, RecordConstructorArgs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
@@ -16,6 +16,9 @@ from glimpse_envs.vision.sensors import make_sensor
 from glimpse_envs.wrappers.looks import Looks, checked_start
 from glimpse_envs.wrappers.pixels import find_pixels
 from glimpse_envs.wrappers.views import MaskedView, SensorView, View
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
 
 _STREAM = 0x676C696D7073  # keeps the gaze's random stream apart from the environment's
 
@@ -34,10 +37,12 @@ class Eye:
         look: "continuous", a place (x, y) in [-1, 1]; "tiles", one of a grid of tiles as large as
             the finest window; "corners", one of SUGARL's 4 x 4 places, whose windows begin at
             `range(0, side - g, (side - g) // 4)`, row by row; "relative", a move, projected into
-            the unit disc and scaled by `max_move`; "static", no look at all.
+            the unit disc and scaled by `max_move`. Without a look in the action, as baselines:
+            "static", the first place for ever; "random", a uniform place at every step; "raster",
+            the tiles in turn, row by row.
         max_move: the longest relative move, in look coordinates.
-        start: the first place (x, y) of an episode; None: uniform, or the middle where the gaze is
-            static.
+        start: the first place (x, y) of an episode; None: uniform, the middle where the gaze is
+            static, the first tile of a raster.
         inside: keep the whole glimpse inside the frame.
         mask: show the frame with all but the glimpse black, in place of the glimpse alone.
         periphery: side of the whole frame squeezed and stretched again, in place of black; None
@@ -120,7 +125,7 @@ class Eye:
         return self._pixels.env_name
 
     def action_space(self, act: spaces.Space) -> spaces.Dict:
-        """Return the space of `look`, unless static, and `act`."""
+        """Return the space of `look`, unless it follows a rule, and `act`."""
         look = [] if self.look_space is None else [("look", self.look_space)]
         return spaces.Dict([*look, ("act", act)])
 
@@ -159,9 +164,15 @@ class Eye:
             WrappedEnvError: the pixels are not in their space.
         """
         frames = self._pixels.read(pixels)[rows]
-        taken = None if looks is None else looks[rows]
-        self._locations[rows] = self._looks.move(self._locations[rows], taken)
         self._steps[rows] += 1
+        if looks is not None:
+            self._locations[rows] = self._looks.move(self._locations[rows], looks[rows])
+        else:
+            for row in rows:
+                stream = self._random[row]
+                assert stream is not None, "the row has started"
+                place, step = self._locations[row], int(self._steps[row])
+                self._locations[row] = self._looks.by_rule(place, step, stream)
         if not self._recut:
             self._memory[:-1, rows] = self._memory[1:, rows]
         self._cut(frames, rows, len(self._memory) if self._recut else 1)
@@ -185,6 +196,23 @@ class Eye:
             left = np.maximum(1.0 - self._steps / self._max_steps, 0.0)
             observation["remaining"] = left[:, None].astype(np.float32)
         return observation
+
+    def picture(self, row: int, pixels: NDArray) -> Picture:
+        """Return the newest frame of a row with the present place and what is seen there; `pixels`
+        are of all rows, as they were seen last."""
+        from glimpse_envs.rendering import Picture
+
+        frame = self._pixels.read(pixels)[row, -1].astype(np.float32)
+        place = self._looks.space.to_pixels(self._locations[row])
+        return Picture(
+            scene=frame / 255.0 if self._pixels.dtype == np.uint8 else frame,
+            path=place[None].astype(np.float32),
+            answer=None,
+            target=None,
+            outlines=self._view.outlines,
+            panels=self._view.panels(self._memory[-1, row]),
+            window_sides=self._view.window_sides,
+        )
 
 
 def max_steps_of(env: Any) -> int | None:

@@ -14,7 +14,9 @@ from glimpse_envs.core.arguments import check_choice, is_number
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 
-LOOKS = ("continuous", "tiles", "corners", "relative", "static")
+LOOKS = ("continuous", "tiles", "corners", "relative", "static", "random", "raster")
+RULES = ("static", "random", "raster")
+"""Gazes that follow a rule, so that actions have no look."""
 _CORNERS = 4  # along each axis
 
 
@@ -27,8 +29,8 @@ class Looks:
         space: the places that can be looked at.
         tile: the glimpse's side in pixels.
         max_move: the longest relative move, in look coordinates.
-        start: the first place (x, y) of an episode, in look coordinates; None: uniform, or the
-            middle where the gaze is static.
+        start: the first place (x, y) of an episode, in look coordinates; None: uniform, the middle
+            where the gaze is static, the first tile of a raster.
     """
 
     look: str
@@ -51,8 +53,8 @@ class Looks:
 
     @property
     def component(self) -> spaces.Space | None:
-        """The space of the action's `look`; None where the gaze is static."""
-        if self.look == "static":
+        """The space of the action's `look`; None where the gaze follows a rule."""
+        if self.look in RULES:
             return None
         places = self.places
         if places is not None:
@@ -62,7 +64,7 @@ class Looks:
     @property
     def places(self) -> Floats | None:
         """The locations (n, 2) that are chosen from, row by row; None where there is no list."""
-        if self.look == "tiles":
+        if self.look in ("tiles", "raster"):
             return self.space.tile_centres(self.tile)
         if self.look == "corners":
             x, y = (
@@ -77,12 +79,19 @@ class Looks:
         """Return the place (2,) where an episode begins."""
         if self.start is not None:
             return np.asarray(self.start, np.float64)
-        return np.zeros(2) if self.look == "static" else random.uniform(-1.0, 1.0, 2)
+        if self.look in ("static", "raster"):
+            return self.by_rule(np.zeros(2), 0, random)
+        return random.uniform(-1.0, 1.0, 2)
 
-    def move(self, locations: Floats, looks: NDArray | None) -> Floats:
+    def by_rule(self, location: Floats, step: int, random: np.random.Generator) -> Floats:
+        """Return the place (2,) after `step` steps, the last one having been `location` (2,)."""
+        if self.look == "random":
+            return random.uniform(-1.0, 1.0, 2)
+        places = self.places
+        return location if places is None else places[step % len(places)]
+
+    def move(self, locations: Floats, looks: NDArray) -> Floats:
         """Return the locations (n, 2) after `looks` (n, ...), taken at `locations` (n, 2)."""
-        if looks is None:
-            return locations
         if self.look == "relative":
             return np.clip(locations + self.max_move * project_to_disc(looks), -1.0, 1.0)
         places = self.places

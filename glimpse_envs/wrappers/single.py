@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -15,6 +15,9 @@ from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
 from glimpse_envs.wrappers.eye import Eye, max_steps_of
 
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import Picture
+
 
 class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
     """An environment with pixels, of which the agent sees a glimpse at a place that it chooses.
@@ -24,7 +27,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
     of steps left, only where the environment's spec has `max_episode_steps`: without it nobody
     knows the limit. Of stacked frames the oldest comes first.
 
-    Action: Dict of `look`, left out with `look="static"`, and `act`, the environment's own action.
+    Action: Dict of `look`, left out where the gaze follows a rule (`look="static"`, `"random"` or
+    `"raster"`), and `act`, the environment's own action.
     The act is played, then the gaze moves, and the new frame is seen at the new place.
 
     The first place of an episode is drawn from a stream of its own, seeded by `reset(seed=...)`, so
@@ -51,6 +55,7 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
         self._eye = Eye(name_of(env), env.observation_space, 1, max_steps_of(env), **options)
         self._row = np.zeros(1, np.int64)
         self._ended = True
+        self._pixels: NDArray | None = None  # (1, ...), of the newest observation
         self.observation_space = self._eye.observation_space
         self.action_space = self._eye.action_space(env.action_space)
         self._split = LookAndAct(self.action_space, None)
@@ -67,7 +72,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
         with naming(self._eye.env_name, "reset"):
             observation, info = self.env.reset(seed=seed, options=options)
             self._eye.seed([seed])
-            self._eye.start(self._row, self._pixels_of(observation))
+            self._pixels = self._pixels_of(observation)
+            self._eye.start(self._row, self._pixels)
         self._ended = False
         return self._observe(), info
 
@@ -85,12 +91,33 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
         self._ended = True
         with naming(self._eye.env_name, "step"):
             observation, reward, terminated, truncated, info = self.env.step(act)
-            self._eye.step(self._row, looks, self._pixels_of(observation))
+            self._pixels = self._pixels_of(observation)
+            self._eye.step(self._row, looks, self._pixels)
         self._ended = bool(terminated or truncated)
         return self._observe(), reward, terminated, truncated, info
+
+    def picture(self) -> Picture:
+        """Return the present frame, whole, with the place that is looked at and what is seen there,
+        for films.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        if self._pixels is None:
+            raise gym.error.ResetNeeded("there is no frame yet: call reset() first")
+        return self._eye.picture(0, self._pixels)
 
     def _observe(self) -> dict[str, Float32s]:
         return {name: part[0] for name, part in self._eye.observe().items()}
 
     def _pixels_of(self, observation: Any) -> NDArray:
         return np.asarray(self._eye.pixels_of(observation))[None]
+
+
+def glimpse_wrapper_of(env: gym.Env) -> GlimpseWrapper | None:
+    """Return the `GlimpseWrapper` among an environment's wrappers; None where there is none."""
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, GlimpseWrapper):
+            return env
+        env = env.env
+    return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Floats, Ints
-from glimpse_envs.vision.sensors.sensor import Sensor
+from glimpse_envs.vision.sensors.sensor import Sensor, square
 
 
 class View(Protocol):
@@ -21,6 +22,17 @@ class View(Protocol):
     def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
         """Fill `seen[rows]` (m, *shape) with what `frames` (m, C, H, W), uint8 or float32, show
         around `centres[rows]`, (x, y) in pixels; values in [0, 1]."""
+
+    @property
+    def outlines(self) -> Sequence[Floats]:
+        """Of what is seen, as in `glimpse_envs.rendering.Picture`."""
+
+    @property
+    def window_sides(self) -> tuple[float, ...]:
+        """Of what is seen, as in `glimpse_envs.rendering.Picture`."""
+
+    def panels(self, seen: Float32s) -> Sequence[tuple[str, Float32s]]:
+        """Return what is `seen` (*shape) of one frame, as in `glimpse_envs.rendering.Picture`."""
 
 
 class SensorView:
@@ -37,6 +49,8 @@ class SensorView:
         self._canvas, self._sums = sensor.allocate(num_envs, dtype)
         channels, height, width = sensor.glimpse_shape
         self.shape = (channels, height, width)
+        self.outlines, self.window_sides = sensor.outlines, sensor.window_sides
+        self.panels = sensor.panels
 
     def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
         self._canvas[rows, :, 1:-1, 1:-1] = frames
@@ -56,6 +70,10 @@ class MaskedView:
 
     def __init__(self, shape: tuple[int, int, int], side: int, periphery: int | None) -> None:
         self.shape, self._side, self._periphery = shape, side, periphery
+        self.outlines, self.window_sides = (square(side),), ()
+
+    def panels(self, seen: Float32s) -> Sequence[tuple[str, Float32s]]:
+        return [("masked", seen)]
 
     def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
         pixels = frames.astype(np.float32)

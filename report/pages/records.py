@@ -17,6 +17,7 @@ FOLDERS = (
     ("comparison", "Hard against soft"),
     ("memory", "Memory"),
     ("scenes", "Scenes"),
+    ("worlds", "Worlds that move"),
 )
 """Of records, in the folder of results, and the headings of what they are drawn into."""
 

@@ -1,5 +1,7 @@
 """Agents learn in pixel worlds of others, seen through a glimpse, and are scored by return."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
-from agents.scoring.run_scores import evaluate_run
+from agents.evaluate import main as evaluate_main
+from agents.report.__main__ import main as report_main
+from agents.scoring.films import film_episodes
+from agents.scoring.run_scores import evaluate_run, policy_of
+from agents.scoring.world_films import LAST
+from agents.train import main as train_main
+from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
 from tests.support.pixel_world import PixelWorld
@@ -23,14 +31,22 @@ pytestmark = pytest.mark.learning
 ENV_ID = "GlimpseTest/Pixels-v0"
 
 
-def make_single(split: str = "train", **options: Any) -> GlimpseWrapper:
-    return GlimpseWrapper(PixelWorld(), glimpse_size=8, mask=True, **options)
+def make_single(
+    split: str = "train", render_mode: str | None = None, fault: str = "", **options: Any
+) -> GlimpseWrapper:
+    return GlimpseWrapper(PixelWorld(fault=fault), glimpse_size=8, mask=True, **options)
 
 
 def make_batch(
-    num_envs: int, *, autoreset_mode: str = "NextStep", split: str = "train", **options: Any
+    num_envs: int,
+    *,
+    autoreset_mode: str = "NextStep",
+    split: str = "train",
+    fault: str = "",
+    **options: Any,
 ) -> GlimpseVectorWrapper:
-    worlds = SyncVectorEnv([PixelWorld] * num_envs, autoreset_mode=AutoresetMode(autoreset_mode))
+    make = partial(PixelWorld, fault=fault)
+    worlds = SyncVectorEnv([make] * num_envs, autoreset_mode=AutoresetMode(autoreset_mode))
     return GlimpseVectorWrapper(worlds, glimpse_size=8, mask=True, **options)
 
 
@@ -74,10 +90,79 @@ def test_a_run_is_scored_by_return_and_goes_on_with_new_episodes(tmp_path: Path)
     assert score.returns is not None
     np.testing.assert_array_equal(score.returns, other.returns)
     assert score.locations is not None
+    assert "nan" not in score.summary()
     validation = evaluate_run(run, split="validation", episodes=10)
     assert not np.array_equal(validation.locations[:, 0], score.locations[:, 0])  # type: ignore[index]
     with pytest.raises(ValueError, match="no fixed scenes: say how many"):
         evaluate_run(run)
+
+
+def test_a_run_is_recorded_by_its_return(tmp_path: Path) -> None:
+    run = trained(Reinforce, CONFIG, tmp_path / "run", stop_after=1)
+    evaluate_main([str(run.folder), "--episodes", "8", "--record", str(tmp_path)])
+    (path,) = tmp_path.glob("*.json")
+    score = read_record(path).headline
+    assert (score.success, score.episodes) == (None, 8)
+    low, high = score.return_interval or (np.nan, np.nan)
+    assert low < score.mean_return < high
+    assert set(score.costs) == {"seconds"}
+
+
+def test_a_film_shows_the_whole_frame_and_the_masked_view(tmp_path: Path) -> None:
+    run = trained(Reinforce, CONFIG, tmp_path / "run", stop_after=1)
+    film = tmp_path / "film.gif"
+    evaluate_main([str(run.folder), "--episodes", "2", "--film", str(film), "--film-episodes", "2"])
+    assert film.stat().st_size > 1000
+    policy, kwargs = policy_of(run)
+    films, sheet = film_episodes(policy, ENV_ID, range(3), **kwargs)
+    steps = evaluate_run(run, episodes=3).glimpses
+    assert [len(frames) for frames in films] == [1 + int(n) + LAST for n in steps]  # type: ignore[union-attr]
+    assert len(sheet) == 3
+    (seen, *_), _ = film_episodes(policy, ENV_ID, [0], reveal="seen", **kwargs)
+    assert seen[0].shape[0] > films[0][0].shape[0], "a legend tells what was not seen"
+
+
+def test_a_long_episode_is_filmed_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.scoring.world_films.LONGEST", 3)
+    run = trained(Reinforce, CONFIG, tmp_path, stop_after=1)
+    policy, kwargs = policy_of(run)
+    (frames,), _ = film_episodes(policy, ENV_ID, [0], **kwargs)
+    assert len(frames) == 3 + LAST
+
+
+def test_a_run_is_reported(tmp_path: Path) -> None:
+    run = trained(Reinforce, CONFIG, tmp_path / "run", stop_after=2)
+    page = tmp_path / "report.html"
+    report_main([str(run.folder), "--episodes", "8", "--out", str(page)])
+    assert "return" in page.read_text()
+
+
+def test_a_world_that_breaks_in_a_training_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--batch-size", "4", "--episodes", "8", "--run", str(tmp_path)]
+    kwargs = ["--env-kwargs", "look=tiles", "fault=raise"]
+    with pytest.raises(SystemExit) as ended:
+        train_main(["actor_critic", "--env-id", ENV_ID, *kwargs, *options])
+    assert ended.value.code == 2
+    assert "PixelWorld raised RuntimeError in step: the world broke" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("look", ["static", "random", "raster"])
+def test_acts_alone_are_learned_under_a_gaze_by_rule(look: str) -> None:
+    config = replace(CONFIG, env_kwargs={"look": look})
+    learner = Reinforce(config)
+    assert set(learner.description.components) == {"act"}
+    returns = [learner.update(step / 40)["return"] for step in range(40)]
+    learner.close()
+    assert np.mean(returns[-5:]) > np.mean(returns[:3]) + 1
+
+
+def test_nothing_is_told_of_looks_that_were_not_chosen(tmp_path: Path) -> None:
+    config = replace(CONFIG, env_kwargs={"look": "static"})
+    score = evaluate_run(trained(Reinforce, config, tmp_path, stop_after=1), episodes=20)
+    assert score.locations is not None
+    assert "warning" not in score.summary()
 
 
 def test_a_game_is_learned_from(tmp_path: Path) -> None:

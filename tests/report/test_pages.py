@@ -16,7 +16,7 @@ from report.pages.records import FOLDERS, command_of
 from report.runs import Run, read_runs
 from tests.support.records import ENV_ID, REINFORCE, SOFT_DRAW, a_record, bits_record, memory_record
 
-DRAWN = ("results", "comparison", "memory", "scenes", "records")
+DRAWN = ("results", "comparison", "memory", "scenes", "worlds", "records")
 BLOCKS = ("headline",)
 
 
@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
     """A checkout with a few records and a README with markers."""
     for seed in range(2):
         write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0", seed=seed), tmp_path / "results")
-    for folder in ("comparison", "memory", "scenes", "benchmarks"):
+    for folder in ("comparison", "memory", "scenes", "worlds", "benchmarks"):
         (tmp_path / "results" / folder).mkdir()
     (tmp_path / "README.md").write_bytes(f"# Title\r\n{marked(*BLOCKS)}end\n".encode())
     return tmp_path
@@ -122,7 +122,7 @@ def everything_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("missing", ["comparison", "memory", "scenes", "benchmarks", "."])
+@pytest.mark.parametrize("missing", ["comparison", "memory", "scenes", "worlds", "benchmarks", "."])
 def test_a_folder_that_is_not_there_changes_nothing(
     root: Path, missing: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Atari games, and MiniGrid's pictures, through a glimpse."""
+"""Atari games through a glimpse."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.suite import ATARI
-from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
+from glimpse_envs.wrappers import GlimpseVectorWrapper
 
 SUGARL: dict[str, Any] = {
     "look": "corners",
@@ -19,9 +19,7 @@ SUGARL: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _ale() -> None:
-    pytest.importorskip("ale_py")
+pytest.importorskip("ale_py")
 
 
 @pytest.mark.learning
@@ -101,12 +99,3 @@ def test_an_unknown_game_is_named() -> None:
         gym.make(ATARI, game="Pongg")
     with pytest.raises(ValueError, match="split='all'"):
         gym.make(ATARI, split="all")
-
-
-def test_pictures_of_minigrid() -> None:
-    minigrid = pytest.importorskip("minigrid.wrappers")
-    inner = minigrid.RGBImgObsWrapper(gym.make("MiniGrid-Empty-5x5-v0"))
-    env = GlimpseWrapper(inner, glimpse_size=8, mask=True)
-    observation, _ = env.reset(seed=0)
-    assert observation["glimpse"].shape == (3, 40, 40)
-    assert env.observation_space.contains(env.step(env.action_space.sample())[0])

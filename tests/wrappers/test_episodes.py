@@ -51,7 +51,7 @@ def test_first_places_are_uniform_and_follow_the_seed() -> None:
     assert np.bincount(quarters, minlength=4).min() > 45
 
 
-@pytest.mark.parametrize("look", ["continuous", "relative", "tiles", "static"])
+@pytest.mark.parametrize("look", ["continuous", "relative", "tiles", "static", "random", "raster"])
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_a_batch_equals_single_environments(mode: AutoresetMode, look: str) -> None:
     """Gymnasium's batch of single wrappers, and the wrapper over Gymnasium's batch."""
@@ -91,6 +91,44 @@ def same(mine: Any, other: Any) -> None:
     assert mine.keys() == other.keys()
     for name, part in mine.items():
         np.testing.assert_array_equal(part, other[name], err_msg=name)
+
+
+def test_a_gaze_by_rule_needs_no_look() -> None:
+    def places(look: str, seed: int, **options: Any) -> Any:
+        env = GlimpseWrapper(PixelWorld(steps=20), **OPTIONS, look=look, **options)
+        assert set(env.action_space.spaces) == {"act"}  # type: ignore[attr-defined]  # a Dict
+        seen = [env.reset(seed=seed)[0]["location"]]
+        seen += [env.step({"act": 0})[0]["location"] for _ in range(12)]
+        return np.array(seen)
+
+    raster = places("raster", 0)
+    np.testing.assert_allclose(
+        raster[:4], [[-2 / 3, -2 / 3], [0, -2 / 3], [2 / 3, -2 / 3], [-2 / 3, 0]]
+    )
+    np.testing.assert_array_equal(raster[:4], raster[9:])
+    moving = places("random", 0)
+    assert len(np.unique(moving, axis=0)) == 13
+    np.testing.assert_array_equal(moving, places("random", 0))
+    assert not np.array_equal(moving, places("random", 1))
+    np.testing.assert_array_equal(places("static", 0, start=(0.5, -1)), [[0.5, -1]] * 13)
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_a_picture_shows_the_frame_and_what_is_seen_of_it(mask: bool) -> None:
+    env = GlimpseWrapper(PixelWorld((SIDE, SIDE, 3)), **OPTIONS, mask=mask)
+    with pytest.raises(gym.error.ResetNeeded, match="no frame yet"):
+        env.picture()
+    env.reset(seed=0)
+    observation, *_ = env.step({"look": np.array([0.5, 0]), "act": 2})
+    picture = env.picture()
+    assert picture.scene.shape == (3, SIDE, SIDE)
+    assert picture.scene[0, 0, 0] == np.float32(2 / 255)
+    np.testing.assert_array_equal(picture.path, [[18, 12]])
+    np.testing.assert_array_equal(np.ptp(picture.outlines[0], axis=0), [8, 8])
+    ((_, panel),) = picture.panels
+    np.testing.assert_array_equal(panel, observation["glimpse"])
+    window = picture.scene[:, 8:16, 14:22]
+    np.testing.assert_allclose(panel[:, 8:16, 14:22] if mask else panel, window, atol=1e-6)
 
 
 def test_what_was_returned_is_not_written_over() -> None:

@@ -1,0 +1,100 @@
+"""Films of worlds of others: the whole frame with the place that is looked at, and what is seen."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.evaluation.policy import Policy, as_act
+from glimpse_envs.evaluation.protocol import world_seed
+from glimpse_envs.rendering import Seen, draw_frame
+from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
+
+Frames = list[NDArray[np.uint8]]
+"""All of one size, (height, width, 3)."""
+
+LAST = 3
+"""Times that the last frame of an episode is shown, which marks the answer right or wrong."""
+
+LONGEST = 300
+"""Frames of an episode that are filmed: some last for 27,000 steps."""
+
+WORLD_FPS = 12
+"""Frames a second: worlds move slowly from one step to the next."""
+
+TRAIL = 8
+"""Places that the path shows."""
+
+
+def film_world(
+    policy: Policy,
+    env_id: str,
+    episodes: Sequence[int],
+    *,
+    seed: int = 0,
+    reveal: str = "all",
+    **env_kwargs: Any,
+) -> list[Frames]:
+    """Play the first `LONGEST` steps of `episodes` of the test split with the likeliest actions.
+
+    A world without a `GlimpseWrapper` draws itself, as its `render` does.
+
+    Args:
+        policy: to be filmed.
+        env_id: of a world of others.
+        episodes: their numbers, as `glimpse_envs.evaluation.protocol.evaluate` deals them.
+        seed: of the evaluation.
+        reveal: "all" of the frame, or what the agent has "seen" of it.
+        **env_kwargs: of the environment.
+    """
+    with closing(gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)) as env:
+        act = as_act(policy, env, deterministic=True)
+        films = []
+        for episode in episodes:
+            observation, info = env.reset(seed=world_seed("test", seed, episode))
+            draw = _drawing(env, reveal)
+            state, start, ended, total = None, np.ones(1, np.bool_), False, 0.0
+            frames = [draw(total)]
+            while not ended and len(frames) < LONGEST:
+                seen = {name: np.asarray(value)[None] for name, value in observation.items()}
+                infos = {name: np.asarray(value)[None] for name, value in info.items()}
+                action, state = act(seen, state, start, infos)
+                start = np.zeros(1, np.bool_)
+                chosen = {name: value[0] for name, value in action.items()}
+                observation, reward, terminated, truncated, info = env.step(chosen)
+                ended, total = bool(terminated or truncated), total + float(reward)
+                frames.append(draw(total))
+            films.append(frames + frames[-1:] * LAST)
+    return films
+
+
+def _drawing(env: gym.Env, reveal: str) -> Callable[[float], NDArray[np.uint8]]:
+    """What draws the present frame of an episode, from its return so far."""
+    wrapper = glimpse_wrapper_of(env)
+    if wrapper is None:
+        return lambda total: np.asarray(env.render(), np.uint8)
+    return _WithGaze(wrapper, reveal)
+
+
+class _WithGaze:
+    """Draws frames with the latest places, of one episode."""
+
+    def __init__(self, wrapper: GlimpseWrapper, reveal: str) -> None:
+        self._wrapper, self._steps = wrapper, 0
+        self._seen = Seen() if reveal == "seen" else None
+        self._path = np.zeros((0, 2), np.float32)
+
+    def __call__(self, total: float) -> NDArray[np.uint8]:
+        picture = self._wrapper.picture()
+        self._path = np.concatenate([self._path, picture.path])[-TRAIL:]
+        caption = f"step {self._steps}, return {total:g}"
+        self._steps += 1
+        picture = replace(picture, path=self._path, caption=caption)
+        if self._seen is None:
+            return draw_frame(picture)
+        self._seen.add(picture)
+        return draw_frame(self._seen.reveal(picture, ended=False), legend=True)

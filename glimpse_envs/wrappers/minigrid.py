@@ -1,0 +1,91 @@
+"""MiniGrid's worlds (Chevalier-Boisvert et al. 2023) in pixels, through a glimpse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.envs.registration import find_highest_version
+from gymnasium.vector import SyncVectorEnv
+
+from glimpse_envs.core.arguments import SPLITS, check_choice, check_integers, check_mode
+from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
+from glimpse_envs.wrappers.single import GlimpseWrapper
+
+VIEWS = ("grid", "agent")
+_AGENT_CELLS = 7  # a side of what MiniGrid's agent sees of the world in front of it
+
+
+def make_minigrid(
+    *,
+    world: str,
+    view: str = "grid",
+    tile: int = 8,
+    split: str = "train",
+    render_mode: str | None = None,
+    **options: Any,
+) -> GlimpseWrapper:
+    """Return one world of MiniGrid seen through a glimpse.
+
+    Args:
+        world: MiniGrid's name of it, such as "DoorKey-6x6", whose newest version is taken.
+        view: "grid", the whole world in pixels, through a glimpse of three cells a side; or
+            "agent", the 7x7 cells in front of MiniGrid's agent, all of them, as MiniGrid has it.
+        tile: side of a cell in pixels.
+        split: has no effect: worlds are dealt by seeds.
+        render_mode: of the world.
+        **options: of `GlimpseWrapper`, in place of those of the view.
+
+    Raises:
+        gymnasium.error.DependencyNotInstalled: `minigrid` is not installed.
+        gymnasium.error.UnregisteredEnv: there is no such world.
+        ValueError: an option does not fit.
+    """
+    eye = _eye_options(view, tile, split, options)
+    return GlimpseWrapper(_pixels(world, view, tile, render_mode), **eye)
+
+
+def make_minigrid_vector(
+    num_envs: int,
+    *,
+    world: str,
+    view: str = "grid",
+    tile: int = 8,
+    split: str = "train",
+    render_mode: str | None = None,
+    autoreset_mode: str = "NextStep",
+    **options: Any,
+) -> GlimpseVectorWrapper:
+    """Return a batch of worlds, each seen through a glimpse; see `make_minigrid`."""
+    check_integers(1, num_envs=num_envs)
+    mode = check_mode(autoreset_mode)
+    eye = _eye_options(view, tile, split, options)
+
+    def make() -> gym.Env:
+        return _pixels(world, view, tile, render_mode)
+
+    return GlimpseVectorWrapper(SyncVectorEnv([make] * num_envs, autoreset_mode=mode), **eye)
+
+
+def _eye_options(view: str, tile: int, split: str, options: dict[str, Any]) -> dict[str, Any]:
+    check_choice("view", view, VIEWS)
+    check_choice("split", split, SPLITS)
+    check_integers(1, tile=tile)
+    if view == "grid":
+        return {"glimpse_size": 3 * tile, **options}
+    return {"glimpse_size": _AGENT_CELLS * tile, "look": "static", **options}
+
+
+def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.Env:
+    """Return a world whose observations are pictures (H, W, 3) uint8."""
+    try:
+        from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper, RGBImgPartialObsWrapper
+    except ImportError as error:
+        raise gym.error.DependencyNotInstalled(
+            "Worlds of MiniGrid need minigrid: pip install 'glimpse-envs[minigrid]'"
+        ) from error
+    name = f"MiniGrid-{world}"
+    version = find_highest_version(None, name) or 0
+    env = gym.make(f"{name}-v{version}", render_mode=render_mode)
+    drawn = RGBImgObsWrapper if view == "grid" else RGBImgPartialObsWrapper
+    return ImgObsWrapper(drawn(env, tile_size=tile))

@@ -1,0 +1,155 @@
+"""What is published of worlds that move: Catch, games through a fovea, and curiosity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.suite import ATARI, MINIGRID
+from report.grouping import group_runs
+from report.groups import Group, hardware_of
+from report.markdown import UNKNOWN, bullets, count, table
+from report.page import Places, Published
+from report.pages.records import POINTER
+from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
+from report.runs import read_runs, record_links
+
+PAGE = "docs/worlds.md"
+FOLDER = "worlds"
+CATCH, SEARCH = "Glimpse/Catch-v0", "Glimpse/Search-v0"
+
+_HEAD = """# Worlds that move
+
+<!-- Drawn by `python -m report` from results/worlds; do not edit. -->
+
+The agent acts in a world that changes while it looks elsewhere: [Catch](environments/Catch.md),
+Atari games and MiniGrid's worlds [through a glimpse](wrappers.md). All agents are actor-critic with
+a recurrent core, trained on one core by `python -m benchmarks.tables worlds`."""
+
+_COLUMNS = (
+    "**Return**. Mean over test episodes, and over seeds; of a game its score, with whole games "
+    "played and no reward clipped. The interval of one run is Student's, over its episodes; of "
+    "more, it is the range over seeds.",
+    "**Success**. Percentage of test episodes with success, with its 95 % interval.",
+    "**Gaze**. *Learned*: the agent chooses where to look. *Static*: the middle throughout; "
+    "*random*: a uniform place at every step; *raster*: tiles in turn. With these three the acts "
+    "alone are learned.",
+    "**Bonus**. *ICM* and *RND* pay for what was not predicted, in units of the deviation of its "
+    "returns; *entropy* pays for the entropy of the choices.",
+    "Results of fewer than five seeds are no claim.",
+)
+
+Cells = Callable[[Group], dict[str, str]]
+
+
+def publish(places: Places) -> Published:
+    """The page."""
+    runs, problems = read_runs(places.results / FOLDER)
+    return Published({PAGE: worlds_page(group_runs(runs), places)}, problems=problems)
+
+
+def worlds_page(groups: Sequence[Group], places: Places) -> str:
+    """The Markdown page.
+
+    Args:
+        groups: of all records.
+        places: for the links to records.
+    """
+    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
+    if groups:
+        blocks.append(POINTER.format("records.md"))
+    blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
+    blocks.append("## Atari through a fovea of 50")
+    blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
+    blocks.append("## Curiosity")
+    for env_id, by in ((SEARCH, ()), (MINIGRID, ("world",))):
+        name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
+        blocks += [f"### {name}", *_section(_of(groups, env_id), _bonus, places, by=by)]
+    blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
+    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def _of(groups: Sequence[Group], env_id: str) -> list[Group]:
+    return [group for group in groups if group.first.env_id == env_id]
+
+
+def _section(
+    groups: Sequence[Group], cells: Cells, places: Places, by: Sequence[str] = ()
+) -> list[str]:
+    """A table of the groups in the order of the columns `by`, and what they were made on."""
+    if not groups:
+        return ["Not measured yet."]
+    lines = []
+    for group in groups:
+        shared = {
+            "seeds": str(group.seeds),
+            "episodes": count(group.first.episodes),
+            "core-minutes": f"{group.core_minutes:.0f}",
+            "records": record_links(group.runs, places, PAGE),
+        }
+        lines.append(cells(group) | shared)
+    lines.sort(key=lambda line: [line[name] for name in by])
+    heads = list(lines[0])
+    rows = [[line[head] for head in heads] for line in lines]
+    notes = dict.fromkeys(r.notes for group in groups for r in group.records if r.notes)
+    return [table(heads, rows), *notes, hardware_of(groups)]
+
+
+def _catch(group: Group) -> dict[str, str]:
+    return {"model": group.label, **_success(group)}
+
+
+def _success(group: Group) -> dict[str, str]:
+    low, high = group.interval
+    return {
+        "success %": f"{100 - group.error:.2f}",
+        "95 % interval": f"{100 - high:.2f} to {100 - low:.2f}",
+    }
+
+
+def _return(group: Group) -> dict[str, str]:
+    found = [record.headline.mean_return for record in group.records]
+    known = [value for value in found if value is not None]
+    mean = group.mean_return
+    interval = group.first.headline.return_interval if group.seeds == 1 else None
+    if group.seeds > 1 and known:
+        interval = min(known), max(known)
+    return {
+        "return": UNKNOWN if mean is None else f"{mean:.3g}",
+        "interval": UNKNOWN if interval is None else f"{interval[0]:.3g} to {interval[1]:.3g}",
+    }
+
+
+def _game(group: Group) -> dict[str, str]:
+    kwargs = group.first.env_kwargs
+    rules = ("static", "random", "raster")
+    gaze = kwargs.get("look")
+    return {
+        "game": str(kwargs.get("game", "Pong")),
+        "gaze": gaze if gaze in rules else "learned",
+        **_return(group),
+    }
+
+
+def _bonus(group: Group) -> dict[str, str]:
+    record = group.first
+    world = {} if record.env_id == SEARCH else {"world": str(record.env_kwargs.get("world"))}
+    scores = _success(group) if group.has_success else _return(group)
+    return {**world, "bonus": bonus_of(record), **scores}
+
+
+def bonus_of(record: Record) -> str:
+    """The bonuses that an agent was trained with, and their weights."""
+    config: dict[str, Any] = record.config
+    bonuses = []
+    if config.get("curiosity") is not None:
+        bonuses.append(f"{config['curiosity'].upper()}, weight {config['curiosity_weight']:g}")
+    if config.get("entropy_weight"):
+        bonuses.append(f"entropy, weight {config['entropy_weight']:g}")
+    return "; ".join(bonuses) or "none"
+
+
+def _references() -> str:
+    heads = ("reported by", "score", "trained on")
+    return table(heads, [(r.source, r.score, r.trained) for r in WORLD_REFERENCES])

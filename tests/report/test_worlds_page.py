@@ -1,0 +1,61 @@
+"""The page of worlds says what the records do, and nothing without them."""
+
+from typing import Any
+
+from glimpse_envs.evaluation.record import Model, Record
+from glimpse_envs.suite import ATARI, MINIGRID
+from report.grouping import group_runs
+from report.page import Places
+from report.pages.worlds import worlds_page
+from tests.support.records import a_record, as_runs
+
+PPO = Model("PPO LSTM, answer by reward", learns_from="reward")
+
+
+def a_game(gaze: str, value: float, seed: int = 0, longest: int = 900) -> Record:
+    look = {} if gaze == "learned" else {"look": gaze}
+    score: dict[str, Any] = {"success": None, "success_interval": None, "successes": ""}
+    score |= {"mean_return": value, "return_interval": (value - 1, value + 1), "episodes": 30}
+    kwargs = {"game": "Pong", "fovea": 50, **look}
+    return a_record(PPO, score=score, env_id=ATARI, env_kwargs=kwargs, seed=seed, budget=longest)
+
+
+def page_of(*records: Record) -> str:
+    return worlds_page(group_runs(as_runs(records)), Places())
+
+
+def test_games_are_told_apart_by_their_gaze() -> None:
+    text = page_of(a_game("learned", -3.25), a_game("raster", -12.0))
+    assert "| Pong | learned | -3.25 | -4.25 to -2.25 | 1 |" in text
+    assert "| Pong | raster | -12 | -13 to -11 | 1 |" in text
+
+
+def test_seeds_of_a_game_are_one_row_however_long_their_episodes() -> None:
+    text = page_of(a_game("static", 1.0), a_game("static", 4.0, seed=1, longest=1200))
+    assert "| Pong | static | 2.5 | 1 to 4 | 2 |" in text
+
+
+def test_bonuses_and_their_weights_are_rows() -> None:
+    def a_run(**config: Any) -> Record:
+        score: dict[str, Any] = {"success": None, "success_interval": None, "successes": ""}
+        kwargs = {"world": "DoorKey-6x6", "view": "agent"}
+        return a_record(
+            PPO, score={**score, "mean_return": 0.5}, env_id=MINIGRID, env_kwargs=kwargs,
+            config=config,
+        )  # fmt: skip
+
+    text = page_of(a_run(), a_run(curiosity="rnd", curiosity_weight=0.003, entropy_weight=0.01))
+    assert "| DoorKey-6x6 | none | 0.5 |" in text
+    assert "| DoorKey-6x6 | RND, weight 0.003; entropy, weight 0.01 | 0.5 |" in text
+
+
+def test_catch_stands_by_what_ram_reports() -> None:
+    text = page_of(*(a_record(PPO, 3.0, env_id="Glimpse/Catch-v0", seed=s) for s in range(5)))
+    assert "| PPO LSTM, answer by reward | 97.00 |" in text
+    assert "about 85 % caught" in text
+
+
+def test_what_was_not_measured_is_said() -> None:
+    text = page_of()
+    assert text.count("Not measured yet.") == 4
+    assert "about 85 % caught" in text

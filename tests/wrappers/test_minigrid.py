@@ -1,0 +1,57 @@
+"""MiniGrid's worlds through a glimpse."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.suite import MINIGRID
+from glimpse_envs.wrappers import GlimpseVectorWrapper
+
+pytest.importorskip("minigrid")
+
+
+def test_the_grid_is_seen_through_a_glimpse_of_three_cells() -> None:
+    env = gym.make(MINIGRID, mask=True)
+    observation, _ = env.reset(seed=0)
+    assert observation["glimpse"].shape == (3, 48, 48)
+    observation, *_ = env.step({"look": np.zeros(2), "act": 0})
+    assert observation["glimpse"][:, 12:36, 12:36].any()
+    observation["glimpse"][:, 12:36, 12:36] = 0
+    assert not observation["glimpse"].any()
+
+
+def test_the_agents_own_view_is_seen_as_a_whole() -> None:
+    env = gym.make(MINIGRID, world="MultiRoom-N4-S5", view="agent", tile=4)
+    assert env.observation_space["glimpse"].shape == (3, 28, 28)  # type: ignore[index]  # a Dict
+    assert set(env.action_space.spaces) == {"act"}  # type: ignore[attr-defined]  # a Dict
+    observation, _ = env.reset(seed=0)
+    shown = env.get_wrapper_attr("picture")().scene
+    np.testing.assert_allclose(observation["glimpse"], shown, atol=1e-6)
+
+
+def test_a_batch_equals_single_worlds() -> None:
+    envs = gym.make_vec(MINIGRID, num_envs=2, autoreset_mode="SameStep", split="test")
+    assert isinstance(envs, GlimpseVectorWrapper)
+    seen = envs.reset(seed=4)[0]
+    for row in range(2):
+        alone = gym.make(MINIGRID, split="test").reset(seed=4 + row)[0]
+        for name, part in alone.items():
+            np.testing.assert_array_equal(part, seen[name][row])
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"view": "all"}, "view='all' must be one of"),
+        ({"tile": 0}, "tile=0"),
+        ({"split": "dev"}, "split='dev'"),
+    ],
+)
+def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gym.make(MINIGRID, **kwargs)
+    with pytest.raises(gym.error.Error, match="Nowhere"):
+        gym.make(MINIGRID, world="Nowhere")

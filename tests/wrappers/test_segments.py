@@ -1,0 +1,71 @@
+"""Segments of long episodes, which learners of whole episodes train on."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.suite import ATARI
+from glimpse_envs.wrappers.atari import Segments
+from tests.support.pixel_world import PixelWorld
+
+
+def test_the_next_segment_goes_on_with_the_episode() -> None:
+    env, whole = Segments(PixelWorld(steps=7), 3), PixelWorld(steps=7)
+    first, _ = env.reset(seed=2)
+    expected = whole.reset(seed=2)[0]
+    np.testing.assert_array_equal(first, expected)
+    for _ in range(2):
+        for step in range(3):
+            seen, reward, terminated, truncated, _ = env.step(step)
+            expected, *_ = whole.step(step)
+            np.testing.assert_array_equal(seen, expected)
+            assert (reward, terminated, truncated) == (step, False, step == 2)
+        np.testing.assert_array_equal(env.reset()[0], expected)
+
+
+def test_a_segment_that_was_left_and_a_seed_begin_a_new_episode() -> None:
+    env = Segments(PixelWorld(steps=7), 3)
+    env.reset(seed=2)
+    for act in (0, 0, 1):
+        env.step(act)
+    begun = env.reset()[0]
+    assert begun[0, 0] == 1, "the last act is in the first pixel"
+    env.step(1)
+    assert env.reset()[0][0, 0] == 0
+    for act in (0, 0, 1):
+        env.step(act)
+    assert env.reset(seed=5)[0][0, 0] == 0
+
+
+def test_an_episode_that_ends_is_not_gone_on_with() -> None:
+    env = Segments(PixelWorld(steps=1), 2)
+    ends = set()
+    for seed in range(8):
+        env.reset(seed=seed)
+        _, _, terminated, truncated, _ = env.step(1)
+        if not terminated:
+            _, _, terminated, truncated, _ = env.step(1)
+        ends.add((terminated, truncated))
+        assert env.reset()[0][0, 0] == 0
+    assert ends == {(True, False), (True, True)}
+
+
+def test_rows_of_a_batch_go_on_when_all_have_ended_together() -> None:
+    """As learners play them: all rows to their ends, then a reset of all."""
+    mode = AutoresetMode.SAME_STEP
+    envs = SyncVectorEnv([lambda: Segments(PixelWorld(steps=9), 2)] * 2, autoreset_mode=mode)
+    envs.reset(seed=0)
+    for _ in range(2):
+        seen, *_, truncated, _ = envs.step(np.array([1, 2]))
+    assert truncated.all()
+    again, _ = envs.reset()
+    np.testing.assert_array_equal(seen, again)
+    np.testing.assert_array_equal(again[:, 0, 0], [1, 2])
+
+
+def test_a_segment_must_be_a_number_of_steps() -> None:
+    pytest.importorskip("ale_py")
+    with pytest.raises(ValueError, match="segment=0"):
+        gym.make(ATARI, segment=0)
