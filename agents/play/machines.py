@@ -14,8 +14,9 @@ from agents.play.game import Setting
 from agents.scoring.run_scores import policy_of
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.core.arrays import Floats
 from glimpse_envs.episodes.description import describe
-from glimpse_envs.evaluation.outlook import Gaussian, Outlook
+from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Probabilities
 from glimpse_envs.evaluation.policy import Observation, as_act
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
@@ -71,7 +72,7 @@ class Machine:
         while not ended:
             batch, infos = _batch(observation), _batch(info)
             if not soft:
-                outlook = self.policy.outlook(batch, state, start)
+                outlook = self.policy.outlook(batch, state, start) or self._belief(batch)
                 frames.append(self._frame(task.picture(0, ""), seen, outlook))
             action, state = act(batch, state, start, infos)
             start = np.zeros(1, np.bool_)
@@ -108,12 +109,25 @@ class Machine:
         picture = self._env.task.picture(0, "")
         assert isinstance(picture, Picture), "attention is shared out over pixels"
         frames = []
-        for shares, answer in zip(maps[0], answers[0], strict=True):
+        beliefs = self.policy.beliefs(observation)
+        for step, (shares, answer) in enumerate(zip(maps[0], answers[0], strict=True)):
             answered = self._names["answer"][answer]
             lit = replace(picture, scene=light_up(picture.scene, shares), answer=answered)
             shown = frame_of(lit)
             frames.append({"frame": shown, "eye": shown})
+            if beliefs is not None:
+                frames[-1]["outlook"] = outlook_of(_answers(beliefs[:, step]), picture, self._view)
         return frames
+
+    def _belief(self, observation: Observation) -> Outlook | None:
+        """What a model of the full view that takes no glimpses inside itself believes."""
+        beliefs = self.policy.beliefs(observation)
+        return None if beliefs is None else _answers(beliefs[:, -1])
+
+
+def _answers(shares: Floats) -> Outlook:
+    """An outlook on the answer alone, (n, k)."""
+    return Outlook({"answer": Probabilities((shares,))})
 
 
 def outlook_of(outlook: Outlook, picture: AnyPicture, view: PictureView | None) -> Json:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from agents.training.command_line import without_options
@@ -29,3 +31,9 @@ class PictureModel(Baseline):
     def answers(self, observation: dict[str, NDArray]) -> NDArray:
         """The likeliest answers (B, T) after each inner glimpse; `predict` gives the last."""
         return self.likeliest(observation).T
+
+    def beliefs(self, observation: dict[str, NDArray]) -> NDArray[np.float32]:
+        """The probabilities of the answers (B, T, n) after each inner glimpse."""
+        with torch.no_grad():
+            logits = self(self.as_tensors(observation)).logits.float()  # (T, B, n)
+        return logits.softmax(dim=-1).transpose(0, 1).cpu().numpy()
