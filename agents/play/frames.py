@@ -46,6 +46,7 @@ def _scene(picture: Picture) -> Json:
     known = picture.boxes[~np.isnan(picture.boxes).any(axis=1)]
     return {
         "kind": "scene",
+        "question": picture.question,
         "width": picture.scene.shape[2],
         "height": picture.scene.shape[1],
         "image": image_of(picture.scene),

@@ -15,9 +15,10 @@ from agents.play.game import Setting
 from agents.scoring.run_scores import policy_of
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
-from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places
+from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabilities
 from glimpse_envs.evaluation.policy import Observation, as_act
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
@@ -76,7 +77,7 @@ class Machine:
                 frames.append(_lit(task.picture(0, ""), maps[0, -1]))
                 reads = True
             elif not soft:
-                outlook = self.policy.outlook(batch, state, start)
+                outlook = self.policy.outlook(batch, state, start) or self._belief(batch)
                 frames.append(self._frame(task.picture(0, ""), seen, outlook))
             action, state = act(batch, state, start, infos)
             start = np.zeros(1, np.bool_)
@@ -111,10 +112,20 @@ class Machine:
         if maps is None or answers is None:
             return []
         picture, names = self._env.task.picture(0, ""), self._names["answer"]
-        return [
+        frames = [
             _lit(replace(picture, answer=names[answer]), shares)
             for shares, answer in zip(maps[0], answers[0], strict=True)
         ]
+        beliefs = self.policy.beliefs(observation)
+        if beliefs is not None:
+            for step, frame in enumerate(frames):
+                frame["outlook"] = outlook_of(_answers(beliefs[:, step]), picture, self._view)
+        return frames
+
+    def _belief(self, observation: Observation) -> Outlook | None:
+        """What a model of the full view that takes no glimpses inside itself believes."""
+        beliefs = self.policy.beliefs(observation)
+        return None if beliefs is None else _answers(beliefs[:, -1])
 
 
 def _lit(picture: AnyPicture, shares: NDArray[np.float32]) -> Json:
@@ -122,6 +133,11 @@ def _lit(picture: AnyPicture, shares: NDArray[np.float32]) -> Json:
     assert isinstance(picture, Picture), "attention is shared out over pixels"
     shown = frame_of(replace(picture, scene=light_up(picture.scene, shares)))
     return {"frame": shown, "eye": shown}
+
+
+def _answers(shares: Floats) -> Outlook:
+    """An outlook on the answer alone, (n, k)."""
+    return Outlook({"answer": Probabilities((shares,))})
 
 
 def outlook_of(outlook: Outlook, picture: AnyPicture, view: PictureView | None) -> Json:

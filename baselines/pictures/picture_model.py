@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from agents.training.command_line import without_options
@@ -31,3 +33,9 @@ class PictureModel(Baseline):
         """The likeliest answers (B, T) after each inner glimpse, of which `predict` gives the last;
         None where the picture moves, and an episode has an answer of `predict` at each step."""
         return None if self.picture.moves else self.likeliest(observation).T
+
+    def beliefs(self, observation: dict[str, NDArray]) -> NDArray[np.float32]:
+        """The probabilities of the answers (B, T, n) after each inner glimpse."""
+        with torch.no_grad():
+            logits = self(self.as_tensors(observation)).logits.float()  # (T, B, n)
+        return logits.softmax(dim=-1).transpose(0, 1).cpu().numpy()

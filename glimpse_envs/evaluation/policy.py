@@ -75,6 +75,11 @@ class Policy:
         inside itself, the last those of `predict`; None where it takes none."""
         return None
 
+    def beliefs(self, observation: Observation) -> NDArray[np.float32] | None:
+        """Return the probabilities (n, T, k) of the k answers after each of the glimpses of
+        `answers`; None where there are none to be had."""
+        return None
+
     def attention(
         self,
         observation: Observation,

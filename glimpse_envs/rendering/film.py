@@ -1,4 +1,4 @@
-"""Frames to files: a PNG image, an MP4 or GIF film. A file appears whole or not at all."""
+"""Frames to files: a PNG image, an MP4, GIF or WebP film. A file appears whole or not at all."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ import numpy as np
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.core.files import replacing
 
-SUFFIXES = (".mp4", ".gif")
+SUFFIXES = (".mp4", ".gif", ".webp")
 
 
 def write_png(image: Bytes, path: str | os.PathLike[str]) -> Path:
@@ -34,12 +34,12 @@ def write_png(image: Bytes, path: str | os.PathLike[str]) -> Path:
 
 
 def write_film(frames: Iterable[Bytes], path: str | os.PathLike[str], fps: float = 4) -> Path:
-    """Write a film, H.264 or GIF by the path's suffix, making missing folders.
+    """Write a film, H.264, GIF or lossless WebP by the path's suffix, making missing folders.
 
     Args:
         frames: at least one, each (height, width, 3) uint8 RGB, all of one size; for .mp4 both
             sides must be even. Read one at a time.
-        path: ends in .mp4 or .gif.
+        path: ends in .mp4, .gif or .webp.
         fps: frames a second. A GIF counts in hundredths of a second.
 
     Raises:
@@ -49,7 +49,7 @@ def write_film(frames: Iterable[Bytes], path: str | os.PathLike[str], fps: float
     """
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"a film's path must end in .mp4 or .gif; it is {target}")
+        raise ValueError(f"a film's path must end in .mp4, .gif or .webp; it is {target}")
     if not fps > 0:
         raise ValueError(f"fps must be positive; it is {fps}")
     with replacing(target) as temporary:
@@ -74,7 +74,9 @@ def _open_writer(path: Path, fps: float) -> Any:
     import imageio.v2 as imageio
 
     if not film:
-        return imageio.get_writer(path, format="GIF", mode="I", duration=1000 / fps, loop=0)
+        lossless = {} if path.suffix.lower() == ".gif" else {"lossless": True}
+        kind, pause = path.suffix[1:].upper(), round(1000 / fps)
+        return imageio.get_writer(path, format=kind, mode="I", duration=pause, loop=0, **lossless)
     return imageio.get_writer(
         path,
         format="FFMPEG",

@@ -209,7 +209,8 @@ def _draw_text_strip(frame: Canvas, picture: AnyPicture, area: Area) -> None:
         draw_text(frame, answer, (text_left, top), size, verdict_colour(verdict), room)
     draw_text(frame, target, (left + half, top), size, TEXT, half)
     below = (left, top + 2 * size)
-    draw_text(frame, picture.caption, below, size * 4 // 5, MUTED, 2 * half)
+    line = picture.line if isinstance(picture, Picture) else picture.caption
+    draw_text(frame, line, below, size * 4 // 5, MUTED, 2 * half)
 
 
 def _place(frame: Canvas, panel: Canvas, left: int, top: int, edge: tuple[int, int, int]) -> None:

@@ -32,6 +32,10 @@ class Picture:
     """The right answer; None where there is none."""
     caption: str = ""
     """A line of text, such as "glimpse 3 / 8"."""
+    question: str = ""
+    """What is asked of this scene, where scenes of one environment differ in it."""
+    pending: str = ""
+    """The right answer while it is given part by part; it has no verdict yet."""
     outlines: Sequence[Floats] = ()
     """What the present glimpse shows of the scene, finest first: polygons, each its corners (n, 2),
     (x, y) in pixels from the present fixation."""
@@ -43,6 +47,12 @@ class Picture:
     first; empty where they show anything else."""
     boxes: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     """(n, 4) of the targets that are to be marked, x0, y0, x1, y1 in pixels; NaN for none."""
+
+    @property
+    def line(self) -> str:
+        """Question, caption and pending answer, as one line below the frame."""
+        pending = f"target {self.pending}" if self.pending else ""
+        return ", ".join(filter(None, (f"{self.question} {self.caption}".strip(), pending)))
 
     def __post_init__(self) -> None:
         if self.scene.ndim != 3 or self.scene.shape[0] not in (1, 3) or 0 in self.scene.shape:

@@ -333,7 +333,8 @@ class PictureTask(Task):
         }
 
     def picture_of(self, row: int, caption: str, **answers: Any) -> "Picture":
-        """Return the picture of `row`; `answers` are `answer` and `target` of `Picture`."""
+        """Return the picture of `row`; `answers` are `answer`, `target`, `question` and
+        `pending` of `Picture`."""
         from glimpse_envs.rendering import Picture
 
         scene = int(self._stage.scene_of[row])

@@ -73,6 +73,14 @@ def test_a_soft_model_has_a_frame_a_glimpse_lit_where_it_reads(soft_run: Run) ->
     assert len(images) > 1
 
 
+def test_a_soft_model_has_its_belief_after_each_glimpse(soft_run: Run) -> None:
+    episode = Machine(soft_run, setting_of(soft_run)).play(0)
+    for shown in episode["frames"][:3]:
+        (shares,) = shown["outlook"]["answer"]["parts"]
+        assert sum(shares) == pytest.approx(1, abs=1e-3)
+        assert episode["names"]["answer"][int(np.argmax(shares))] == shown["frame"]["answer"]
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("env_id", ["Copy", "PointerChase", "Catch", "CircleSquare"])
 def test_models_of_every_family_are_shown(tmp_path: Path, env_id: str) -> None:

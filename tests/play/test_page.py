@@ -1,5 +1,6 @@
 """The page in a browser, as a person drives it: what is clicked and typed, and what is read."""
 
+import re
 import socket
 import threading
 import time
@@ -175,6 +176,18 @@ def test_an_agent_may_stop_early_and_so_may_people(open_page: Any) -> None:
         status(page, "after 1 glimpse.")
 
 
+def test_a_search_says_what_is_asked_for_and_ends_by_a_stop(open_page: Any) -> None:
+    setting = Setting("Glimpse/SearchGlyphs-v0", {"budget": 6})
+    with served(lambda: Table(setting, [])) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 6. Click where to look next. Stop when the gaze lies on it.")
+        expect(page.locator("#question")).to_have_text(re.compile(r"Where is \d\?"))
+        click_scene(page, 0.5, 0.5)
+        status(page, "Glimpse 2 of 6.")
+        page.keyboard.press("Enter")
+        status(page, "after 2 glimpses.")
+
+
 def test_a_tape_is_played_by_keys(open_page: Any) -> None:
     setting = Setting("Glimpse/Copy-v0", {"symbols": 9, "min_length": 3, "length": 3})
     with served(lambda: Table(setting, [])) as server:
@@ -201,8 +214,10 @@ def test_a_table_is_read_by_its_pointers(open_page: Any) -> None:
         expect(page.locator(".query")).to_contain_text("2 hops from")
         for hop in (2, 3):
             page.locator(".present .pointer").click()
-            status(page, f"Glimpse {hop} of 6.")
+            status(page, f"Glimpse {hop} of 6. Click a cell to look there.")
         value = page.locator(".present .content").inner_text().rpartition("v")[2].strip()
+        page.locator(".grid .visited .steps").first.click()
+        status(page, "Glimpse 4 of 6.")
         page.locator("#answers").get_by_role("button", name=value, exact=True).click()
         status(page, f"Right: you answered {value}")
         expect(page.locator(".grid .star")).to_have_count(1)
@@ -299,6 +314,8 @@ def test_the_models_path_stands_beside_the_players(open_page: Any, hard_run: Run
             click_scene(page, 0.5, 0.5)
             page.wait_for_timeout(150)
         status(page, "you answered 2")
-        card = page.locator("#model-cards .card")
-        expect(card.locator(".verdict")).to_contain_text("answered")
-        expect(card.locator("canvas")).to_have_count(1)
+        cards = page.locator("#model-cards .card")
+        expect(cards.locator("h3")).to_have_text(["you", "trained: hard"])
+        expect(cards.locator("canvas")).to_have_count(2)
+        for card in cards.all():
+            expect(card.locator(".verdict")).to_contain_text("answered")

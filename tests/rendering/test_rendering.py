@@ -12,6 +12,7 @@ import imageio.v2 as imageio
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from glimpse_envs.rendering import (
     Picture,
@@ -282,7 +283,18 @@ def test_a_film_holds_every_frame_in_order(tmp_path: Path, suffix: str) -> None:
     assert os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
+def test_a_webp_film_is_lossless_and_keeps_its_pace(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frames = [rng.integers(0, 256, (20, 30, 3), dtype=np.uint8) for _ in range(3)]
+    with Image.open(write_film(frames, tmp_path / "film.webp", fps=4)) as film:
+        assert (film.n_frames, film.info["loop"]) == (3, 0)  # type: ignore[attr-defined]
+        for index, frame in enumerate(frames):
+            film.seek(index)
+            assert (np.asarray(film.convert("RGB")) == frame).all()
+            assert film.info["duration"] == 250
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".webp"])
 def test_a_film_that_fails_leaves_what_was_there_before(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"film{suffix}"
     path.write_bytes(b"the film before")
@@ -301,7 +313,7 @@ def test_a_film_that_fails_leaves_what_was_there_before(tmp_path: Path, suffix: 
     ("frames", "name", "message"),
     [
         ([], "film.mp4", "at least one frame"),
-        ([np.zeros((8, 8, 3), np.uint8)], "film.avi", r"must end in \.mp4 or \.gif"),
+        ([np.zeros((8, 8, 3), np.uint8)], "film.avi", r"must end in \.mp4, \.gif or \.webp"),
         ([np.zeros((9, 8, 3), np.uint8)], "film.mp4", "must be even"),
         ([np.zeros((8, 8, 3), np.float32)], "film.gif", "uint8 RGB"),
         ([np.zeros((s, 8, 3), np.uint8) for s in (8, 10)], "film.gif", "frame 1 is"),

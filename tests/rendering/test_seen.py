@@ -57,6 +57,29 @@ def test_the_latest_glimpse_wins_where_the_scene_moves() -> None:
     assert shade(revealed, 6, 2) == pytest.approx(0.5), "not in view now, and lit still"
 
 
+@pytest.mark.parametrize("name", ["DigitSequenceGlyphs", "DescribeSceneGlyphs"])
+def test_a_target_of_several_parts_stands_in_no_frame_of_what_was_seen(name: str) -> None:
+    env: Any = gymnasium.make(f"Glimpse/{name}-v0").unwrapped
+    env.reset(seed=0)
+    env.step({part: chosen[0] for part, chosen in env.task.oracle().items()})
+    picture, seen = env.task.picture(0, "glimpse 2"), Seen()
+    seen.add(picture)
+    assert picture.target is None
+    assert picture.line == f"glimpse 2, target {picture.pending}"
+    assert isinstance(shown := seen.reveal(picture, ended=False), Picture)
+    assert shown.line == "glimpse 2"
+
+
+def test_what_is_asked_for_is_seen_from_the_start() -> None:
+    env: Any = gymnasium.make("Glimpse/SearchGlyphs-v0").unwrapped
+    observation, _ = env.reset(seed=0)
+    picture, seen = env.task.picture(0, "glimpse 1"), Seen()
+    seen.add(picture)
+    assert isinstance(shown := seen.reveal(picture, ended=False), Picture)
+    assert shown.line == f"Where is {observation['question'].argmax()}? glimpse 1"
+    assert shown.target is None
+
+
 def test_the_target_is_hidden_until_the_end() -> None:
     seen, picture = Seen(), look_at(6, 6, 1.0, 1.0)
     seen.add(picture)

@@ -35,7 +35,7 @@ function controlOf(play, part) {
   }
   if (part.kind === "several" || part.name === "look") return severalForm(part, send);
   if (part.name === "stop") {
-    return section("Stop", [button("Answer now", () => play.look(null, { stop: 1 }))]);
+    return section("Stop", [button(play.part("answer") ? "Answer now" : "Stop here", () => play.look(null, { stop: 1 }))]);
   }
   const title = { write: "Write", act: "Act" }[part.name] ?? part.name;
   const choices = part.names.map((name, choice) => name &&
@@ -99,7 +99,7 @@ export function describeKeys(list, play) {
     }
     rows.push(["space", "look at the pointer"]);
     if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), "answer; it counts after the last glimpse"]);
-    if (play.part("stop")) rows.push(["enter", "answer now, and stop"]);
+    if (play.part("stop")) rows.push(["enter", answer ? "answer now, and stop" : "stop: the gaze is on it"]);
   }
   rows.push(["enter", "next scene, at the end"]);
   list.replaceChildren(...rows.flatMap(([keys, text]) => [make("dt", {}, make("kbd", {}, keys)), make("dd", {}, text)]));

@@ -1,5 +1,5 @@
 // A frame of any kind, drawn into an element: a scene, tapes, or a table.
-import { drawScene } from "./scene.js";
+import { TARGET, drawScene } from "./scene.js";
 
 export function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -65,10 +65,11 @@ function tableOf(frame, view) {
         onclick: () => view.onAddress?.(Number(pointer[1])) }, `→ ${pointer[1]}`), pointer[2].trim()]
       : [cell.text];
     const number = view.onAddress
-      ? make("button", { class: "address", type: "button", title: `look at address ${cell.address}`,
-        onclick: () => view.onAddress(cell.address) }, String(cell.address))
+      ? make("button", { class: "address", type: "button", title: `look at address ${cell.address}` }, String(cell.address))
       : make("span", { class: "address" }, String(cell.address));
-    return make("div", { class: classes.join(" "), "data-address": cell.address }, number,
+    // A click anywhere in the cell looks there, but for one on a pointer, which is followed.
+    const look = view.onAddress && ((event) => event.target.closest(".pointer") || view.onAddress(cell.address));
+    return make("div", { class: classes.join(" "), "data-address": cell.address, ...(look ? { onclick: look } : {}) }, number,
       make("span", { class: "content" }, ...content),
       make("span", { class: "steps" }, cell.steps.slice(-3).join(", ")),
       cell.relevant ? make("span", { class: "star", title: "holds the answer" }, "★") : "");
@@ -96,6 +97,7 @@ export function drawLegend(list, frame, { eye = false, look = false }) {
       ["dot", "rgb(255, 84, 40)", "gaze"],
       ["dot", "rgb(255, 150, 110)", "gaze before"],
       ...(eye ? [["fill", "#6e6e6e", "lit: seen"], ["fill", "#000", "black: not seen"]] : []),
+      ...(frame.boxes?.length ? [["ring", TARGET, "where the answer lies"]] : []),
     ],
     tapes: [["fill", "var(--head)", "under the head"], ["fill", "var(--written)", "written"],
       ["fill", "var(--seen)", "seen"], ["ring", "var(--edge)", "not seen"]],

@@ -6,6 +6,11 @@ import { Chords, SYMBOLS, codeOf, isTyping, symbolOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 const STEP = 0.05;
+// What to do next where the gaze is no place in a picture.
+const HINTS = {
+  tapes: "Move a head, or hold a symbol and an arrow together.",
+  table: "Click a cell to look there.",
+};
 
 export class Play {
   constructor(about, report) {
@@ -176,7 +181,7 @@ export class Play {
       return true;
     }
     if (event.target.tagName === "BUTTON" && (event.code === "Enter" || event.code === "Space")) return false;
-    if (event.code === "Enter" && this.part("stop") && this.answer !== null) {
+    if (event.code === "Enter" && this.part("stop") && (this.answer !== null || !this.part("answer"))) {
       this.look(null, { stop: 1 });
       return true;
     }
@@ -220,9 +225,11 @@ export class Play {
       button.setAttribute("aria-pressed", String(Number(button.dataset.choice) === this.answer));
       button.disabled = ended;
     }
+    for (const button of at("others").querySelectorAll("button, input")) button.disabled = ended;
     at("next").textContent = ended ? "Next scene" : "Skip this scene";
     at("next").hidden = this.about.recording && !ended;
     at("next").classList.toggle("main", ended);
+    at("question").textContent = frame.question || this.about.question;
     this.say(this.status());
     this.score();
   }
@@ -232,7 +239,8 @@ export class Play {
     if (ended) {
       const result = success === null ? `Return ${this.game.return.toFixed(2)}` : success ? "Right" : "Wrong";
       const answered = frame.answer === null ? "" : frame.kind === "tapes" ? "" : `you answered ${frame.answer}`;
-      const target = frame.target !== null && !success ? `it was ${frame.target}` : "";
+      const right = frame.kind === "tapes" ? "the next symbol was" : "it was";
+      const target = frame.target !== null && !success ? `${right} ${frame.target}` : "";
       const why = [answered, target].filter(Boolean).join(", ");
       return `${result}${why ? `: ${why}` : ""}, after ${taken} ${taken === 1 ? "glimpse" : "glimpses"}.`;
     }
@@ -240,9 +248,10 @@ export class Play {
     const answer = this.part("answer");
     if (last && answer && !answer.optional) return `${now} That was the last: what is it?`;
     if (last) return `${now} The last action.`;
-    if (!this.places) return now;
+    if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
     const kept = this.answer === null || !answer ? "" : ` Your answer so far: ${answer.names[this.answer]}.`;
-    return `${now}${kept} Click where to look next.`;
+    const stop = this.part("stop") && !answer ? " Stop when the gaze lies on it." : "";
+    return `${now}${kept} Click where to look next.${stop}`;
   }
 
   score() {
@@ -260,18 +269,24 @@ export class Play {
       if (this.game.scene !== scene || !this.game.ended) return;
       at("models").hidden = false;
       at("model-cards").replaceChildren();
-      for (const episode of episodes) {
-        const last = episode.frames[episode.frames.length - 1].frame;
-        const host = make("div", { class: "view" });
-        const verdict = episode.success === null ? `return ${episode.return.toFixed(2)}` : episode.success ? "right" : "wrong";
-        const answered = last.answer !== null && last.kind !== "tapes" ? `answered ${last.answer}, ` : "";
-        at("model-cards").append(make("article", { class: "card" }, make("h3", {}, episode.name), host,
-          make("p", { class: `verdict ${episode.success ? "right" : "wrong"}` },
-            `${answered}${verdict}, after ${episode.frames.length - 1} glimpses`)));
-        await drawFrame(host, last);
+      const { frame, success, taken, return: total } = this.game;
+      await this.addCard("you", frame, success, total, taken);
+      for (const { name, frames, success, return: total } of episodes) {
+        await this.addCard(`trained: ${name}`, frames[frames.length - 1].frame, success, total, frames.length - 1);
       }
     } catch (error) {
       this.report(error, () => this.compare());
     }
+  }
+
+  // Somebody's whole episode, beside others on the same scene.
+  addCard(name, frame, success, total, glimpses) {
+    const host = make("div", { class: "view" });
+    const verdict = success === null ? `return ${total.toFixed(2)}` : success ? "right" : "wrong";
+    const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}, ` : "";
+    at("model-cards").append(make("article", { class: "card" }, make("h3", {}, name), host,
+      make("p", { class: `verdict ${success ? "right" : "wrong"}` },
+        `${answered}${verdict}, after ${glimpses} ${glimpses === 1 ? "glimpse" : "glimpses"}`)));
+    return drawFrame(host, frame);
   }
 }

@@ -1,7 +1,7 @@
 // A scene on a canvas: what is shown of it, the windows of the glimpse, the path, the next look.
 const GAZE = "rgb(255, 84, 40)";
 const PATH = "rgb(255, 150, 110)";
-const TARGET = "rgb(240, 240, 80)";
+export const TARGET = "rgb(240, 240, 80)";
 
 export async function imageOf(uri) {
   const image = new Image();

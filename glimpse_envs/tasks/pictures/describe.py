@@ -221,7 +221,8 @@ class DescribeScene(PictureTask):
         target = self._captions.text(right[1] if equal[1] and not equal[0] else right[0])
         return self.picture_of(
             row,
-            caption if ended else f"{caption}, target: {target}",
+            caption,
+            pending="" if ended else target,
             answer=self._captions.text(written) or None,
             target=target if ended else None,
         )

@@ -202,7 +202,8 @@ class Search(PictureTask):
         target = f"on {self._names[label]}"
         return self.picture_of(
             row,
-            f"where is {self._names[label]}? {caption}",
+            caption,
+            question=f"Where is {self._names[label]}?",
             answer=(None, "elsewhere", target)[answer + 1],
             target=target,
         )

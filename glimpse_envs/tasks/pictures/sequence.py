@@ -236,7 +236,8 @@ class DigitSequence(PictureTask):
         target = self._text(whole)
         return self.picture_of(
             row,
-            f"{caption}, target {target}" if going_on else caption,
+            caption,
+            pending=target if going_on else "",
             answer=self._text(given) if given else None,
             target=None if going_on else target,
         )
