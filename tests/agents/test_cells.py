@@ -11,10 +11,12 @@ from torch import Tensor
 
 from agents.algorithms.reinforce import Reinforce
 from agents.episodes.rollout import play_episodes
+from agents.play.machines import outlook_of
 from agents.policy.cells import BLOCK, Cells, CellsHead
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.outlook import Places
 from tests.support.episodes import make_vector, view_of
 from tests.support.reference import retina
 from tests.support.same_runs import assert_repeats_and_resumes
@@ -118,6 +120,23 @@ def test_scales_that_show_the_same_are_judged_the_same() -> None:
     logits = head(core, {"glimpse": glimpse, "location": location}).logits.view(2, 3, -1)
     torch.testing.assert_close(logits[:, 0], logits[:, 2])
     assert logits[0, 0].std() > 0
+
+
+def test_who_watches_sees_each_place_and_its_chance() -> None:
+    env = gym.make(TRANSLATED)
+    policy, (observation, _) = policy_for(TRANSLATED), env.reset(seed=0)
+    batch = {name: value[None] for name, value in observation.items()}
+    outlook = policy.outlook(batch, None, None)
+    look = outlook.choices["look"]
+    assert isinstance(look, Places)
+    assert look.parts[0].sum() == pytest.approx(1.0)
+    view = describe(env).picture_view
+    told = outlook_of(outlook, env.unwrapped.task.picture(0, ""), view)["look"]  # type: ignore[attr-defined]
+    assert len(told["places"]) == len(told["parts"][0]) == 3 * 6 * 6
+    assert view is not None
+    np.testing.assert_allclose(told["places"], view.space.to_pixels(look.places[0]))
+    assert np.min(told["places"]) >= 0.0
+    assert np.max(told["places"]) <= view.scene_shape[-1]
 
 
 @pytest.mark.parametrize(
