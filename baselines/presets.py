@@ -15,6 +15,12 @@ from baselines.pictures.patch_selection import PatchSelectionConfig
 from baselines.pictures.soft_tiles import SoftTilesConfig
 from baselines.pictures.spatial_transformer import SpatialTransformerConfig
 
+_PICTURES: dict[str, Any] = {
+    "episodes": 2_000_000,
+    "optimizer": "muon",
+    "batch_size": 512,
+    "learning_rate": 4e-3,
+}
 _MEMORY: dict[str, Any] = {
     "minutes": 1.5,
     "stop_at": 0.99,
@@ -30,8 +36,8 @@ _SET = 5_000  # scenes that the papers train on, again and again
 
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (
-        GaussianWindowConfig(),
-        SoftTilesConfig(),
+        GaussianWindowConfig(**_PICTURES),
+        SoftTilesConfig(**_PICTURES),
         SpatialTransformerConfig(),
         FullViewConfig(),
         CaptionerConfig(learning_rate=2e-3),

@@ -66,7 +66,8 @@ PICTURES = Table(
         Row(
             name="large-draw-8",
             env_id=_LARGE,
-            recipe=_of_record("Soft-DRAW-window-LSTM", _LARGE, "cc6eb9ac"),
+            recipe=FromPreset("pictures", "gaussian_window"),
+            changes={"precision": "bfloat16"},
             priority=2,
             reference=published(_LARGE, 8, SOFT_DRAW),
         ),
@@ -79,7 +80,8 @@ PICTURES = Table(
         Row(
             name="cluttered-draw-8",
             env_id=_CLUTTERED,
-            recipe=_of_record("Soft-DRAW-window-LSTM", _CLUTTERED, "71a46b35"),
+            recipe=FromPreset("pictures", "gaussian_window"),
+            changes={"precision": "bfloat16"},
             priority=6,
         ),
         _agent("circle-square-16", "Glimpse/CircleSquare-v0", "908382d7", 16, priority=6),

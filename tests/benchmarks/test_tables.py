@@ -44,7 +44,7 @@ def test_the_projects_own_records_are_found(planned: dict[str, PlannedRow]) -> N
     assert {task.config.seed for task in row.missing} == set(range(10)) - recorded
     assert planned["circle-square-16"].missing == ()
     assert len(planned["forward-reverse-a2c"].recorded) == 10
-    assert len(planned["cluttered-draw-8"].recorded) >= 1
+    assert len(planned["cluttered-full-strong"].recorded) >= 1
 
 
 def test_rows_hold_what_the_report_holds_alike(planned: dict[str, PlannedRow]) -> None:
