@@ -48,10 +48,7 @@ SCENES = Table(
         ),
         _row("sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3),
         _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
-        _row(
-            "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4,
-            changes={"curriculum": "distance"},
-        ),
+        _row("search-hard", "Glimpse/Search-v0", "actor_critic", priority=4),
         _row(
             "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5,
             changes={"batch_size": 512, "curriculum": "distance", "network": _LARGE},
