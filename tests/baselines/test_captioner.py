@@ -200,8 +200,7 @@ def test_a_film_has_a_frame_a_word_lit_where_it_reads() -> None:
 
 @pytest.mark.learning
 def test_a_tiny_case_is_described_in_seconds() -> None:
-    """Five images of 8x8 pixels, two to a scene; its own words, in the relations that it learned
-    and in those that it did not."""
+    """Five images of 8x8 pixels, one or two to a scene, in its own words."""
     images = np.zeros((5, 1, 8, 8), np.uint8)
     for label in range(5):
         images[label, 0, label : label + 4, 1:7] = 255
