@@ -61,7 +61,8 @@ def film_episodes(
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
         state, ended, start = None, False, np.ones(1, np.bool_)
-        frames, read = [], []
+        frames: Frames = []
+        read: Frames = []
         first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, reveal == "seen")
         while not ended:

@@ -176,7 +176,7 @@ class Captioner(Baseline):
     ) -> NDArray[np.float32]:
         """How the next word's attention shares itself out over the pixels, (B, 1, H, W)."""
         _, _, weights = self._play(observation, state, episode_start)
-        maps = weights.float().unflatten(1, (1, *self.grid))
+        maps = weights.float().view(-1, 1, *self.grid)
         maps = F.interpolate(maps, self.side, mode="bilinear", align_corners=False)
         return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()
 

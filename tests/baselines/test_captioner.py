@@ -12,6 +12,7 @@ from agents.play.machines import Machine
 from agents.report.trace import Witness
 from agents.scoring.costs import measure_costs
 from agents.scoring.films import film_episodes
+from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, policy_of
 from baselines.learner import SupervisedLearner, cross_entropies
 from baselines.pictures.captioner import Captioner, CaptionerConfig, doubly_stochastic
@@ -63,17 +64,18 @@ def test_beyond_the_last_word_nothing_is_earned_or_paid() -> None:
     learner = learner_of("captioner", tiny_config("captioner", batch_size=32, precision="float32"))
     batch = learner.deal()
     learner.close()
-    assert batch.asked is not None
-    assert not batch.asked.all()
+    asked = batch.asked
+    assert asked is not None
+    assert not asked.all()
     model = learner.policy.eval()
 
     def loss(observation: Any) -> torch.Tensor:
         answers = model(observation)
-        missed = cross_entropies(answers.logits, batch.targets) * batch.asked
+        missed = cross_entropies(answers.logits, batch.targets) * asked
         return torch.stack([missed.mean(), answers.losses["doubly_stochastic"]])
 
     changed = batch.observation["last_action"].clone()
-    changed[~batch.asked.T] = torch.nn.functional.one_hot(torch.tensor(3), 22).float()
+    changed[~asked.T] = torch.nn.functional.one_hot(torch.tensor(3), 22).float()
     assert not torch.equal(changed, batch.observation["last_action"])
     expected = loss(batch.observation)
     assert torch.equal(loss(batch.observation | {"last_action": changed}), expected)
@@ -93,6 +95,7 @@ def test_the_error_is_the_share_of_wrong_words() -> None:
     error = learner.update(0.0)["error"]
     targets, asked = learner.batch_now.targets, learner.batch_now.asked
     learner.close()
+    assert asked is not None
     assert error == pytest.approx(1 - 64 / asked.sum().item())
     assert (targets[asked] == END).sum() == 64
 
@@ -164,6 +167,9 @@ def test_a_run_is_scored_on_old_and_new_combinations_with_its_costs(run: Run) ->
     assert len(adds) == steps - 1
     lasting = [(new.glimpses > step).mean() for step in range(1, steps)]
     np.testing.assert_allclose(adds / adds[0], np.array(lasting) / lasting[0], rtol=1e-3)
+    record = make_record(run, [new])
+    assert (record.budget, record.env_kwargs, record.model.attention) == (12, {}, "soft")
+    assert record.headline.costs.keys() == costs.per_episode.keys() | {"seconds"}
 
 
 def test_reports_and_the_page_show_where_each_word_is_read(run: Run) -> None:
@@ -194,8 +200,7 @@ def test_a_film_has_a_frame_a_word_lit_where_it_reads() -> None:
 
 @pytest.mark.learning
 def test_a_tiny_case_is_described_in_seconds() -> None:
-    """Five images of 8x8 pixels, two to a scene; its own words, in the relations that it learned
-    and in those that it did not."""
+    """Five images of 8x8 pixels, one or two to a scene, in its own words."""
     images = np.zeros((5, 1, 8, 8), np.uint8)
     for label in range(5):
         images[label, 0, label : label + 4, 1:7] = 255
@@ -205,7 +210,10 @@ def test_a_tiny_case_is_described_in_seconds() -> None:
     config = CaptionerConfig(
         env_id=ENV_ID,
         env_kwargs={"source": "five_bars", "scene_size": 16},
-        **{"channels": 8, "units": 48, "score_units": 16, "word_units": 16},
+        channels=8,
+        units=48,
+        score_units=16,
+        word_units=16,
         batch_size=64,
         learning_rate=5e-3,
         precision="float32",
