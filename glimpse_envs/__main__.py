@@ -61,7 +61,7 @@ def listed() -> Iterator[str]:
         settings = " ".join(f"{name}={value}" for name, value in row.kwargs.items())
         yield f"{row.id:{width}}  {family:8}  {settings}"
     yield f"{ATARI:{width}}  {'atari':8}  an Atari game through a fovea (needs ale-py)"
-    yield f"{MINIGRID:{width}}  {'minigrid':8}  a world of MiniGrid through a glimpse (needs minigrid)"
+    yield f"{MINIGRID:{width}}  {'minigrid':8}  MiniGrid through a glimpse (needs minigrid)"
 
 
 def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:

@@ -158,6 +158,12 @@ def test_acts_alone_are_learned_under_a_gaze_by_rule(look: str) -> None:
     assert np.mean(returns[-5:]) > np.mean(returns[:3]) + 1
 
 
+def test_a_scanner_of_pictures_is_refused_with_what_to_take(tmp_path: Path) -> None:
+    run = trained(Reinforce, CONFIG, tmp_path, stop_after=1)
+    with pytest.raises(ValueError, match="argument look='random' or look='raster'"):
+        evaluate_run(run, episodes=2, gaze="random")
+
+
 def test_nothing_is_told_of_looks_that_were_not_chosen(tmp_path: Path) -> None:
     config = replace(CONFIG, env_kwargs={"look": "static"})
     score = evaluate_run(trained(Reinforce, config, tmp_path, stop_after=1), episodes=20)
