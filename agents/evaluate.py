@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.scoring.films import Frames, film_episodes, side_by_side
+from agents.scoring.films import film_episodes, side_by_side
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, trained_levels
-from agents.scoring.world_films import WORLD_FPS
+from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
 from agents.training.resuming import setting_of

@@ -54,9 +54,16 @@ _WORLDS: dict[str, Any] = {
     "answer_by": "reward",
     "entropy_weight": 0.01,
     "gae_lambda": 1.0,
-    # A pixel of a coarse scale is a sixteenth as bright; contrast makes it visible.
+    # A pixel is a sixteenth as bright at the coarsest scale: contrast makes it visible. The
+    # gradient of looks, all noise at first, would drown that of acts in the core.
     "network": replace(
-        _MEMORY_NETWORK, what_units=64, glimpse_units=64, core_units=64, contrast=True
+        _MEMORY_NETWORK,
+        what_units=64,
+        glimpse_units=64,
+        core_units=64,
+        contrast=True,
+        detach_heads=True,
+        look_std=0.3,
     ),
 }
 _GAMES: dict[str, Any] = {

@@ -20,7 +20,7 @@ from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.description import ACT, Description, describe
 from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.task import Component
@@ -46,8 +46,8 @@ class GlimpsePolicy(nn.Module, Policy):
     """A policy for every environment whose observation has encoders and whose components have
     heads.
 
-    The answer's gradient always reaches the whole network. With `detach_heads` the gradient of the
-    other heads (look, stop) and of the baseline stops at the core's output, as in RAM.
+    The gradient of answers and of acts always reaches the whole network. With `detach_heads` that
+    of the other heads (look, stop) and of the baseline stops at the core's output, as in RAM.
 
     Args:
         observation_space: of a single row.
@@ -122,10 +122,12 @@ class GlimpsePolicy(nn.Module, Policy):
         output, apart = state[0], self.core.choosing(state)
         if self.config.skip:
             output, apart = (torch.cat([part, seen], dim=1) for part in (output, apart))
-        apart = apart.detach() if self.config.detach_heads else apart
+        acting, apart = apart, apart.detach() if self.config.detach_heads else apart
         heads = {}
         for name, head in self.heads.items():
-            known = output if self.components[name].taught else apart
+            # Where nothing is asked, acts alone are left to teach the core, as in RAM's Catch.
+            chosen = acting if name == ACT else apart
+            known = output if self.components[name].taught else chosen
             repeated = None
             if name in self.repeaters:
                 repeated = self.repeaters[name](known, observation)

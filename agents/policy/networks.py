@@ -54,7 +54,8 @@ class NetworkConfig:
     learn_look_std: bool = False
     """Learn the standard deviation of a continuous look, in place of fixing or scheduling it."""
     detach_heads: bool = False
-    """Stop the gradient of the look, the stop and the baseline at the core, as RAM does."""
+    """Stop the gradient of the look, the stop and the baseline at the core, as RAM does; it is
+    taught by answers and acts."""
     skip: bool = False
     """Feed the heads the encoded glimpse too, past the core."""
     answer_in_view: bool = False

@@ -47,7 +47,8 @@ class Scanner(ABC):
         if view is None or seen.budget is None:
             raise ValueError(
                 f"gaze={self.name!r} scans pictures, by places, tiles or moves of a gaze; here "
-                "none is hidden: take gaze='learned'"
+                "none is hidden: take gaze='learned', and in a world through a glimpse the "
+                "argument look='random' or look='raster'"
             )
         self.others = [name for name in seen.components if name != "look"]
         self.look_space: spaces.Space = seen.components["look"].space

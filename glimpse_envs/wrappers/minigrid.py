@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
@@ -79,7 +80,7 @@ def _eye_options(view: str, tile: int, split: str, options: dict[str, Any]) -> d
 def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.Env:
     """Return a world whose observations are pictures (H, W, 3) uint8."""
     try:
-        from minigrid.wrappers import ImgObsWrapper, RGBImgObsWrapper, RGBImgPartialObsWrapper
+        wrappers: Any = import_module("minigrid.wrappers")  # untyped
     except ImportError as error:
         raise gym.error.DependencyNotInstalled(
             "Worlds of MiniGrid need minigrid: pip install 'glimpse-envs[minigrid]'"
@@ -87,5 +88,5 @@ def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.En
     name = f"MiniGrid-{world}"
     version = find_highest_version(None, name) or 0
     env = gym.make(f"{name}-v{version}", render_mode=render_mode)
-    drawn = RGBImgObsWrapper if view == "grid" else RGBImgPartialObsWrapper
-    return ImgObsWrapper(drawn(env, tile_size=tile))
+    drawn = wrappers.RGBImgObsWrapper if view == "grid" else wrappers.RGBImgPartialObsWrapper
+    return wrappers.ImgObsWrapper(drawn(env, tile_size=tile))

@@ -153,6 +153,21 @@ def test_looks_and_baseline_send_gradients_back_unless_detached(detach: bool) ->
     assert reached(answer, below)
 
 
+def test_acts_teach_the_core_where_looks_do_not() -> None:
+    """Else nothing would, in a world that asks nothing."""
+    env_id = "Glimpse/Catch-v0"
+    policy = make_policy(env_id, {}, detach_heads=True)
+    tensors = policy.as_tensors(observations(env_id, {}))
+    decision, _ = policy(tensors, policy.initial_state(ROWS))
+    below = [*policy.core.parameters(), *policy.glimpse_network.parameters()]
+    found = {
+        name: reached(head.log_prob(head.sample()).sum(), below)
+        for name, head in decision.heads.items()
+    }
+    assert found == {"look": False, "act": True}
+    assert not reached(decision.value.sum(), below)
+
+
 def reached(value: Tensor, parameters: list[nn.Parameter]) -> bool:
     grads = torch.autograd.grad(
         value, parameters, retain_graph=True, allow_unused=True, materialize_grads=True

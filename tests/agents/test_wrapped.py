@@ -103,6 +103,7 @@ def test_a_run_is_recorded_by_its_return(tmp_path: Path) -> None:
     (path,) = tmp_path.glob("*.json")
     score = read_record(path).headline
     assert (score.success, score.episodes) == (None, 8)
+    assert score.mean_return is not None
     low, high = score.return_interval or (np.nan, np.nan)
     assert low < score.mean_return < high
     assert set(score.costs) == {"seconds"}
@@ -116,7 +117,7 @@ def test_a_film_shows_the_whole_frame_and_the_masked_view(tmp_path: Path) -> Non
     policy, kwargs = policy_of(run)
     films, sheet = film_episodes(policy, ENV_ID, range(3), **kwargs)
     steps = evaluate_run(run, episodes=3).glimpses
-    assert [len(frames) for frames in films] == [1 + int(n) + LAST for n in steps]  # type: ignore[union-attr]
+    assert [len(frames) for frames in films] == [1 + int(n) + LAST for n in steps]
     assert len(sheet) == 3
     (seen, *_), _ = film_episodes(policy, ENV_ID, [0], reveal="seen", **kwargs)
     assert seen[0].shape[0] > films[0][0].shape[0], "a legend tells what was not seen"
@@ -156,6 +157,12 @@ def test_acts_alone_are_learned_under_a_gaze_by_rule(look: str) -> None:
     returns = [learner.update(step / 40)["return"] for step in range(40)]
     learner.close()
     assert np.mean(returns[-5:]) > np.mean(returns[:3]) + 1
+
+
+def test_a_scanner_of_pictures_is_refused_with_what_to_take(tmp_path: Path) -> None:
+    run = trained(Reinforce, CONFIG, tmp_path, stop_after=1)
+    with pytest.raises(ValueError, match="argument look='random' or look='raster'"):
+        evaluate_run(run, episodes=2, gaze="random")
 
 
 def test_nothing_is_told_of_looks_that_were_not_chosen(tmp_path: Path) -> None:
