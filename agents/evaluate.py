@@ -51,7 +51,7 @@ class EvaluateConfig:
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
-    """File, .mp4 or .gif, to write a film of the first test episodes to."""
+    """File, .mp4, .gif or .webp, to write a film of the first test episodes to."""
     film_episodes: int = 4
     """Number of episodes in the film."""
     reveal: Literal["all", "seen"] = "all"
@@ -65,7 +65,7 @@ class EvaluateConfig:
 def film_run(
     run: Run, path: Path, episodes: int = 4, other: Run | None = None, reveal: str = "all"
 ) -> None:
-    """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained.
+    """Film the first test episodes, as .mp4, .gif or .webp, with levels at the greatest trained.
 
     Args:
         run: to film.

@@ -139,7 +139,10 @@ class Table:
 
 
 def make_app(table: Table, port: int) -> Guard:
-    """Return the application, which answers this machine's browsers alone."""
+    """Return the application, which answers this machine's browsers alone.
+
+    What it raises for a bad message becomes an answer of JSON, {"error": ...}.
+    """
 
     async def about(request: Request) -> Response:
         return JSONResponse(table.about)

@@ -29,6 +29,9 @@ class Looks:
         max_move: the longest relative move, in look coordinates.
         start: the first place (x, y) of an episode, in look coordinates; None: uniform, or the
             middle where the gaze is static.
+
+    Raises:
+        ValueError: an unknown look, a move that is too long, or frames too small for corners.
     """
 
     look: str
