@@ -201,9 +201,9 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
 
 
 def test_the_notebook_has_the_code_of_its_page_in_order() -> None:
-    page = "# A\n\n[b](b.md)\n\n```python\nx = 1\n\ny = 2\n```\n\n```sh\nls\n```\n"
+    page = "# A\n\n[b](b.md) ![c](d/c.png)\n\n```python\nx = 1\n\ny = 2\n```\n\n```sh\nls\n```\n"
     first, code, last = notebook(page)["cells"]
-    assert first["source"] == ["# A\n", "\n", "[b](../docs/b.md)"]
+    assert first["source"] == ["# A\n", "\n", "[b](../docs/b.md) ![c](../docs/d/c.png)"]
     assert (code["cell_type"], "".join(code["source"])) == ("code", "x = 1\n\ny = 2")
     assert last["source"] == ["```sh\n", "ls\n", "```"]
 
