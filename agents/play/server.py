@@ -139,10 +139,7 @@ class Table:
 
 
 def make_app(table: Table, port: int) -> Guard:
-    """Return the application, which answers this machine's browsers alone.
-
-    What it raises for a bad message becomes an answer of JSON, {"error": ...}.
-    """
+    """Return the application, which answers this machine's browsers alone."""
 
     async def about(request: Request) -> Response:
         return JSONResponse(table.about)

@@ -132,7 +132,7 @@ def _functions(module: str) -> Iterator[tuple[str, ast.FunctionDef, str]]:
 def _raises(node: ast.AST) -> bool:
     """Whether a function's own body raises an error by its name."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             continue
         if isinstance(child, ast.Raise) and child.exc is not None:
             error = child.exc.func if isinstance(child.exc, ast.Call) else child.exc
