@@ -44,7 +44,11 @@ class DemoConfig:
 
 
 def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
-    """Train the two models, print the table, write film and contact sheet; return the scores."""
+    """Train the two models, print the table, write film and contact sheet; return the scores.
+
+    Raises:
+        RunError: a training failed, or a folder of the demo is in use.
+    """
     demo.out.mkdir(parents=True, exist_ok=True)
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     learned = replace(

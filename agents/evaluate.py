@@ -54,7 +54,7 @@ class EvaluateConfig:
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
-    """File, .mp4 or .gif, to write a film of the first test episodes to."""
+    """File, .mp4, .gif or .webp, to write a film of the first test episodes to."""
     film_episodes: int = 4
     """Number of episodes in the film."""
     reveal: Literal["all", "seen"] = "all"
@@ -68,8 +68,8 @@ class EvaluateConfig:
 def film_run(
     run: Run, path: Path, episodes: int = 4, other: Run | None = None, reveal: str = "all"
 ) -> None:
-    """Film the first test episodes, as .mp4 or .gif, with levels at the greatest trained; of worlds
-    of others, as `agents.scoring.world_films.film_world` does.
+    """Film the first test episodes, as .mp4, .gif or .webp, with levels at the greatest trained; of
+    worlds of others, as `agents.scoring.world_films.film_world` does.
 
     Args:
         run: to film.

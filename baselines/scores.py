@@ -24,7 +24,7 @@ class Score(Protocol):
 
 
 def dot_score(query: Tensor, keys: Tensor) -> Tensor:
-    """q . k."""
+    """q . k, (..., N) of a query (..., d) and keys (..., N, d)."""
     check_alike(query, keys)
     # Rows times columns that lie along memory: several times faster than keys @ query.
     return (wide(query)[..., None, :] @ wide(keys).mT)[..., 0, :]
@@ -57,7 +57,11 @@ class BilinearScore(nn.Module):
 
 
 class AdditiveScore(nn.Module):
-    """v . tanh(W q + U k + b), all learned (Bahdanau et al. 2015, appendix A.1.2)."""
+    """v . tanh(W q + U k + b), all learned (Bahdanau et al. 2015, appendix A.1.2).
+
+    Raises:
+        ValueError: `units` is below 1.
+    """
 
     def __init__(self, query_size: int, key_size: int, units: int = 128) -> None:
         super().__init__()
@@ -82,6 +86,9 @@ class GaussianScore(nn.Module):
     Args:
         bandwidth: the kernel's standard deviation, in the keys' own units; above 0.
         learn_bandwidth: make its logarithm a parameter.
+
+    Raises:
+        ValueError: the bandwidth is not above 0 and finite.
     """
 
     def __init__(self, bandwidth: float = 1.0, learn_bandwidth: bool = False) -> None:
@@ -137,7 +144,8 @@ def make_score(
 
 
 def wide(tensor: Tensor) -> Tensor:
-    """`tensor` in float32 at least: half precision ends at 65,504 and has 3 digits."""
+    """`tensor`, of any shape, in float32 at least: half precision ends at 65,504, with 3
+    digits."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
@@ -147,7 +155,7 @@ def shape_of(tensor: Tensor) -> tuple[int, ...]:
 
 
 def check_alike(query: Tensor, keys: Tensor) -> None:
-    """Refuse a query and keys that cannot be compared entry by entry.
+    """Refuse a query and keys whose shapes cannot be compared entry by entry.
 
     Raises:
         ValueError: they are of two sizes.

@@ -1,5 +1,6 @@
 """The site: `make docs` builds it from these pages and the docstrings, offline."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,7 +13,10 @@ project = "glimpse_envs"
 author = "the authors of glimpse_envs"
 copyright = author
 html_title = project
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "reference"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxext.opengraph"),
+    *("mathml", "reference"),
+]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
@@ -32,23 +36,51 @@ suppress_warnings = ["ref.python"]  # several classes of one name in a signature
 html_theme = "furo"
 pygments_dark_style = "github-dark"  # furo's own underlines modules as if they were links
 html_static_path = ["_static"]
+html_favicon = "../agents/play/page/icon.svg"
 html_css_files = ["site.css"]
 html_copy_source = False
 html_math_renderer = "mathml"
 
+# Previews of links in chats and on social media; they need the address of the published site.
+html_baseurl = ogp_site_url = os.environ.get("READTHEDOCS_CANONICAL_URL", "")
+ogp_image = "_static/preview.png"
+ogp_image_alt = "A cluttered picture, the gaze of an agent, and the three windows that it sees"
+ogp_social_cards = {"enable": False}
+
 NAVIGATION = {
-    "Guides": (
-        *("first_agent", "using", "own_policy", "own_task", "own_scene", "own_source"),
-        *("curricula", "evaluating", "reproducing", "scale", "clients"),
-        *("training", "run_report", "play", "attention", "data", "wrappers", "extending"),
+    "Introduction": (
+        "first_agent",
+        "Hard and soft, explained <explained>",
+        "one_scene",
+        "Play and watch <play>",
     ),
-    "Explained": ("explained", "one_scene"),
-    "Environments": ("environments/README",),
-    "Reference": ("api/index",),
+    "Environments": (
+        "All environments <environments/README>",
+        "Using an environment <using>",
+        "Data files <data>",
+        "Wrap a pixel environment <wrappers>",
+    ),
+    "Train and evaluate": (
+        "training",
+        "Report of a run <run_report>",
+        *("evaluating", "reproducing", "curricula", "attention", "scale", "clients"),
+    ),
+    "Your own": (
+        "Policy <own_policy>",
+        "Task <own_task>",
+        "Scene and sensor <own_scene>",
+        "Source of pictures <own_source>",
+        "extending",
+    ),
     "Results": (
-        *("results", "scenes", "comparison", "memory", "memory_cost", "worlds"),
-        *("gradient_variance", "speed", "records"),
+        "Pictures <results>",
+        "Scenes <scenes>",
+        "Worlds that move <worlds>",
+        "comparison",
+        "Memory <memory>",
+        *("memory_cost", "Gradient variance <gradient_variance>", "speed", "records"),
     ),
+    "Reference": ("api/index",),
 }
 """Caption -> pages of the side bar. It is not in index.md, which is read on GitHub too."""
 

@@ -142,7 +142,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     @property
     def level_distribution(self) -> LevelDistribution | None:
         """Distribution of the train split's lengths, read at every deal; a curriculum acts through
-        it. Uniform over the task's range until another is set; None without lengths."""
+        it. Uniform over the task's range until another is set; None without lengths.
+
+        Raises:
+            ValueError: on setting, without lengths, or to lengths that are not dealt.
+        """
         return self._levels
 
     @level_distribution.setter
@@ -245,7 +249,12 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         return self._checker(actions)
 
     def step_checked(self, actions: Arrays) -> tuple[Any, Floats, Bools, Bools, Info]:
-        """`step` with actions that `checked` returned."""
+        """`step` with actions that `checked` returned.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first `reset`, or with `DISABLED` autoreset
+                while rows have ended.
+        """
         if not self._dealer.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
         ended = self._clock.ended

@@ -77,16 +77,19 @@ the objective and the expected reward, both (B,)."""
 
 
 def marginal_likelihood(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
+    """The log-likelihood (B,) of the right answer over all paths (B, P), as both results."""
     marginal = torch.logsumexp(log_path + log_right, dim=1)
     return marginal, marginal
 
 
 def expected_reward(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
+    """The expected reward (B,) over all paths (B, P), as both results."""
     reward = (log_path + log_right).exp().sum(dim=1)
     return reward, reward
 
 
 def hybrid(log_path: Tensor, log_right: Tensor) -> tuple[Tensor, Tensor]:
+    """The likelihood for answers and the reward for paths (B, P); both results (B,)."""
     likelihood = (log_path.detach().exp() * log_right).sum(dim=1)
     reward = (log_path + log_right.detach()).exp().sum(dim=1)
     # Both gradients, and the value of the likelihood.

@@ -58,6 +58,9 @@ class GradientLearner(ABC):
         envs: the parts of the batch; `env` is the first, which stands for all.
         policy: the module in training.
         generator: random stream of all samples.
+
+    Raises:
+        ValueError: an option of `config` that cannot be.
     """
 
     config: TrainingConfig

@@ -19,6 +19,9 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
     """The environment of a config's batches, with further arguments `kwargs`.
 
     Rows that end early reset themselves in the same step; where all end together, none does.
+
+    Raises:
+        ValueError: copies of a scene in an environment that deals none to several rows.
     """
     near = {"first_glimpse": "near"} if config.curriculum == "distance" else {}
     arguments = {**config.env_kwargs, **near, **kwargs}

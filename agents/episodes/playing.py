@@ -178,6 +178,7 @@ def _terminal(
 
 
 def check_finite(decision: Decision, step: int) -> None:
+    """Raise a FloatingPointError where a distribution after glimpse `step` + 1 is not finite."""
     for name, head in decision.heads.items():
         if not head.is_finite():
             raise FloatingPointError(f"the policy's {name} after glimpse {step + 1} is not finite")

@@ -20,7 +20,11 @@ def sample_actions(
     answer_by: str,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """Sample what is learned by reward; guess what is taught, with `answer_by` "label"."""
+    """Sample what is learned by reward; guess what is taught, with `answer_by` "label".
+
+    Returns:
+        Component -> actions (B, ...).
+    """
     return {
         name: head.guess(generator)
         if components[name].taught and answer_by == "label"

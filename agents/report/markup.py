@@ -21,7 +21,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") 
 
 
 def confusion_table(counts: NDArray[np.int64], names: Sequence[str]) -> str:
-    """Counts of answers (columns) to each target (row), each shaded by its share of the row."""
+    """Counts (n, n) of answers (columns) to each target (row), shaded by their share of the row."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     lines = [f"<thead><tr><th>is \\ answer</th>{head}</tr></thead><tbody>"]
     for target, row in enumerate(counts):

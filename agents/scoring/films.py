@@ -146,7 +146,7 @@ def write_showcase(
     sheet_scenes: int = 24,
     **env_kwargs: Any,
 ) -> None:
-    """Write a film (.mp4 or .gif) of the first test scenes and a contact sheet (.png) of more."""
+    """Write a film (.mp4, .gif or .webp) of test scenes, and a contact sheet (.png) of more."""
     scenes = range(max(film_scenes, sheet_scenes))
     films, scanpaths = film_episodes(policy, env_id, scenes, **env_kwargs)
     write_film(chain.from_iterable(films[:film_scenes]), film)

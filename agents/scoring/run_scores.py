@@ -68,7 +68,12 @@ def evaluate_run(
 def policy_of(
     run: Run, gaze: str | None = None, seed: int = 0, device: str = "cpu", **changes: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """The policy of a run, and the arguments of its environment; see `evaluate_run`."""
+    """The policy of a run, and the arguments of its environment; see `evaluate_run`.
+
+    Raises:
+        RunError: the policy or its checkpoint cannot be read.
+        ValueError: there is no such gaze for this environment.
+    """
     trained_on, config = setting_of(run, "env_kwargs", dict), run.config["config"]
     gaze = gaze or config.get("gaze", "learned")
     if gaze != "learned" and gaze not in SCANNERS:

@@ -11,7 +11,7 @@ from glimpse_envs.evaluation.runs import Run, RunError
 
 
 def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:
-    """Split nested dicts into arrays and numbers, both keyed by their path, "policy/core/bias".
+    """Split nested dicts into arrays of any shape and numbers, keyed by path, "policy/core/bias".
 
     Raises:
         TypeError: a leaf is neither tensor, array nor number.
@@ -31,7 +31,8 @@ def flatten(state: dict[str, Any]) -> tuple[dict[str, NDArray], dict[str, Any]]:
 
 
 def unflatten(arrays: dict[str, NDArray], numbers: dict[str, Any]) -> dict[str, Any]:
-    """Undo `flatten`; arrays under "env/" stay arrays, all others become tensors."""
+    """Undo `flatten`; arrays of any shape under "env/" stay
+    arrays, all others become tensors."""
     state: dict[str, Any] = {}
     for name, value in {**arrays, **numbers}.items():
         *path, leaf = name.split("/")

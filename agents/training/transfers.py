@@ -9,8 +9,8 @@ from torch import Tensor
 
 
 def to_device(array: NDArray, like: Tensor) -> Tensor:
-    """`array` on the device of `like` and of its dtype; to a GPU from pinned memory, without
-    waiting."""
+    """`array`, of any shape, on the device of `like` and of its dtype; to a GPU from pinned
+    memory, without waiting."""
     values = torch.as_tensor(array)
     if like.is_cuda:
         values = values.pin_memory()

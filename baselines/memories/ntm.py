@@ -97,6 +97,9 @@ class NTMMemory(nn.Module):
         reads: reading heads.
         writes: writing heads.
         reach: r, the most cells that a head moves in one step, to either side.
+
+    Raises:
+        ValueError: a size that cannot be.
     """
 
     def __init__(

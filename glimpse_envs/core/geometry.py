@@ -33,6 +33,9 @@ class LookSpace:
     Args:
         height, width: the scene's sides in pixels.
         margin: pixels kept free on every side; 0 lets a glimpse's centre reach the scene's edge.
+
+    Raises:
+        ValueError: the margins leave nothing of the scene.
     """
 
     height: int

@@ -242,8 +242,8 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
 def deal(
     env: Any, split: str, seed: int, indices: NDArray[np.int64]
 ) -> tuple[Observation, dict[str, Any]]:
-    """Deal scene `indices[i]` to row i; on "train", and in the worlds of others, which have no
-    scenes, scene k is the first of a seed of its own, of this split alone."""
+    """Deal scene `indices[i]`, (rows,), to row i; on "train", and in the worlds of others, which
+    have no scenes, scene k is the first of a seed of its own, of this split alone."""
     if _scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
     return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])

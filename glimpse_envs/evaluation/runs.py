@@ -72,7 +72,11 @@ class Run:
         return self.checkpoint_path.exists()
 
     def append_metrics(self, step: int, values: Mapping[str, Number]) -> None:
-        """Add one line of metrics; NaN and the infinities, which JSON lacks, become null."""
+        """Add one line of metrics; NaN and the infinities, which JSON lacks, become null.
+
+        Raises:
+            ValueError: `values` hold "step".
+        """
         if "step" in values:
             raise ValueError("values hold 'step', which is an argument of its own.")
         record = {"step": int(step)} | {name: json_number(v) for name, v in values.items()}

@@ -74,7 +74,7 @@ def _open_writer(path: Path, fps: float) -> Any:
     import imageio.v2 as imageio
 
     if not film:
-        lossless = {} if path.suffix.lower() == ".gif" else {"lossless": True}
+        lossless = {} if path.suffix.lower() == ".gif" else {"lossless": True, "method": 4}
         kind, pause = path.suffix[1:].upper(), round(1000 / fps)
         return imageio.get_writer(path, format=kind, mode="I", duration=pause, loop=0, **lossless)
     return imageio.get_writer(

@@ -131,7 +131,7 @@ def draw_frame(picture: AnyPicture, height: int = 360, legend: bool = False) -> 
             a tenth higher for it.
 
     Returns:
-        (height', width', 3) uint8 RGB. Both sides are even and depend only on `height`, on a
+        (height, width, 3) uint8 RGB. Both sides are even and depend only on `height`, on a
         scene's size and on the number of panels, so that all frames of an episode fit one film.
 
     Raises:

@@ -43,8 +43,8 @@ class Seen:
         """Return `picture` without what was not seen; the target is left out until `ended`."""
         target = picture.target if ended else None
         if isinstance(picture, Picture):
-            hidden = {} if ended else {"boxes": picture.boxes[:0], "pending": ""}
-            return replace(picture, scene=self._lit_scene(picture), target=target, **hidden)
+            lit = replace(picture, scene=self._lit_scene(picture), target=target)
+            return lit if ended else replace(lit, boxes=picture.boxes[:0], pending="")
         if isinstance(picture, TapePicture):
             first = self._visited.get(picture.strips[0].name, set())
             strips = tuple(self._of_strip(strip, first) for strip in picture.strips)

@@ -40,7 +40,11 @@ class Window:
         self._is_open = False
 
     def show(self, frame: Bytes) -> None:
-        """Show a frame, (height, width, 3) uint8 RGB, and wait as long as it lasts."""
+        """Show a frame, (height, width, 3) uint8 RGB, and wait as long as it lasts.
+
+        Raises:
+            RuntimeError: this OpenCV has no windows.
+        """
         import cv2
 
         try:

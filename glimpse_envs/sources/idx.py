@@ -128,7 +128,7 @@ def read_pair(images_path: Path, labels_path: Path, classes: int) -> tuple[Bytes
 
 
 def read_idx(path: Path, axes: int) -> Bytes:
-    """Read a gzipped IDX file of unsigned bytes with this number of axes; read-only.
+    """Read a gzipped IDX file of unsigned bytes with this number of axes, of any shape; read-only.
 
     Raises:
         SourceError: if the file is not gzip, is cut short, or has another header or length.

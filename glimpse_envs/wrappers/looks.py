@@ -31,6 +31,9 @@ class Looks:
         max_move: the longest relative move, in look coordinates.
         start: the first place (x, y) of an episode, in look coordinates; None: uniform, the middle
             where the gaze is static, the first tile of a raster.
+
+    Raises:
+        ValueError: an unknown look, a move that is too long, or frames too small for corners.
     """
 
     look: str

@@ -11,7 +11,7 @@ from report.page import Places, Published
 SOURCE = "docs/one_scene.md"
 NOTEBOOK = "examples/one_scene.ipynb"
 _CODE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_LINK = re.compile(r"\]\((\w+\.md)")
+_LINK = re.compile(r"\]\(([\w/]+\.(?:md|gif|png|svg|webp))")
 
 
 def publish(places: Places) -> Published:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
 import re
 import runpy
 import subprocess
@@ -9,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from textwrap import dedent
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -96,6 +100,91 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
     public = REFERENCE["public_names"]
     wanted = {f"{module}.{name}" for module in modules for name in public(module)}
     assert sorted(wanted - listed) == []
+
+
+ARRAYS = re.compile(r"\b(NDArray|Tensor|Floats|Ints|Bools|Float32s|Bytes)\b")
+SHAPE = re.compile(r"\((\w|\.\.\.)[\w.+*/ -]*,[^()]*\)|\bshapes?\b")
+PROTOCOL = {"NotImplementedError", "AssertionError", "AttributeError", "KeyError", "StopIteration"}
+"""Errors that Python's own protocols ask for, or that mean a mistake in the code itself."""
+
+
+def _functions(module: str) -> Iterator[tuple[str, ast.FunctionDef, str]]:
+    """Each public function and method of a module, with what describes it: a constructor by
+    its class too."""
+    loaded = importlib.import_module(module)
+    names = set(REFERENCE["public_names"](module))
+    for node in ast.parse(Path(loaded.__file__ or "").read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name not in names:
+            continue
+        thing = getattr(loaded, node.name)
+        if isinstance(node, ast.FunctionDef):
+            yield f"{module}.{node.name}", node, inspect.getdoc(thing) or ""
+            continue
+        for inner in node.body:
+            if isinstance(inner, ast.FunctionDef):
+                text = inspect.getdoc(getattr(thing, inner.name)) or ""
+                if inner.name in ("__init__", "__post_init__"):
+                    yield f"{module}.{node.name}", inner, f"{inspect.getdoc(thing)}\n{text}"
+                elif not inner.name.startswith("_"):
+                    yield f"{module}.{node.name}.{inner.name}", inner, text
+
+
+def _raises(node: ast.AST) -> bool:
+    """Whether a function's own body raises an error by its name."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        if isinstance(child, ast.Raise) and child.exc is not None:
+            error = child.exc.func if isinstance(child.exc, ast.Call) else child.exc
+            name = ast.unparse(error).rpartition(".")[2]
+            if name[0].isupper() and name not in PROTOCOL:
+                return True
+        if _raises(child):
+            return True
+    return False
+
+
+def _lacks(module: str) -> Iterator[str]:
+    loaded = importlib.import_module(module)
+    public = set(REFERENCE["public_names"](module))
+    yield from (f"{module}.{name}: no text" for name in public if not getattr(loaded, name).__doc__)
+    for name, node, text in _functions(module):
+        hints = [each.annotation for each in (*node.args.args, *node.args.kwonlyargs)]
+        types = " ".join(ast.unparse(hint) for hint in [*hints, node.returns] if hint)
+        if node.name in public and ARRAYS.search(types) and not SHAPE.search(text):
+            yield f"{name}: no shapes"
+        if _raises(node) and not re.search(r"\bRaises?\b", text):
+            yield f"{name}: no errors"
+
+
+def test_every_public_name_has_its_text_shapes_and_errors() -> None:
+    modules = [module for group in REFERENCE["public_modules"]().values() for module in group]
+    assert sorted(lack for module in modules for lack in _lacks(module)) == []
+
+
+def test_a_name_that_lacks_its_text_shapes_or_errors_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+        def silent(): ...
+
+        def shapeless(values: Tensor) -> Tensor:
+            \"\"\"Twice the values.\"\"\"
+
+        def daring(number):
+            \"\"\"Half of an even number.\"\"\"
+            if number % 2:
+                raise ValueError("odd")
+    """
+    path = tmp_path / "lacking.py"
+    path.write_text("from __future__ import annotations\n" + dedent(code), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(REFERENCE, "public_names", lambda module: ["silent", "shapeless", "daring"])
+    assert sorted(_lacks("lacking")) == [
+        "lacking.daring: no errors",
+        "lacking.shapeless: no shapes",
+        "lacking.silent: no text",
+    ]
 
 
 def test_formulas_are_drawn_by_the_browser(site: Path) -> None:

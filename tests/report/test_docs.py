@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,11 +16,18 @@ from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs import sources
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.suite import SUITE, Row
-from report.figures.environments import MAX_BYTES, MAX_FILM_BYTES, draw_picture
+from report.figures.environments import MAX_BYTES, draw_oracle, oracle_action, play
 from report.markdown import ReportError, table
 from report.page import ROOT
 from report.pages.docstring import read_task_docstring
-from report.pages.environments import FOLDER, cards_block, filmed, make_pages, page_name
+from report.pages.environments import (
+    FOLDER,
+    cards_block,
+    families_block,
+    make_pages,
+    page_name,
+    trained_runs,
+)
 from report.pages.notebook import notebook
 from report.pages.spaces import space_table
 from tests.support.tasks.falling_ball import FallingBall
@@ -128,18 +136,52 @@ def test_a_bar_does_not_break_a_table() -> None:
 
 
 @pytest.mark.parametrize("row", SUITE.values(), ids=lambda row: row.id)
-def test_every_environment_has_a_small_picture(row: Row) -> None:
-    picture = ROOT / FOLDER / f"{page_name(row)}.png"
-    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert picture.stat().st_size <= MAX_BYTES
+def test_every_page_shows_small_films(row: Row) -> None:
+    page = (ROOT / FOLDER / f"{page_name(row)}.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\((\w+)_(\w+)\.webp\)", page)
+    kinds = ["oracle", "random"] + ["trained"] * (row.id in trained_runs(ROOT / "results"))
+    assert shown == [(page_name(row), kind) for kind in kinds]
+    assert ("no film of a trained agent yet" in page) == (len(kinds) == 2)
+    for name, kind in shown:
+        film = (ROOT / FOLDER / f"{name}_{kind}.webp").read_bytes()
+        assert film[:4] == b"RIFF"
+        assert film.count(b"ANMF") > 1, "it moves"
+        assert len(film) <= MAX_BYTES
 
 
-@pytest.mark.parametrize(("package", "row"), filmed(), ids=[package for package, _ in filmed()])
-def test_every_family_has_a_small_film(package: str, row: Row) -> None:
-    film = ROOT / FOLDER / f"film_{package}.gif"
-    assert film.stat().st_size <= MAX_FILM_BYTES
-    assert row.kwargs.get("source") in (None, "glyphs")  # drawn without data
-    assert film.name in cards_block()
+def test_no_two_films_are_the_same() -> None:
+    films = sorted((ROOT / FOLDER).glob("*.webp"))
+    assert len({hashlib.sha256(film.read_bytes()).hexdigest() for film in films}) == len(films)
+    assert len(films) >= 2 * len(SUITE)
+
+
+@pytest.mark.parametrize(
+    "name", ["ClutteredGlyphs", "SearchGlyphs", "Catch", "Copy", "PointerChase"]
+)
+def test_the_oracle_of_a_film_collects_the_ceiling(name: str) -> None:
+    frames, total = play(SUITE[f"Glimpse/{name}-v0"], oracle_action)
+    assert total == pytest.approx(1.0)
+    assert len(frames) > 2
+
+
+def test_published_weights_are_filmed_on_the_page_of_their_environment(tmp_path: Path) -> None:
+    run = tmp_path / "weights" / "run"
+    run.mkdir(parents=True)
+    for env_id, kwargs, found in (
+        ("Glimpse/ClutteredMNIST-v0", {"budget": 8}, True),
+        ("Glimpse/ClutteredMNIST-v0", {"budget": 4}, False),
+        ("CartPole-v1", {}, False),
+    ):
+        config = {"config": {"env_id": env_id, "env_kwargs": kwargs}}
+        (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        assert trained_runs(tmp_path) == ({env_id: run} if found else {})
+
+
+def test_the_families_are_shown_by_films_that_are_there() -> None:
+    for block, folder in ((families_block(), ROOT), (cards_block(), DOCS)):
+        films = re.findall(r"\]\(([\w/]+\.webp)\)", block)
+        assert len(films) >= 4
+        assert all((folder / film).exists() for film in films)
 
 
 @pytest.mark.parametrize("guide", PAGES, ids=lambda guide: guide.name)
@@ -159,21 +201,15 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
 
 
 def test_the_notebook_has_the_code_of_its_page_in_order() -> None:
-    page = "# A\n\n[b](b.md)\n\n```python\nx = 1\n\ny = 2\n```\n\n```sh\nls\n```\n"
+    page = "# A\n\n[b](b.md) ![c](d/c.png)\n\n```python\nx = 1\n\ny = 2\n```\n\n```sh\nls\n```\n"
     first, code, last = notebook(page)["cells"]
-    assert first["source"] == ["# A\n", "\n", "[b](../docs/b.md)"]
+    assert first["source"] == ["# A\n", "\n", "[b](../docs/b.md) ![c](../docs/d/c.png)"]
     assert (code["cell_type"], "".join(code["source"])) == ("code", "x = 1\n\ny = 2")
     assert last["source"] == ["```sh\n", "ls\n", "```"]
 
 
-def test_no_two_environments_have_the_same_picture() -> None:
-    pictures = sorted((ROOT / FOLDER).glob("*.png"))
-    digests = {hashlib.sha256(picture.read_bytes()).hexdigest() for picture in pictures}
-    assert len(digests) == len(pictures) == len(SUITE)
-
-
 @pytest.mark.parametrize("folder", [None, "empty"])
-def test_a_picture_of_absent_data_stays(
+def test_a_film_of_absent_data_stays(
     folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GLIMPSE_DATA", raising=False)
@@ -181,10 +217,10 @@ def test_a_picture_of_absent_data_stays(
         monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path))
     monkeypatch.setattr("glimpse_envs.sources.files.download", lambda file: pytest.fail(file.url))
     sources.load.cache_clear()
-    picture = tmp_path / "FashionMNIST.png"
+    film = tmp_path / "FashionMNIST_oracle.webp"
     row = SUITE["Glimpse/FashionMNIST-v0"]
     with pytest.raises(ReportError, match=r"FashionMNIST-v0 cannot be drawn: .*GLIMPSE_DATA"):
-        draw_picture(row, picture)
-    picture.write_bytes(b"drawn before")
-    draw_picture(row, picture)
-    assert picture.read_bytes() == b"drawn before"
+        draw_oracle(row, film)
+    film.write_bytes(b"drawn before")
+    draw_oracle(row, film)
+    assert film.read_bytes() == b"drawn before"

@@ -114,9 +114,6 @@ export class Watch {
 
 function beliefsOf(outlook, names, frame) {
   const found = [];
-  if (outlook.value !== null) {
-    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}`));
-  }
   for (const [name, belief] of Object.entries(outlook)) {
     if (name === "value" || !belief?.parts || belief.places) continue;
     belief.parts.forEach((shares, part) => {
@@ -129,6 +126,9 @@ function beliefsOf(outlook, names, frame) {
       const sure = belief.parts.reduce((product, shares) => product * Math.max(...shares), 1);
       found.push(make("h4", {}, name), barsOf([sure], [`address ${address}`]));
     }
+  }
+  if (outlook.value !== null) {
+    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}`));
   }
   return found;
 }
