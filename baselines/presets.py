@@ -40,7 +40,7 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         SoftTilesConfig(**_PICTURES),
         SpatialTransformerConfig(),
         FullViewConfig(),
-        CaptionerConfig(learning_rate=2e-3),
+        CaptionerConfig(optimizer="muon", batch_size=256, learning_rate=5e-3),
     ),
     "megapixel": (  # as published, each on its own variant of the scenes
         AttentionSamplingConfig(
