@@ -54,8 +54,8 @@ _WORLDS: dict[str, Any] = {
     "answer_by": "reward",
     "entropy_weight": 0.01,
     "gae_lambda": 1.0,
-    # A pixel is a sixteenth as bright at the coarsest scale: contrast makes it visible. The
-    # gradient of looks, all noise at first, would drown that of acts in the core.
+    # A pixel is a sixteenth as bright at the coarsest scale: contrast makes it visible. In the core
+    # the gradient of looks, all noise at first, would drown that of acts.
     "network": replace(
         _MEMORY_NETWORK,
         what_units=64,
