@@ -107,7 +107,7 @@ def publish(places: Places) -> Published:
 def trained_runs(results: Path) -> dict[str, Path]:
     """Environment id -> the folder of the weights that are published of its agent with the
     environment's own arguments."""
-    found = {}
+    found: dict[str, Path] = {}
     for config in sorted(results.glob("weights/*/config.json")):
         trained = json.loads(config.read_text(encoding="utf-8"))["config"]
         kwargs, row = trained["env_kwargs"], SUITE.get(trained["env_id"])

@@ -287,7 +287,7 @@ def test_a_webp_film_is_lossless_and_keeps_its_pace(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frames = [rng.integers(0, 256, (20, 30, 3), dtype=np.uint8) for _ in range(3)]
     with Image.open(write_film(frames, tmp_path / "film.webp", fps=4)) as film:
-        assert (film.n_frames, film.info["loop"]) == (3, 0)  # type: ignore[attr-defined]
+        assert (film.n_frames, film.info["loop"]) == (3, 0)
         for index, frame in enumerate(frames):
             film.seek(index)
             assert (np.asarray(film.convert("RGB")) == frame).all()
