@@ -16,7 +16,7 @@ _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
-_LARGE = NetworkConfig(look_coordinates="log_move")
+_LARGE = NetworkConfig(look_coordinates="cells")
 
 
 def _row(name: str, env_id: str, algorithm: str, preset: str = "pictures", **row: Any) -> Row:
