@@ -47,7 +47,13 @@ class Controls:
 
     def _part(self, name: str, part: Component) -> dict[str, Any]:
         names = names_of(name, part, self.view)
-        found: dict[str, Any] = {"name": name, "optional": part.optional, "names": names}
+        found: dict[str, Any] = {
+            "name": name,
+            "optional": part.optional,
+            "names": names,
+            # Every choice is a part of the whole answer, such as a word.
+            "written": name == "answer" and part.effect == "always" and not part.optional,
+        }
         if name == "look" and self.view is not None:
             reach = None
             if self.view.look == "relative":

@@ -176,6 +176,18 @@ def test_an_agent_may_stop_early_and_so_may_people(open_page: Any) -> None:
         status(page, "after 1 glimpse.")
 
 
+def test_a_description_is_written_word_by_word(open_page: Any) -> None:
+    with served(lambda: Table(Setting("Glimpse/DescribeSceneGlyphs-v0"), [])) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 12. Choose the next word, then click where to look.")
+        click_scene(page, 0.5, 0.5)
+        status(page, "Choose the next word first")
+        page.get_by_role("button", name="the").click()
+        status(page, "Next word: the.")
+        click_scene(page, 0.5, 0.5)
+        status(page, "Glimpse 2 of 12. Written so far: the. Choose the next word")
+
+
 def test_a_search_says_what_is_asked_for_and_ends_by_a_stop(open_page: Any) -> None:
     setting = Setting("Glimpse/SearchGlyphs-v0", {"budget": 6})
     with served(lambda: Table(setting, [])) as server:

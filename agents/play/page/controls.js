@@ -98,7 +98,8 @@ export function describeKeys(list, play) {
       rows.push(["arrows", "move the pointer, with ⇧ finely"]);
     }
     rows.push(["space", "look at the pointer"]);
-    if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), "answer; it counts after the last glimpse"]);
+    if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), 
+      answer.written ? "the next word, written with each look" : "answer; it counts after the last glimpse"]);
     if (play.part("stop")) rows.push(["enter", answer ? "answer now, and stop" : "stop: the gaze is on it"]);
   }
   rows.push(["enter", "next scene, at the end"]);

@@ -102,9 +102,15 @@ export class Play {
 
   // Look somewhere, with what else is chosen.
   look(place, more = {}) {
+    const written = this.part("answer")?.written;
+    if (written && this.answer === null) {
+      this.say("Choose the next word first: one is written with each look.");
+      return undefined;
+    }
     const action = { ...more };
     if (place && this.part("look")) action.look = place;
     if (this.answer !== null && this.part("answer") && !this.part("answer").optional) action.answer = this.answer;
+    if (written) this.answer = null;
     return this.step({ action });
   }
 
@@ -250,6 +256,11 @@ export class Play {
     if (last) return `${now} The last action.`;
     if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
     const kept = this.answer === null || !answer ? "" : ` Your answer so far: ${answer.names[this.answer]}.`;
+    if (answer?.written) {
+      const text = frame.answer === null ? "" : ` Written so far: ${frame.answer}.`;
+      const next = this.answer === null ? "Choose the next word, then click where to look." : `Next word: ${answer.names[this.answer]}. Click where to look.`;
+      return `${now}${text} ${next}`;
+    }
     const stop = this.part("stop") && !answer ? " Stop when the gaze lies on it." : "";
     return `${now}${kept} Click where to look next.${stop}`;
   }
