@@ -146,7 +146,7 @@ class Reads:
     def _choose(self, head: Head, gradients: bool) -> Tensor:
         """Sample by `head`, and differentiate the log-probability."""
         core = self._state(READS, gradients)
-        distribution = head(core)
+        distribution = head(core, {})
         choice: Tensor = distribution.sample()
         if gradients:
             _backpropagate(distribution.log_prob(choice), self.advantage, core, head)
