@@ -291,5 +291,5 @@ class OptionalAnswer(Distribution):
 
 
 def as_floats(values: Tensor) -> NDArray[np.float64]:
-    """`values` (...) on the host, in double precision, (...)."""
+    """`values` of any shape on the host, in double precision."""
     return values.detach().double().cpu().numpy()
