@@ -56,6 +56,7 @@ def main() -> None:
         long.append(error)
     entries = {
         "env_id": ENV_ID,
+        "glimpses": 8,
         "minutes": arguments.minutes,
         "seed": SEED,
         "validation_episodes": VALIDATION,

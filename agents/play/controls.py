@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from glimpse_envs.core.geometry import project_to_disc
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Observation
@@ -165,13 +164,11 @@ def _look(view: PictureView, place: Any, observation: Observation) -> Any:
         target = np.zeros(2) if here is None else here[0].astype(np.float64)
     else:
         target = np.clip(view.space.to_locations(_pixels(view, place)), -1.0, 1.0)
-    if view.look == "tiles":
-        return int(((view.tile_locations - target) ** 2).sum(axis=1).argmin())
-    if view.look == "relative":
-        if here is None:
-            raise ActionError("a move needs an observation with a 'location' to go from")
-        return project_to_disc((target - here[0]) / view.max_move).astype(np.float32)
-    return target.astype(np.float32)
+    if view.look == "relative" and here is None:
+        raise ActionError("a move needs an observation with a 'location' to go from")
+    gaze = target[None] if here is None else here.astype(np.float64)
+    (look,) = view.looks_at(target[None], gaze)
+    return int(look) if view.look == "tiles" else look.astype(np.float32)
 
 
 def _pixels(view: PictureView, place: Any) -> np.ndarray:

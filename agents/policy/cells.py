@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.distributions import Categorical, as_floats
+from agents.policy.glimpse_network import local_contrast
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.row_draws import draw_rows
@@ -109,8 +110,7 @@ class CellsHead(Head):
     ) -> Cells:
         rows, scales = len(core), self.scales
         glimpse = observation["glimpse"].view(rows, scales, -1)
-        contrast = glimpse - glimpse.mean(dim=-1, keepdim=True)
-        contrast = contrast / (contrast.square().mean(dim=-1, keepdim=True) + 1e-4).sqrt()
+        contrast = local_contrast(glimpse, (-1,))
         known = self.known(core).view(rows, scales, -1)
         hidden = F.relu(self.seen(torch.cat([glimpse, contrast], dim=-1)) + known)
         pictures = contrast.view(rows * scales, self.channels, self.size, self.size)

@@ -81,7 +81,7 @@ class GlimpseNetwork(nn.Module):
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
         seen = self._numbers(observation, self.what_key)
         if self.contrast:
-            seen = torch.cat([seen, _local_contrast(seen)], dim=1)
+            seen = torch.cat([seen, local_contrast(seen)], dim=1)
         encoded = self.what(seen)
         if self.where is None:
             return F.relu(self.join(F.relu(encoded)))
@@ -115,11 +115,12 @@ def _words_in(key: str, space: spaces.Space) -> int:
     raise ValueError(f"observation[{key!r}] has the space {space}, which no encoder reads")
 
 
-def _local_contrast(seen: Tensor) -> Tensor:
-    """Each picture of `seen` (..., g, g) less its mean, over its standard deviation."""
-    centred = seen - seen.mean(dim=(-2, -1), keepdim=True)
+def local_contrast(seen: Tensor, axes: tuple[int, ...] = (-2, -1)) -> Tensor:
+    """`seen` (..., g, g) less its mean over the `axes` of a picture, over its standard deviation;
+    the shape stays."""
+    centred = seen - seen.mean(dim=axes, keepdim=True)
     # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
-    return centred / (centred.square().mean(dim=(-2, -1), keepdim=True) + 1e-4).sqrt()
+    return centred / (centred.square().mean(dim=axes, keepdim=True) + 1e-4).sqrt()
 
 
 def _check_picture(shape: tuple[int, ...], option: str, cure: str) -> None:

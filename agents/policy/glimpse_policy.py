@@ -81,9 +81,8 @@ class GlimpsePolicy(nn.Module, Policy):
         context = context_shape(observation_space)
         self.core = make_core(config, config.glimpse_units, context)
         self.has_context = context is not None
-        cells = view_in_cells(observation_space, view)
-        if config.look_coordinates != "cells":
-            cells = None
+        in_cells = config.look_coordinates == "cells"
+        cells = view_in_cells(observation_space, view) if in_cells else None
         self.heads = nn.ModuleDict(
             {
                 name: CellsHead(units, cells, config)

@@ -67,7 +67,7 @@ MOVES = frozenset(
 """Operations that take several matrices and multiply none, but those that torch calls pointwise."""
 
 
-class _Refusal(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Refusal(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
     """Refuses operations on several matrices that are in none of `known`, `MOVES` and torch's
     pointwise ones.
 
@@ -76,7 +76,7 @@ class _Refusal(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(self, known: Collection[Any]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self._known = known
 
     def __torch_dispatch__(

@@ -16,6 +16,11 @@ def in_any_box(places: NDArray, boxes: NDArray) -> Bools:
     return np.all((boxes[..., :2] <= places) & (places <= boxes[..., 2:]), axis=2).any(axis=1)
 
 
+def middles_of(boxes: NDArray) -> NDArray:
+    """Return the middles (n, 2) of `boxes` (n, 4) in look coordinates, moved into [-1, 1]."""
+    return np.asarray(np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0))
+
+
 def box_in_turn(boxes: NDArray, look: NDArray | int, looks: int) -> NDArray:
     """Return the box (n, 4) that is looked at in turn: `looks` looks are shared out evenly over a
     scene's boxes, in their order.

@@ -52,7 +52,7 @@ class PictureView:
         return self.glimpse_size, np.array(self.window_sides)
 
     @property
-    def look_component(self) -> spaces.Space:
+    def action_space(self) -> spaces.Space:
         """Space of a single row's look."""
         if self.look == "tiles":
             return spaces.Discrete(len(self.tile_locations))
@@ -70,13 +70,12 @@ class PictureView:
         """Return the places or moves (n, 2), (x, y), that `looks` (n, ...) stand for."""
         return self.tile_locations[looks] if self.look == "tiles" else looks
 
-    def looks_at(self, boxes: Floats, locations: Floats) -> NDArray:
-        """Return the looks (n, ...) that come nearest to the middles of `boxes`: (n, 4), x0, y0,
-        x1, y1 in look coordinates, from the gaze's present `locations` (n, 2)."""
-        middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
+    def looks_at(self, places: Floats, locations: Floats) -> NDArray:
+        """Return the looks (n, ...) that come nearest to `places` (n, 2) in [-1, 1], (x, y), from
+        the gaze's present `locations` (n, 2)."""
         if self.look == "tiles":
-            distances = ((middles[:, None] - self.tile_locations[None]) ** 2).sum(axis=-1)
+            distances = ((places[:, None] - self.tile_locations[None]) ** 2).sum(axis=-1)
             return np.asarray(distances.argmin(axis=1))
         if self.look == "relative":
-            return project_to_disc((middles - locations) / self.max_move)
-        return middles
+            return project_to_disc((places - locations) / self.max_move)
+        return places

@@ -16,7 +16,7 @@ from glimpse_envs.core.arguments import (
     is_number,
 )
 from glimpse_envs.core.arrays import Float32s, Ints
-from glimpse_envs.core.boxes import box_in_turn
+from glimpse_envs.core.boxes import box_in_turn, middles_of
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.picture_view import PictureView
@@ -155,7 +155,7 @@ class PictureTask(Task):
         """The components of looking and of stopping; neither in the full view."""
         if self._full:
             return {}
-        parts = {"look": Component(self._view.look_component, effect="continuing")}
+        parts = {"look": Component(self._view.action_space, effect="continuing")}
         if self._stop:
             parts["stop"] = Component(spaces.Discrete(2), effect="stoppable")
         return parts
@@ -231,7 +231,7 @@ class PictureTask(Task):
         """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
         target, the first of several, to (distance / `FARTHEST`)² of the way there."""
         boxes = self._target_boxes[groups].reshape(len(groups), -1, 4)[:, 0]
-        middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
+        middles = middles_of(boxes)
         share = (self._distances[groups, None] / FARTHEST) ** 2
         self._starts[groups] = middles + share * (self._starts[groups] - middles)
 
@@ -295,7 +295,7 @@ class PictureTask(Task):
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
         # Before the first look, nothing was taken yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
-        parts = {"look": self._view.looks_at(boxes, self._gaze.locations)}
+        parts = {"look": self._view.looks_at(middles_of(boxes), self._gaze.locations)}
         if self._stop:
             parts["stop"] = np.zeros(len(boxes), np.int64)
         return parts

@@ -6,6 +6,7 @@ from typing import Any
 
 from report.markdown import short_revision, table
 from report.page import Places, Published
+from report.references.pictures import LEARNED, REFERENCES
 
 BLOCK = "docs/training.md:trials"
 
@@ -33,6 +34,12 @@ def _block(record: dict[str, Any]) -> str:
     return "\n\n".join([about, table(heads, rows), *_longer(record)])
 
 
+def _ram(record: dict[str, Any]) -> float | None:
+    """RAM's error on the trials' environment, in percent."""
+    asked = record["env_id"], record["glimpses"], LEARNED
+    return next(r.paper for r in REFERENCES if (r.env_id, r.glimpses, r.model) == asked)
+
+
 def _longer(record: dict[str, Any]) -> list[str]:
     """The sentence on the preset's longer runs, where there are some."""
     if not record.get("long_errors"):
@@ -40,5 +47,5 @@ def _longer(record: dict[str, Any]) -> list[str]:
     errors = ", ".join(f"{error:.2%}" for error in record["long_errors"])
     return [
         f"The preset after {record['long_minutes']:g} core-minutes, by seed: {errors}; the median "
-        f"is {median(record['long_errors']):.2%} (RAM's test error is 4.04 %)."
+        f"is {median(record['long_errors']):.2%} (RAM's test error is {_ram(record):g} %)."
     ]

@@ -12,7 +12,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.distributions import Categorical, DiagonalGaussian
-from agents.policy.glimpse_network import GlimpseNetwork, _local_contrast
+from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import make_head
 from agents.policy.networks import (
@@ -294,10 +294,10 @@ def test_what_is_for_pictures_is_refused_elsewhere(env_id: str, view: str) -> No
 def test_local_contrast_forgets_brightness_and_its_range_and_keeps_shape() -> None:
     generator = torch.Generator().manual_seed(0)
     shape = torch.rand(3, 2, 5, 5, generator=generator)
-    seen = _local_contrast(shape)
-    assert torch.allclose(_local_contrast(0.2 + 0.5 * shape), seen, atol=5e-3)
+    seen = local_contrast(shape)
+    assert torch.allclose(local_contrast(0.2 + 0.5 * shape), seen, atol=5e-3)
     assert torch.allclose(seen.mean(dim=(-2, -1)), torch.zeros(3, 2), atol=1e-5)
-    even = _local_contrast(torch.full((1, 1, 4, 4), 0.7))
+    even = local_contrast(torch.full((1, 1, 4, 4), 0.7))
     assert torch.allclose(even, torch.zeros(1, 1, 4, 4), atol=1e-4)
 
 

@@ -219,12 +219,12 @@ def test_a_tiny_case_is_described_in_seconds() -> None:
         precision="float32",
     )
     learner, errors = SupervisedLearner(config, Captioner), [1.0] * 20
-    for update in range(500):
-        errors.append(learner.update(update / 500)["error"])
+    for update in range(800):
+        errors.append(learner.update(update / 800)["error"])
     learner.close()
     model = learner.policy.eval()
     shown = {"view": "full", **config.env_kwargs}
     score = evaluate(model, ENV_ID, episodes=200, combinations="trained", **shown)
     assert np.mean(errors[20:23]) > 0.5
     assert score.success is not None
-    assert score.success > 0.8
+    assert score.success > 0.9

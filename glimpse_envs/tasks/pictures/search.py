@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 from glimpse_envs.core.arguments import check_choice
 from glimpse_envs.core.arrays import Bools, Floats, Ints
+from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.tasks.pictures.search_levels import SearchLevels
@@ -136,7 +137,7 @@ class Search(PictureTask):
         self._levels = SearchLevels(
             self._view, scene.image_shape, self.glimpse_cost, self.budget > 1, self._full
         )
-        look_space = self._view.look_component
+        look_space = self._view.action_space
         self.components = {"look": Component(look_space)}
         if not self._full:
             # A stop counts with a spent budget too: it says that the gaze lies on the target.
@@ -183,9 +184,8 @@ class Search(PictureTask):
 
     def oracle(self) -> Arrays:
         rows = np.arange(len(self._taken))
-        looks = self._view.looks_at(
-            self._target_boxes[self._stage.scene_of].astype(np.float64), self._gaze.locations
-        )
+        boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
+        looks = self._view.looks_at(middles_of(boxes), self._gaze.locations)
         if self._full:
             return {"look": looks}
         stop = self._within_target(rows, self._gaze.centres)

@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 from glimpse_envs.core.arguments import check_choice, check_integers, check_lengths
 from glimpse_envs.core.arrays import Bools, Floats, Ints
+from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
@@ -218,7 +219,7 @@ class DigitSequence(PictureTask):
         if self._full:
             return answer
         boxes = self._boxes(rows, self._taken + 1)
-        return {"look": self._view.looks_at(boxes, self._gaze.locations)} | answer
+        return {"look": self._view.looks_at(middles_of(boxes), self._gaze.locations)} | answer
 
     def state_arrays(self) -> Arrays:
         return super().state_arrays() | {"given": self._given}

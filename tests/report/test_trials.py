@@ -1,0 +1,40 @@
+"""The table of trials on the page on training."""
+
+import json
+from pathlib import Path
+
+from report.page import Places
+from report.pages.trials import BLOCK, publish
+from report.references.pictures import LEARNED, REFERENCES
+
+ENV_ID = "Glimpse/ClutteredMNIST-v0"
+
+
+def block(folder: Path, **more: object) -> str:
+    trial = {"settings": "looks at cells", "episodes": 1234, "error": 0.0625, "note": ""}
+    record = {
+        **{"env_id": ENV_ID, "glimpses": 8, "minutes": 4.0, "seed": 1, "trials": [trial]},
+        **{"validation_episodes": 5000, "hardware": "a core", "revision": "abc"},
+    }
+    (folder / "benchmarks").mkdir()
+    path = folder / "benchmarks" / "trials.json"
+    path.write_text(json.dumps(record | more), encoding="utf-8")
+    return publish(Places(folder, folder)).blocks[BLOCK]
+
+
+def test_a_trial_is_a_row(tmp_path: Path) -> None:
+    text = block(tmp_path)
+    assert "| looks at cells | 1,234 | 6.25% |" in text
+    assert "RAM" not in text
+
+
+def test_longer_runs_stand_beside_the_papers_error(tmp_path: Path) -> None:
+    text = block(tmp_path, long_minutes=15.0, long_errors=[0.05, 0.03, 0.04])
+    asked = (ENV_ID, 8, LEARNED)
+    (paper,) = (r.paper for r in REFERENCES if (r.env_id, r.glimpses, r.model) == asked)
+    assert "after 15 core-minutes, by seed: 5.00%, 3.00%, 4.00%; the median is 4.00%" in text
+    assert f"RAM's test error is {paper:g} %" in text
+
+
+def test_without_a_record_its_command_is_named(tmp_path: Path) -> None:
+    assert "python -m benchmarks.trials" in publish(Places(tmp_path, tmp_path)).blocks[BLOCK]
