@@ -133,13 +133,36 @@ def scaling_table(scaling: Scaling) -> str:
                 point.model,
                 f"{point.error_percent:.2f}",
                 f"{low:.2f} to {high:.2f}",
-                *(f"{time:,.0f}" if time >= 100 else f"{time:.3g}" for time in times),
+                *(_digits(time, 3) for time in times),
                 adds,
                 str(point.batch_size),
                 count(point.images),
             ]
         )
     return table(HEADER, rows)
+
+
+def scaling_in_words(scaling: Scaling) -> str:
+    """Error and milliseconds of inference of each model at the smallest and the largest side, a
+    sentence each."""
+    sides = sorted({point.side for point in scaling.points})
+    sentences = [
+        f"`{scaling.env_id}` with its scene enlarged; {scaling.minutes:g} core-minutes of training "
+        "for each point, one run each."
+    ]
+    for side in dict.fromkeys((sides[0], sides[-1])):
+        points = [point for point in scaling.points if point.side == side]
+        each = "; ".join(
+            f"{point.model} {point.error_percent:.1f} % error, {_digits(point.inference.total)} ms"
+            for point in points
+        )
+        sentences.append(f"At {side:,} pixels a side: {each}.")
+    return " ".join(sentences)
+
+
+def _digits(time: float, digits: int = 2) -> str:
+    """Milliseconds in so many digits, of 100 and more in all of them."""
+    return f"{time:,.0f}" if time >= 100 else f"{time:.{digits}g}"
 
 
 def _parse(data: Any) -> Scaling:

@@ -68,6 +68,29 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
     save_figure(figure, path)
 
 
+def draw_scaling_in_short(scaling: Scaling, path: str | Path) -> None:
+    """Draw the error and the milliseconds of inference, all together, against the scene's side."""
+    figure = new_figure(11.0, 3.4)
+    by_side, cost = figure.subplots(1, 2)
+    styles = {model: style_named(model) for model in scaling.models}
+    _draw_error_by_side(by_side, scaling, styles)
+    by_side.set_title(f"Error after {scaling.minutes:g} core-minutes of training", loc="left")
+    lines = {
+        model: (
+            [float(point.side) for point in scaling.of(model)],
+            [point.inference.total for point in scaling.of(model)],
+            style,
+        )
+        for model, style in styles.items()
+    }
+    _dress(cost, scaling, "Cost of a scene")
+    every = [spent for _, y, _ in lines.values() for spent in y]
+    scale_logarithmically(cost.yaxis, min(every), max(every))
+    cost.set_ylabel("milliseconds of one core")
+    draw_lines(cost, lines)
+    save_figure(figure, path)
+
+
 def _draw_multiply_adds(panel: Axes, scaling: Scaling, styles: Styles) -> None:
     lines = {}
     for model, style in styles.items():

@@ -11,7 +11,7 @@ from statistics import fmean
 from glimpse_envs.evaluation.records import RecordError
 from report.curves import Point, curve_of, time_to
 from report.figures.comparison import draw_comparison
-from report.figures.scaling import draw_scaling
+from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.kinds import SEES_OF_PICTURES
@@ -19,12 +19,13 @@ from report.markdown import UNKNOWN, bullets, count, environment, short_revision
 from report.page import Draw, Places, Published
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
-from report.scaling import FILE_NAME, Scaling, read_scaling, scaling_table
+from report.scaling import FILE_NAME, Scaling, read_scaling, scaling_in_words, scaling_table
 
 MAIN_ID = "Glimpse/ClutteredGlyphs-v0"
 """Whose comparison comes first: it needs no data."""
 PAGE = "docs/comparison.md"
 SCALING_FIGURE = "docs/scaling.svg"
+SHORT_FIGURE = "docs/scaling_in_short.svg"
 
 COMPARE = "`python -m benchmarks.comparison --record results/comparison`"
 SCALE = "`python -m benchmarks.scale --record results/comparison`"
@@ -101,8 +102,10 @@ def publish(places: Places) -> Published:
     figures: dict[str, Draw] = {_figure(t): partial(draw_comparison, t.groups) for t in tasks}
     if scaling is not None:
         figures[SCALING_FIGURE] = partial(draw_scaling, scaling)
+        figures[SHORT_FIGURE] = partial(draw_scaling_in_short, scaling)
     return Published(
         texts={PAGE: comparison_page(tasks, scaling, places)},
+        blocks={"scaling": _why(scaling)},
         figures=figures,
         problems=problems,
     )
@@ -196,6 +199,17 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
         f"![Cost and error against the scene's side]({_relative(SCALING_FIGURE)})",
         scaling_table(scaling),
     ]
+
+
+def _why(scaling: Scaling | None) -> str:
+    """The README's block: what choosing where to look buys as scenes grow."""
+    if scaling is None:
+        return f"Not measured yet: {SCALE}."
+    link = f"[more]({PAGE}#how-cost-grows-with-the-scene)"
+    return (
+        f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
+        f"{scaling_in_words(scaling)} ({link})"
+    )
 
 
 def _training(groups: Sequence[Group]) -> str:

@@ -43,6 +43,7 @@ from report.scaling import (
     Scaling,
     ScalingPoint,
     read_scaling,
+    scaling_in_words,
     scaling_table,
     write_scaling,
 )
@@ -386,3 +387,23 @@ def test_the_picture_shows_each_part_and_no_text_hides_another(
     assert hard == [0.02] * len(SIDES)
     np.testing.assert_allclose(points_of(updates[3].get_lines()[0])[1][0], 0.01 + 0.04 + 0.9)
     assert overlapping_texts(caught[0]) == []
+
+
+@pytest.mark.learning
+def test_the_picture_in_short_shows_error_and_cost_of_every_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caught = catch_figure(monkeypatch, scaling_plot)
+    scaling_plot.draw_scaling_in_short(a_scaling(), "unused.png")
+    error, cost = caught[0].axes
+    assert [len(panel.get_lines()) for panel in (error, cost)] == [3, 3]
+    np.testing.assert_allclose(points_of(cost.get_lines()[2])[1][:2], [1.01, 4.04])
+    assert overlapping_texts(caught[0]) == []
+
+
+def test_the_smallest_and_the_largest_side_are_put_into_words() -> None:
+    words = scaling_in_words(a_scaling())
+    assert "2 core-minutes of training" in words
+    assert "At 60 pixels a side: Reinforce LSTM, looks at cells 2.0 % error, 0.33 ms;" in words
+    assert words.endswith("Full view strong 32.0 % error, 259 ms.")
+    assert "120 pixels" not in words

@@ -17,7 +17,7 @@ from report.runs import Run, read_runs
 from tests.support.records import ENV_ID, REINFORCE, SOFT_DRAW, a_record, bits_record, memory_record
 
 DRAWN = ("results", "comparison", "memory", "scenes", "worlds", "records")
-BLOCKS = ("headline",)
+BLOCKS = ("headline", "scaling")
 
 
 def marked(*names: str) -> str:
