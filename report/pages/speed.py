@@ -14,7 +14,7 @@ _HEAD = """# Speed
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
-`benchmarks.speed.adapter` and `benchmarks.speed.training`.
+`benchmarks.speed.adapter`, `benchmarks.speed.training` and `benchmarks.speed.processes`.
 With one thread, speeds are steps a second of CPU time; with two, of wall time. Each is the best of
 several repeats, in which the programs that are compared take turns."""
 
@@ -32,6 +32,7 @@ def make_page(folder: Path) -> str:
         ("large_scenes", _large_scenes),
         ("adapter", _adapter),
         ("training", _training),
+        ("processes", _processes),
     )
     for name, draw in sections:
         path = folder / f"{name}.json"
@@ -152,3 +153,15 @@ def _training(record: dict[str, Any]) -> list[str]:
 
 def _thousands(speed: float | None) -> str:
     return "" if speed is None else f"{speed / 1e3:,.0f}"
+
+
+def _processes(record: dict[str, Any]) -> list[str]:
+    one, several = (record["images_per_second"][name] for name in ("one", "several"))
+    return [
+        "## Training in several processes",
+        f"`{record['env_id']}` by the preset, a batch of {record['batch_size']:,} shared out: "
+        f"{one:,.0f} images a second by one process, {several:,.0f} by {record['processes']}, "
+        f"{record['ratio']:.2f} times as many ({record['hardware']}, revision "
+        f"{short_revision(record['revision'])}). The optimizer's step, which every process takes "
+        "for itself, and the memory that the cores share are not divided.",
+    ]

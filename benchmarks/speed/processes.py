@@ -1,6 +1,6 @@
 """Training speed of several processes against one, on one machine.
 
-    python -m benchmarks.scale.processes [--processes 2] [--repeats 3] [--record results/benchmarks]
+    python -m benchmarks.speed.processes [--processes 2] [--repeats 3] [--record results/benchmarks]
 
 The same training, by one process with all rows and by N with a share each, started by torchrun in
 turns, so that a busy machine slows both. Each is timed by the clock on the wall, in bursts of a few
@@ -12,16 +12,20 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import torch
 
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.algorithms.reinforce import Reinforce
 from agents.training.distributed import connected, from_first, is_first, processes, share_of
 from benchmarks.options import options_parser, write_benchmark
+from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.provenance import hardware
 
-CONFIG = ReinforceConfig(env_id="Glimpse/ClutteredMNIST-v0", env_kwargs={"budget": 8})
-BURSTS, UPDATES = 8, 5
+CONFIG = replace(
+    preset("pictures", "reinforce"), env_id="Glimpse/ClutteredMNIST-v0", env_kwargs={"budget": 8}
+)
+BURSTS, UPDATES = 8, 2
 _WORKER = "--as-one-of-them"
 
 
