@@ -151,10 +151,6 @@ def _training(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def _thousands(speed: float | None) -> str:
-    return "" if speed is None else f"{speed / 1e3:,.0f}"
-
-
 def _processes(record: dict[str, Any]) -> list[str]:
     one, several = (record["images_per_second"][name] for name in ("one", "several"))
     return [
@@ -165,3 +161,7 @@ def _processes(record: dict[str, Any]) -> list[str]:
         f"{short_revision(record['revision'])}). The optimizer's step, which every process takes "
         "for itself, and the memory that the cores share are not divided.",
     ]
+
+
+def _thousands(speed: float | None) -> str:
+    return "" if speed is None else f"{speed / 1e3:,.0f}"
