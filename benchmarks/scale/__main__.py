@@ -3,7 +3,8 @@
 One model of each kind (hard, soft, full view) by its preset at scenes of 60 to 1,920 pixels a side:
 the cost of a scene, part by part, and the error after the same time of training. With each doubling
 of the side the retina gains a scale, so that its coarsest window covers the same share of the
-scene, and the pieces of clutter double. Batches are those of the presets, less where their scenes
+scene, and the pieces of clutter double. In the training of the hard agent first glimpses move away
+from the target with success (the curriculum "distance"). Batches are those of the presets, less where their scenes
 or activations need too much memory. A second run keeps what is trained and scored.
 """
 
@@ -39,6 +40,10 @@ from report.scaling import (
 
 MODELS = {"reinforce": 2**30, "gaussian_window": 2**27, "full_view": 2**25}
 """Algorithm with a preset for pictures -> the most pixels that a batch of it may have."""
+CHANGES: dict[str, dict[str, Any]] = {
+    "reinforce": {"curriculum": "distance", "batch_size": 512},
+}
+"""Algorithm -> settings that differ from its preset's, for large scenes."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def scene_arguments(side: int) -> dict[str, Any]:
 
 def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingConfig:
     """The training of `model`, a name in `MODELS`, at a side in pixels."""
-    start: TrainingConfig = preset("pictures", model)
+    start: TrainingConfig = replace(preset("pictures", model), **CHANGES.get(model, {}))
     wanted = min(start.batch_size, scaling.batch_size or start.batch_size)
     most = max(1, min(wanted, MODELS[model] // side**2))
     return replace(
@@ -126,7 +131,11 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
                 return record
     rows = min(config.batch_size, 256)
     scores = score_run(run, episodes=scaling.episodes, batch_size=rows, progress=True)
-    record = make_record(run, scores, "by its preset, on scenes of another size")
+    record = make_record(
+        run,
+        scores,
+        "by its preset, with the changes of benchmarks.scale, on scenes of another size",
+    )
     write_record(record, folder / "score")
     return record
 

@@ -86,7 +86,8 @@ _SCALING = (
     "turns in one run; the best of several bursts counts. The retina has one scale more for each "
     "doubling of the side, so that its coarsest window shows the like share of the scene, and the "
     "pieces of clutter grow with the side. Beside each cost stands the error after the same time "
-    "of training."
+    "of training. In training alone, the hard agent's first glimpses are near the target at first "
+    "and move away with success (the curriculum `distance`), so that it knows the target's place."
 )
 
 
@@ -208,7 +209,8 @@ def _why(scaling: Scaling | None) -> str:
     link = f"[more]({PAGE}#how-cost-grows-with-the-scene)"
     return (
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
-        f"{scaling_in_words(scaling)} ({link})"
+        f"{scaling_in_words(scaling)} In training alone, the hard agent's first glimpses are near "
+        f"the target at first ({link})."
     )
 
 

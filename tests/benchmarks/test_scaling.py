@@ -20,6 +20,7 @@ from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowCon
 from baselines.setting import Setting
 from benchmarks.scale import __main__ as command
 from benchmarks.scale.__main__ import (
+    CHANGES,
     MODELS,
     ScalingConfig,
     main,
@@ -240,7 +241,7 @@ def test_batches_are_the_presets_less_where_scenes_are_large() -> None:
         for model in MODELS
         for side in scaling.sides
     }
-    assert sizes["reinforce", 60] == preset("pictures", "reinforce").batch_size
+    assert sizes["reinforce", 60] == CHANGES["reinforce"]["batch_size"]
     assert sizes["full_view", 60] == preset("pictures", "full_view").batch_size
     for (model, side), rows in sizes.items():
         assert rows * side**2 <= MODELS[model]
