@@ -48,14 +48,16 @@ _TABLES: dict[str, Any] = {
 _WORLDS: dict[str, Any] = {
     "env_id": "Glimpse/Catch-v0",
     "episodes": 1_000_000,
+    "optimizer": "muon",
     "batch_size": 256,
-    "learning_rate": 2e-3,
+    "learning_rate": 4e-3,
     "precision": "float32",
     "answer_by": "reward",
     "entropy_weight": 0.01,
     "gae_lambda": 1.0,
     # A pixel is a sixteenth as bright at the coarsest scale: contrast makes it visible. In the core
-    # the gradient of looks, all noise at first, would drown that of acts.
+    # the gradient of looks, all noise at first, would drown that of acts. Looks begin near the
+    # middle, from where the whole screen is seen: acts are not learned while looks are scattered.
     "network": replace(
         _MEMORY_NETWORK,
         what_units=64,
@@ -63,7 +65,7 @@ _WORLDS: dict[str, Any] = {
         core_units=64,
         contrast=True,
         detach_heads=True,
-        look_std=0.3,
+        look_std=0.1,
     ),
 }
 _GAMES: dict[str, Any] = {

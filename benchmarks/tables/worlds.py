@@ -78,7 +78,7 @@ WORLDS = Table(
             env_id="Glimpse/Catch-v0",
             recipe=FromPreset("worlds", "actor_critic"),
             seeds=5,
-            priority=5,
+            priority=1,
             reference=CATCH,
         ),
         _search("none"),
