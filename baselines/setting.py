@@ -57,6 +57,7 @@ class Setting:
     scene: PictureScene | SequenceScene
     num_answers: int  # n, how many there are to choose from
     every_answer_counts: bool = True  # each answer of an episode is paid, not only the last
+    classes: int = 0  # the first answers that name what is looked at, among words of a sentence
 
     @property
     def picture(self) -> PictureScene:
@@ -147,7 +148,7 @@ class Setting:
                 steps > 1 and not words,
             )
             dense = seen.answer_reward is not None and seen.answer_reward < 1.0
-            return cls(env_id, picture, int(choices), every_answer_counts=dense)
+            return cls(env_id, picture, int(choices), dense, whole.components["answer"].classes)
         if shape is not None and len(shape) == 2 and whole.levels is not None:
             scene = _sequence(env_id, full_view(env_id, env_kwargs), whole, whole.levels[1])
             return cls(env_id, scene, int(choices))

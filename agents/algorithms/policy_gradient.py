@@ -18,10 +18,15 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.cells import CellsHead
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.heads import LogMoveHead
+from agents.policy.words import WordsHead
 from agents.training.checks import check_counts, check_finite, check_positive
 from glimpse_envs.evaluation.record import Gaze, Model
 
-_LOOKS: dict[type, str] = {CellsHead: ", looks at cells", LogMoveHead: ", logarithmic moves"}
+_KINDS: dict[type, str] = {
+    CellsHead: ", looks at cells",
+    LogMoveHead: ", logarithmic moves",
+    WordsHead: ", classes from the glimpse",
+}
 """Kind of head -> how it is named, where it is not RAM's."""
 
 
@@ -101,9 +106,10 @@ class PolicyGradientLearner(GradientLearner):
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
         """The description of an agent called `name`, by its config's view and `answer_by`, and by
-        how it looks."""
-        if gaze == "learned" and "look" in self.policy.heads:
-            name += _LOOKS.get(type(self.policy.heads["look"]), "")
+        how it looks and names."""
+        for part, head in self.policy.heads.items():
+            if part != "look" or gaze == "learned":
+                name += _KINDS.get(type(head), "")
         learns_from = self.config.answer_by
         if self.config.env_kwargs.get("view") == "full":
             return Model(name, "everything", learns_from, "none", gaze)

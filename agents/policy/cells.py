@@ -82,7 +82,7 @@ class CellsHead(Head):
 
     Args:
         units: of the core's output.
-        view: of the picture; see `view_in_cells`.
+        view: of the picture; see `make_cells_head`.
         config: sizes.
     """
 
@@ -121,10 +121,13 @@ class CellsHead(Head):
         return Cells(logits, observation["location"], self.offsets)
 
 
-def view_in_cells(space: spaces.Dict, view: PictureView | None) -> PictureView | None:
-    """`view` where observations of `space` show one glimpse of square windows and a look is a
+def make_cells_head(
+    space: spaces.Dict, view: PictureView | None, config: NetworkConfig, units: int
+) -> CellsHead | None:
+    """The head where observations of `space` show one glimpse of square windows and a look is a
     place; else None."""
     if view is None or view.look != "continuous" or not view.window_sides:
         return None
     glimpse = (len(view.window_sides) * view.scene_shape[0], view.glimpse_size, view.glimpse_size)
-    return view if "glimpse" in space.spaces and space["glimpse"].shape == glimpse else None
+    shown = "glimpse" in space.spaces and space["glimpse"].shape == glimpse
+    return CellsHead(units, view, config) if shown else None

@@ -11,11 +11,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.policy.cells import CellsHead, view_in_cells
+from agents.policy.cells import make_cells_head
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork, context_shape
-from agents.policy.heads import GaussianHead, Repeater, make_head
+from agents.policy.heads import GaussianHead, Head, Repeater, make_head
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
+from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
@@ -81,16 +82,14 @@ class GlimpsePolicy(nn.Module, Policy):
         context = context_shape(observation_space)
         self.core = make_core(config, config.glimpse_units, context)
         self.has_context = context is not None
-        in_cells = config.look_coordinates == "cells"
-        cells = view_in_cells(observation_space, view) if in_cells else None
-        self.heads = nn.ModuleDict(
-            {
-                name: CellsHead(units, cells, config)
-                if name == "look" and cells
-                else make_head(name, component, config, units)
-                for name, component in components.items()
-            }
-        )
+        self.heads = nn.ModuleDict()
+        for name, component in components.items():
+            head: Head | None = None
+            if name == "look" and config.look_coordinates == "cells":
+                head = make_cells_head(observation_space, view, config, units)
+            elif name == "answer":
+                head = make_words_head(observation_space, component, view, config, units)
+            self.heads[name] = head or make_head(name, component, config, units)
         self.repeaters = nn.ModuleDict()
         for name in _repeating(components, config.direct_access):
             component = components[name]

@@ -61,6 +61,9 @@ class NetworkConfig:
     answer_in_view: bool = False
     """Choose the symbol to answer from the encoded glimpse alone, and from memory only whether to
     answer. Needs --network.skip."""
+    class_scales: int = 0
+    """Number of the finest scales of a picture from which alone a class is read, where the answer
+    is the next word of a sentence; 0: classes are chosen from memory, like all words."""
     direct_access: Literal["symbols", "all"] | None = None
     """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
     repeat the symbols that are read; all: the addresses too."""
@@ -80,6 +83,7 @@ class NetworkOptions(NetworkConfig):
     "look_std",
     "learn_look_std",
     "answer_in_view",
+    "class_scales",
     "direct_access",
 )
 class TileNetworkOptions(NetworkOptions):
@@ -101,6 +105,8 @@ def check_network(config: NetworkConfig) -> None:
         check_counts(config, "word_units")
     check_counts(config, "glimpse_units", "core_units", "head_units")
     check_positive(config, "look_std")
+    if config.class_scales < 0:
+        raise ValueError(f"class_scales={config.class_scales} must be at least 0")
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
 

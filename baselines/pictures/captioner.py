@@ -8,7 +8,9 @@ one before, its state and that sum (equation 7, the deep output). The doubly sto
 
 Departures: the convolutional network is small and learned along with the rest, not pretrained; an
 annotation also holds its cell's place, of which the paper's know from their wide receptive fields;
-and the penalty's sum over words ends with each description's last word.
+and the penalty's sum over words ends with each description's last word. Which class a word names is
+read, unless `classes_in_view` is False, from what attention reads alone, as by the hard agent (see
+`agents.policy.words`).
 """
 
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.words import join_words
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
 from baselines.attention import attend
@@ -48,6 +51,9 @@ class CaptionerConfig(PictureConfig):
     """Number of units of the additive score."""
     word_units: int = 32
     """Number of entries of a word's embedding."""
+    classes_in_view: bool = True
+    """Read which class a word names from the annotations alone, without their places; else from the
+    LSTM too, like all words."""
     doubly_stochastic: float = 0.01
     """Weight of the doubly stochastic penalty, a mean over the scenes of the sum over the cells of
     (1 - attention over all words) squared; at least 0."""
@@ -100,7 +106,10 @@ class Captioner(Baseline):
         self.embed = nn.Linear(words, config.word_units, bias=False)
         self.core = nn.LSTMCell(config.word_units + size, units)
         self.deep = nn.Linear(units + size, config.word_units)
-        self.word = nn.Linear(config.word_units, words)
+        classes = setting.classes if config.classes_in_view else 0
+        self.word = nn.Linear(config.word_units, words - classes + (classes > 0))
+        self.classes = nn.Linear(features, classes) if classes else None
+        self.annotated = slice(units, units + features)
 
     places: Tensor  # (n, 2), middles of the cells
 
@@ -153,7 +162,9 @@ class Captioner(Baseline):
         """Logits (..., words) of the word after the embedded one, `last` (..., word_units), from
         the LSTM's output and what is read, side by side, `found` (..., units + D)."""
         logits: Tensor = self.word(last + self.deep(found))
-        return logits
+        if self.classes is None:
+            return logits
+        return join_words(logits, self.classes(found[..., self.annotated]))
 
     # --- Playing: its own words -------------------------------------------------------------------
 

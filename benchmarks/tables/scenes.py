@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.policy.networks import NetworkConfig
 from benchmarks.tables.table import FromPreset, Row, Table, published
 from report.references.pictures import FULL_STRONG, LEARNED
 from report.references.scenes import DRAM_SCENES, SAMPLING, SELECTION
@@ -16,7 +15,6 @@ _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
-_LARGE = NetworkConfig(look_coordinates="cells")
 
 
 def _row(name: str, env_id: str, algorithm: str, preset: str = "pictures", **row: Any) -> Row:
@@ -51,7 +49,7 @@ SCENES = Table(
         _row("search-hard", "Glimpse/Search-v0", "actor_critic", priority=4),
         _row(
             "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5,
-            changes={"batch_size": 512, "curriculum": "distance", "network": _LARGE},
+            changes={"batch_size": 512, "curriculum": "distance"},
         ),
         _row(
             "megapixel-sampling", _MEGAPIXEL, "attention_sampling", "megapixel", priority=6,

@@ -91,7 +91,7 @@ def test_the_error_is_the_share_of_wrong_words() -> None:
 
     learner = Babbling(tiny_config("captioner", batch_size=64), Captioner)
     with torch.no_grad():
-        learner.policy.get_parameter("word.bias")[END] = 1e6
+        learner.policy.get_parameter("word.bias")[-1] = 1e6  # "." is the last word
     error = learner.update(0.0)["error"]
     targets, asked = learner.batch_now.targets, learner.batch_now.asked
     learner.close()

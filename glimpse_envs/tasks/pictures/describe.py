@@ -141,7 +141,8 @@ class DescribeScene(PictureTask):
         self.budget, self.fixed_steps = Captions.LENGTH, False
         self.question, self._allowed = scene.question, scene.allowed
         words = spaces.Discrete(len(self._captions.words))
-        answer = Component(words, taught=True, entropy=False)
+        classes = len(scene.answers)
+        answer = Component(words, taught=True, entropy=False, classes=classes)
         self.components = self.components_with(answer=answer)
 
     def _further_parts(self) -> dict[str, spaces.Box]:
