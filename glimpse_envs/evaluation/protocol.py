@@ -7,6 +7,7 @@ depends on the seed alone, so that policies are compared on the very same ones.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -26,6 +27,9 @@ from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, a
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
+
+SCENE_BYTES = 2**28
+"""Size of all scenes that are played at once, as float32."""
 
 
 class Watcher(Protocol):
@@ -74,7 +78,8 @@ def evaluate(
         split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
         episodes: play the first so many; None plays all, which "train", and worlds without fixed
             scenes, do not have.
-        batch_size: rows played at once. A deterministic policy scores the same whatever it is.
+        batch_size: the most rows played at once; fewer of large scenes, as many as `SCENE_BYTES`
+            hold. A deterministic policy scores the same whatever it is.
         seed: of clutter, places and first glimpses.
         deterministic: given to `predict`; a callable decides for itself.
         progress: show a bar (needs tqdm).
@@ -89,10 +94,9 @@ def evaluate(
     played_by = as_policy(policy)
     _check_arguments(split, episodes, batch_size, env_kwargs)
     _check_id(env_id)
-    rows = batch_size if episodes is None else min(batch_size, episodes)
-    env = gymnasium.make_vec(
-        env_id, num_envs=rows, split=split, autoreset_mode="SameStep", **env_kwargs
-    )
+    made = {"split": split, "autoreset_mode": "SameStep", **env_kwargs}
+    rows = min(batch_size, episodes or batch_size, _most_rows(env_id, made))
+    env = gymnasium.make_vec(env_id, num_envs=rows, **made)
     with closing(env):
         total, seen = _count_scenes(env, split, episodes), describe(env)
         act = as_act(played_by, env, deterministic)
@@ -279,6 +283,17 @@ def _check_id(env_id: str) -> None:
             f"{env_id} has plain spaces, which evaluate makes itself where a policy needs them: "
             "give the id that it is made from, and its other arguments, such as history=True"
         )
+
+
+def _most_rows(env_id: str, made: dict[str, Any]) -> int:
+    """How many rows to play at once at the most: those whose scenes `SCENE_BYTES` hold."""
+    with closing(gymnasium.make_vec(env_id, num_envs=1, **made)) as env:
+        seen = describe(env)
+    shapes = [space.shape for space in seen.observation_space.values()]
+    if seen.picture_view is not None:
+        shapes.append(seen.picture_view.scene_shape)
+    largest = max(math.prod(shape or ()) for shape in shapes)
+    return max(1, SCENE_BYTES // (np.dtype(np.float32).itemsize * largest))
 
 
 def _count_scenes(env: Any, split: str, episodes: int | None) -> int:

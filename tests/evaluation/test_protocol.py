@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from glimpse_envs.evaluation import protocol
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
@@ -199,6 +200,18 @@ def test_the_batch_size_changes_nothing(stop: bool, split: str) -> None:
         other = play(batch_size)
         assert other == whole
         np.testing.assert_array_equal(other.successes, whole.successes)
+
+
+def test_of_large_scenes_fewer_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = []
+
+    def blind(observation: Any) -> Any:
+        rows.append(len(observation["remaining"]))
+        return {"look": np.zeros((rows[-1], 2)), "answer": np.zeros(rows[-1], np.int64)}
+
+    monkeypatch.setattr(protocol, "SCENE_BYTES", 3 * 60 * 60 * 4 + 1)
+    evaluate(blind, "Glimpse/ClutteredGlyphs-v0", episodes=7, budget=1)
+    assert rows == [3, 3, 3]  # the last batch is filled up
 
 
 def test_a_row_that_stops_keeps_its_answer_and_costs_no_more_glimpses() -> None:
