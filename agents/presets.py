@@ -15,7 +15,7 @@ _PICTURES: dict[str, Any] = {
     "learning_rate": 5e-3,
     "log_every": 20,
     "checkpoint_every": 100,
-    "network": NetworkConfig(look_coordinates="cells", class_scales=2),
+    "network": NetworkConfig(look_coordinates="cells"),
 }
 _MEMORY_NETWORK = NetworkConfig(
     what_units=32, where_units=32, glimpse_units=64, core_units=64, head_units=32, skip=True

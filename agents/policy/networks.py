@@ -61,7 +61,7 @@ class NetworkConfig:
     answer_in_view: bool = False
     """Choose the symbol to answer from the encoded glimpse alone, and from memory only whether to
     answer. Needs --network.skip."""
-    class_scales: int = 0
+    class_scales: int = 2
     """Number of the finest scales of a picture from which alone a class is read, where the answer
     is the next word of a sentence; 0: classes are chosen from memory, like all words."""
     direct_access: Literal["symbols", "all"] | None = None
