@@ -51,7 +51,7 @@ def test_the_report_is_written_and_then_fresh(root: Path) -> None:
     assert run(root) == 0
     written = (root / "README.md").read_bytes()
     assert written.startswith(b"# Title\r\n")
-    assert written.endswith(b"<!-- headline:end -->\nend\n")
+    assert written.endswith(f"<!-- {BLOCKS[-1]}:end -->\nend\n".encode())
     assert b"| ClutteredMNIST-v0 | 8 | Reinforce LSTM | 2 |" in written
     assert "2 runs, no claim" in (root / "docs" / "results.md").read_text()
     assert run(root, "--check") == 0
