@@ -35,7 +35,7 @@ class Milliseconds:
     reading: Amount
     """The sensor, or the filters and their products with the scene; 0 for a full view."""
     answering: Amount
-    """Choosing and answering: the rest of the network; in an update also Adam's step."""
+    """Choosing and answering: the rest of the network; in an update also the optimizer's step."""
 
     @property
     def total(self) -> float:
@@ -157,6 +157,7 @@ def scaling_in_words(scaling: Scaling) -> str:
             for point in points
         )
         sentences.append(f"At {side:,} pixels a side: {each}.")
+    sentences.append("Milliseconds of one core to play a scene, its dealing included.")
     return " ".join(sentences)
 
 

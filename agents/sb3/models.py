@@ -31,7 +31,15 @@ Config = TypeVar("Config", bound="SB3Config")
 
 
 @dataclass(frozen=True)
-@without_options("core", "detach_heads", "skip", "answer_in_view", "direct_access")
+@without_options(
+    "core",
+    "look_coordinates",
+    "detach_heads",
+    "skip",
+    "answer_in_view",
+    "class_scales",
+    "direct_access",
+)
 class SB3NetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""
 

@@ -31,7 +31,14 @@ from glimpse_envs.task import Component
 
 @dataclass(frozen=True)
 @without_options(
-    "word_units", "look_std", "learn_look_std", "skip", "answer_in_view", "direct_access"
+    "word_units",
+    "look_coordinates",
+    "look_std",
+    "learn_look_std",
+    "skip",
+    "answer_in_view",
+    "class_scales",
+    "direct_access",
 )
 class ReaderNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks, as for agents."""

@@ -130,8 +130,7 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
         for record in read_records(folder / "score")[0]:
             if record.headline.episodes == scaling.episodes:
                 return record
-    rows = min(config.batch_size, 256)
-    scores = score_run(run, episodes=scaling.episodes, batch_size=rows, progress=True)
+    scores = score_run(run, episodes=scaling.episodes, progress=True)
     record = make_record(
         run,
         scores,

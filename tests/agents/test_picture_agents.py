@@ -62,10 +62,12 @@ def test_digits_and_words_are_taught(name: str, learner: Any) -> None:
     kind = ReinforceConfig if learner is Reinforce else ActorCriticConfig
     config = kind(env_id=f"Glimpse/{name}-v0", batch_size=20, precision="float32", network=SMALL)
     taught = learner(config)
-    before = taught.policy.heads["answer"].logits.weight.clone()
+    answer = taught.policy.heads["answer"]
+    before = {name: values.clone() for name, values in answer.named_parameters()}
     taught.update(0.5)
     assert taught.description.taught == "answer"
-    assert not torch.equal(taught.policy.heads["answer"].logits.weight, before)
+    same = [name for name, values in answer.named_parameters() if torch.equal(values, before[name])]
+    assert not same
     taught.close()
 
 

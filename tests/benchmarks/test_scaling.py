@@ -1,15 +1,13 @@
-"""How cost grows with the scene's side: what is timed as what, and what is recorded and drawn."""
+"""How cost grows with the scene's side: what is timed as what, what is trained and scored."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
 import pytest
 import torch
 from gymnasium.vector import VectorEnv
@@ -36,44 +34,15 @@ from benchmarks.scale.part_times import (
     make_timed,
 )
 from benchmarks.tables.table import preset
-from glimpse_envs.evaluation.records import RecordError
 from glimpse_envs.evaluation.runs import RunError
-from report.figures import scaling as scaling_plot
 from report.scaling import (
     Milliseconds,
-    Scaling,
-    ScalingPoint,
     read_scaling,
-    scaling_in_words,
-    scaling_table,
-    write_scaling,
 )
-from tests.support.figures import catch_figure, overlapping_texts, points_of
 from tests.support.tiny import tiny_config, tiny_network
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-NAMES = ("Reinforce LSTM, looks at cells", "Soft DRAW window LSTM", "Full view strong")
-SIDES = (60, 120, 240, 480, 960)
-
-
-def a_scaling() -> Scaling:
-    """Hard attention's cost stays, the others' grows with the pixels."""
-    points = []
-    for side in SIDES:
-        area = (side / 60) ** 2
-        for name, reading, answering in zip(
-            NAMES, (0.02, 0.1 * area, 0.0), (0.3, 0.3, area), strict=True
-        ):
-            spent = Milliseconds(0.01 * area, reading, answering)
-            update = Milliseconds(0.01 * area, 2 * reading, 3 * answering)
-            error = min(90.0, 2.0 * side / 60)
-            interval = (error - 1, error + 1)
-            score = (1e6, error, interval, 2000)
-            points.append(ScalingPoint(side, name, spent, update, *score, 32, 5000, 120.0))
-    return Scaling("Glimpse/ClutteredGlyphs-v0", 2.0, "float32", "a core", "abc", tuple(points))
-
 
 # What is timed as what
 
@@ -261,7 +230,11 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     main(arguments)
     first = read_scaling(tmp_path / "record")
     assert first is not None
-    assert [point.model for point in first.points] == list(NAMES)
+    assert [point.model for point in first.points] == [
+        "Reinforce LSTM, looks at cells",
+        "Soft DRAW window LSTM",
+        "Full view strong",
+    ]
     for point in first.points:
         assert (point.side, point.scenes) == (32, 40)
         assert point.images >= 20
@@ -313,98 +286,3 @@ def test_bad_settings_are_told(
         main([*arguments, "--out", str(tmp_path)])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
-
-
-# The record and the picture
-
-
-def test_the_record_survives_the_round_trip(tmp_path: Path) -> None:
-    assert read_scaling(tmp_path) is None
-    path = write_scaling(a_scaling(), tmp_path / "new")
-    assert path.name == "scaling.json"
-    assert read_scaling(tmp_path / "new") == a_scaling()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"minutes": "two"}, "minutes is 'two'; it must be a valid number"),
-        ({"points": []}, "of one point at least"),
-        ({"points": [1]}, "points\\[0\\] is 1; it must be an object"),
-        ({"side": 0}, "points\\[0\\].side is 0"),
-        ({"inference": {"building": 1.0}}, "lacks points.*reading; lacks points.*answering"),
-        ({"error_percent": 99.0}, "must hold error_percent 99.0"),
-        ({"interval_percent": [1.0]}, "lacks points.*interval_percent.*1"),
-        ({"multiply_adds": float("nan")}, "multiply_adds is nan"),
-    ],
-)
-def test_a_damaged_record_is_named(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    data = json.loads(json.dumps(asdict(a_scaling())))
-    of_point = change.keys() & data["points"][0].keys()
-    (data["points"][0] if of_point else data).update(change)
-    (tmp_path / "scaling.json").write_text(json.dumps(data))
-    with pytest.raises(RecordError, match=f"^scaling.json: .*{message}"):
-        read_scaling(tmp_path)
-
-
-def test_a_torn_record_is_named(tmp_path: Path) -> None:
-    (tmp_path / "scaling.json").write_text('{"env_id')
-    with pytest.raises(RecordError, match=r"^scaling\.json: "):
-        read_scaling(tmp_path)
-
-
-def test_the_table_has_every_cost_beside_its_error() -> None:
-    lines = scaling_table(a_scaling()).splitlines()
-    assert len(lines) == 2 + len(SIDES) * len(NAMES)
-    row = [cell.strip() for cell in lines[-1].strip("|").split(" | ")]
-    assert row[:4] == ["960", "Full view strong", "32.00", "31.00 to 33.00"]
-    assert row[4:10] == ["2.56", "0", "256", "2.56", "0", "768"]
-
-
-@pytest.mark.learning
-def test_the_picture_shows_each_part_and_no_text_hides_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    caught = catch_figure(monkeypatch, scaling_plot)
-    scaling = a_scaling()
-    scaling_plot.draw_scaling(scaling, "unused.png")
-    panels = caught[0].axes
-    building, reading, answering, total, *updates = panels[:8]
-    assert [len(panel.get_lines()) for panel in (building, reading, answering, total)] == [
-        3,
-        2,
-        3,
-        3,
-    ]
-    assert [len(panel.get_lines()) for panel in updates] == [
-        3,
-        2,
-        3,
-        3,
-    ]  # a full view reads nothing
-    assert [len(panel.get_lines()) for panel in panels[8:10]] == [3, 3]
-    sides, hard = points_of(reading.get_lines()[0])
-    assert sides == list(SIDES)
-    assert hard == [0.02] * len(SIDES)
-    np.testing.assert_allclose(points_of(updates[3].get_lines()[0])[1][0], 0.01 + 0.04 + 0.9)
-    assert overlapping_texts(caught[0]) == []
-
-
-@pytest.mark.learning
-def test_the_picture_in_short_shows_error_and_cost_of_every_model(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    caught = catch_figure(monkeypatch, scaling_plot)
-    scaling_plot.draw_scaling_in_short(a_scaling(), "unused.png")
-    error, cost = caught[0].axes
-    assert [len(panel.get_lines()) for panel in (error, cost)] == [3, 3]
-    np.testing.assert_allclose(points_of(cost.get_lines()[2])[1][:2], [1.01, 4.04])
-    assert overlapping_texts(caught[0]) == []
-
-
-def test_the_smallest_and_the_largest_side_are_put_into_words() -> None:
-    words = scaling_in_words(a_scaling())
-    assert "2 core-minutes of training" in words
-    assert "At 60 pixels a side: Reinforce LSTM, looks at cells 2.0 % error, 0.33 ms;" in words
-    assert words.endswith("Full view strong 32.0 % error, 259 ms.")
-    assert "120 pixels" not in words

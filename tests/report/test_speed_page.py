@@ -1,0 +1,28 @@
+"""The page of measured speeds."""
+
+import json
+from pathlib import Path
+
+from report.pages.speed import make_page
+
+
+def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
+    page = make_page(tmp_path)
+    assert page.count("not measured yet") == 5
+    assert "`python -m benchmarks.speed.processes --record`" in page
+
+
+def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path: Path) -> None:
+    record = {
+        "env_id": "Glimpse/ClutteredMNIST-v0",
+        "batch_size": 1024,
+        "processes": 2,
+        "images_per_second": {"one": 1000.0, "several": 1500.0},
+        "ratio": 1.5,
+        "hardware": "two cores",
+        "revision": "0123456789abcdef",
+    }
+    (tmp_path / "processes.json").write_text(json.dumps(record))
+    page = make_page(tmp_path)
+    assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
+    assert "1,500 by 2, 1.50 times as many (two cores" in page
