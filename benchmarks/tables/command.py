@@ -43,6 +43,8 @@ class TablesConfig:
     """Only show what is recorded, what lacks, and the core-hours of that."""
     rows: tuple[str, ...] = ()
     """Names of the rows to train; all where it is not given."""
+    seeds: int | None = None
+    """Train only the first so many seeds of each row; all of the row's where it is not given."""
     workers: int | None = None
     """Number of runs at a time, a core each; all cores where it is not given. A Ray cluster that
     is there already has as many as it has CPUs."""
@@ -81,8 +83,9 @@ def fill_tables(config: TablesConfig) -> None:
 
 
 def _rows(config: TablesConfig) -> list[PlannedRow]:
-    if config.workers is not None:
-        check_counts(config, "workers")
+    for name in ("seeds", "workers"):
+        if getattr(config, name) is not None:
+            check_counts(config, name)
     if not 0 <= config.gpu <= 1:
         raise ValueError(f"gpu={config.gpu} must be a share from 0 to 1")
     if config.gpu and config.ray is None:
@@ -96,7 +99,8 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
         for problem in read_runs(folder)[1]:
             print(f"left out of {folder}: {problem}", file=sys.stderr)
     rows = plan(tables, config.results, config.runs)
-    return [row for row in rows if not config.rows or row.row.name in config.rows]
+    wanted = [row for row in rows if not config.rows or row.row.name in config.rows]
+    return [row.of_first(config.seeds) for row in wanted]
 
 
 def _placed(task: Task, config: TablesConfig) -> Task:

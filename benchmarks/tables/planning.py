@@ -69,6 +69,13 @@ class PlannedRow:
     hours: float | None
     """Estimated core-hours of each missing run; None where nothing tells."""
 
+    def of_first(self, seeds: int | None) -> PlannedRow:
+        """With only those missing runs that are of the first `seeds` seeds; all where None."""
+        if seeds is None:
+            return self
+        kept = (task for task in self.missing if task.config.seed < seeds)
+        return replace(self, missing=tuple(kept))
+
 
 def find_table(name: str) -> Table:
     """A table of `TABLES`, or another as "module:NAME".

@@ -107,6 +107,7 @@ def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[s
         (["nowhere:TABLE"], "table 'nowhere:TABLE': No module named 'nowhere'"),
         (["pictures", "--rows", "cluttered-5"], "rows: 'cluttered-5' must be one of cluttered-8"),
         (["--workers", "0"], "workers=0 must be at least 1"),
+        (["--seeds", "0"], "seeds=0 must be at least 1"),
         (["--gpu", "0.5"], "gpu=0.5 is for a Ray cluster"),
         (["--gpu", "2", "--ray", "auto"], "gpu=2.0 must be a share from 0 to 1"),
         (["--results", "nowhere"], "nowhere"),
@@ -120,6 +121,16 @@ def test_what_cannot_be_is_refused_before_anything_is_made(
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_first_seeds_of_every_row_can_be_trained_before_the_others(
+    planned: dict[str, PlannedRow],
+) -> None:
+    row = next(each for each in planned.values() if len(each.missing) > 1)
+    assert row.of_first(None) is row
+    for seeds in range(1, len(row.missing) + 1):
+        kept = [task.config.seed for task in row.of_first(seeds).missing]
+        assert kept == [t.config.seed for t in row.missing if t.config.seed < seeds]
 
 
 def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:
