@@ -4,20 +4,21 @@
 
 Each trial is one run of one seed on cluttered MNIST with eight glimpses, from the preset of
 pictures with some changes. Differences below a percentage point are noise. Then the preset itself
-is trained for longer, with three seeds.
+is trained for longer, with three seeds. The runs are kept; the same command goes on with them.
 """
 
+import re
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.algorithms.reinforce import ReinforceConfig
 from agents.policy.networks import NetworkConfig
 from agents.presets import PRESETS
 from agents.scoring.run_scores import evaluate_run
-from agents.training.loop import train
+from agents.train import ALGORITHMS
 from benchmarks.options import options_parser, write_benchmark
+from benchmarks.whole_runs import train_to_end
 
 ENV_ID, VALIDATION, SEED = "Glimpse/ClutteredMNIST-v0", 5_000, 1
 SEEDS = (0, 1, 2)
@@ -25,6 +26,8 @@ SEEDS = (0, 1, 2)
 
 _ADAM = {"optimizer": "adam", "batch_size": 128, "learning_rate": 1e-3}
 _SCENE = {"network": NetworkConfig()}
+_CELLS = NetworkConfig(look_coordinates="cells")
+_HALF = replace(_CELLS, what_units=128, where_units=64, glimpse_units=256, core_units=128)
 
 TRIALS: dict[str, dict[str, Any]] = {
     "looks in the scene (RAM); Adam, batch 128, rate 0.001": {**_SCENE, **_ADAM},
@@ -33,48 +36,66 @@ TRIALS: dict[str, dict[str, Any]] = {
     "looks at cells; Muon, batch 512, rate 0.004": {"batch_size": 512, "learning_rate": 4e-3},
     "looks at cells; Muon, batch 1024, rate 0.005": {},
     "looks at cells; Muon, batch 1024, rate 0.01": {"learning_rate": 1e-2},
-    "looks at cells; Muon, batch 1024, rate 0.005, looks weigh 0.3 for 0.1": {"look_weight": 0.3},
+    "the preset, looks weigh 0.3 for 0.1": {"look_weight": 0.3},
+    "the preset, half as many units": {"network": _HALF},
+    "the preset, each scene four times, leave-one-out baseline": {
+        "copies": 4,
+        "baseline": "leave_one_out",
+    },
+    "the preset, weight decay 0.01": {"weight_decay": 0.01},
 }
 """Settings in words -> changes of the preset."""
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     parser = options_parser(__doc__)
     parser.add_argument("--minutes", type=float, default=4.0, help="core-minutes of a trial; 4")
     parser.add_argument("--long", type=float, default=15.0, help="core-minutes of a longer run; 15")
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--out", type=Path, default=Path("runs/trials"), help="folder of the runs; runs/trials"
+    )
+    options = parser.parse_args(arguments)
     found = []
     for settings, changes in TRIALS.items():
-        episodes, error = tried(changes, arguments.minutes, SEED)
-        print(f"{settings:70} {episodes:9,} episodes, error {error:.2%}", flush=True)
+        episodes, error = tried(changes, options.minutes, SEED, options.out / folder_name(settings))
+        print(f"{settings:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
         found.append({"settings": settings, "episodes": episodes, "error": error, "note": ""})
     long = []
     for seed in SEEDS:
-        episodes, error = tried({}, arguments.long, seed)
-        print(f"{arguments.long:g} core-minutes, seed {seed}: error {error:.2%}", flush=True)
+        _, error = tried({}, options.long, seed, options.out / f"long-seed{seed}")
+        print(f"{options.long:g} core-minutes, seed {seed}: error {error:.2%}", flush=True)
         long.append(error)
     entries = {
         "env_id": ENV_ID,
         "glimpses": 8,
-        "minutes": arguments.minutes,
+        "minutes": options.minutes,
         "seed": SEED,
         "validation_episodes": VALIDATION,
         "trials": found,
-        "long_minutes": arguments.long,
+        "long_minutes": options.long,
         "long_errors": long,
     }
-    write_benchmark(arguments.record, "trials", entries)
+    write_benchmark(options.record, "trials", entries)
 
 
-def tried(changes: dict[str, Any], minutes: float, seed: int) -> tuple[int, float]:
-    """Train with `changes` of the preset; return the episodes and the error on validation."""
+def folder_name(settings: str) -> str:
+    """Settings in words as the name of a folder."""
+    return re.sub(r"[^a-z0-9.]+", "-", settings.lower()).strip("-")
+
+
+def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> tuple[int, float]:
+    """Train with `changes` of the preset in `folder`, or go on there; return the episodes and the
+    error on validation.
+
+    Raises:
+        RunError: see `benchmarks.whole_runs.train_to_end`.
+    """
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     config = replace(preset, env_id=ENV_ID, seed=seed, minutes=minutes, **changes)
-    with TemporaryDirectory() as folder:
-        run = train(Reinforce, config, Path(folder) / "run", progress_bar=False)
-        _, metadata = run.load_checkpoint()
-        score = evaluate_run(run, split="validation", episodes=VALIDATION)
+    run = train_to_end(ALGORITHMS["reinforce"], config, folder)
+    _, metadata = run.load_checkpoint()
+    score = evaluate_run(run, split="validation", episodes=VALIDATION)
     assert score.success is not None
     return metadata["episodes"], 1 - score.success
 
