@@ -74,6 +74,7 @@ NAVIGATION = {
     ),
     "Results": (
         "Pictures <results>",
+        "What is still wrong <mistakes>",
         "Scenes <scenes>",
         "Worlds that move <worlds>",
         "comparison",

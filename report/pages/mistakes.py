@@ -1,0 +1,97 @@
+"""The page of what the rest of the error is, from the records of `benchmarks.mistakes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from glimpse_envs.core.files import write_atomically
+from glimpse_envs.evaluation.records import RecordError
+from report.markdown import count, environment, listed, short_revision, table
+from report.mistakes import Kind, Mistakes, read_mistakes
+from report.page import Draw, Places, Published
+
+PAGE = "docs/mistakes.md"
+FOLDER = "mistakes"
+
+_HEAD = """# What the rest of the error is
+
+<!-- Drawn by `python -m report` from results/mistakes; do not edit. -->
+
+Several runs of one recipe, which differ in their seeds alone, play the same scenes
+(`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of them get wrong is
+hard in itself, or hard for the recipe; one that a single run gets wrong is that run's bad luck, and
+would be right by a vote."""
+
+_COLUMNS = """*At random* are the scenes that would be wrong in so many runs if the mistakes of each
+run fell on scenes regardless of the others'. *Looks at the target* are chosen glimpses whose middle
+lies in its box. *Clutter* is the share of the target's box that pieces of other images change."""
+
+
+def publish(places: Places) -> Published:
+    """The page with a section for each record, and its sheets of scenes."""
+    found: list[tuple[Path, Mistakes]] = []
+    problems = []
+    for path in sorted((places.results / FOLDER).glob("*.json")):
+        try:
+            found.append((path, read_mistakes(path)))
+        except RecordError as error:
+            problems.append(str(error))
+    blocks = [_HEAD]
+    if not found:
+        blocks.append("Not measured yet: `python -m benchmarks.mistakes`.")
+    else:
+        blocks.append(_COLUMNS)
+    figures: dict[str, Draw] = {}
+    for path, mistakes in found:
+        blocks += _section(mistakes, places.link(path, PAGE))
+        sheet = path.with_suffix(".png")
+        if sheet.exists():
+            figures[f"docs/mistakes/{sheet.name}"] = partial(_copy, sheet)
+            blocks.append(
+                "The scenes that most runs get wrong, the most first: the right answer, and that "
+                f"of each run.\n\n![Scenes with their answers](mistakes/{sheet.name})"
+            )
+    texts = {PAGE: "\n\n".join(blocks) + "\n"}
+    return Published(texts, figures=figures, problems=problems, owned="docs/mistakes/*.png")
+
+
+def _section(mistakes: Mistakes, link: str) -> list[str]:
+    runs = len(mistakes.seeds)
+    each = listed([f"{100 * wrong / mistakes.scenes:.2f}" for wrong in mistakes.wrong])
+    rows = [
+        (str(times), f"{scenes:,}", f"{chance:,.1f}")
+        for times, (scenes, chance) in enumerate(
+            zip(mistakes.wrong_in, mistakes.expected(), strict=True)
+        )
+    ]
+    tables = [
+        _kinds("looks at the target", mistakes.by_looks),
+        _kinds("right answer", mistakes.by_answer),
+        _kinds("clutter", mistakes.by_clutter),
+    ]
+    return [
+        f"## {environment(mistakes.env_id, mistakes.env_kwargs)}",
+        f"{mistakes.model}, {runs} runs of {count(mistakes.images)} training images, on "
+        f"{mistakes.scenes:,} {mistakes.split} scenes: {each} % wrong ([record]({link}), "
+        f"{mistakes.hardware}, revision {short_revision(mistakes.revision)}).",
+        table((f"wrong in so many of {runs} runs", "scenes", "at random"), rows),
+        *(text for text in tables if text),
+    ]
+
+
+def _kinds(name: str, kinds: Sequence[Kind]) -> str:
+    """A table of one sort of kinds; "" where there are none."""
+    if not kinds:
+        return ""
+    wrong = max(1, sum(kind.wrong for kind in kinds))
+    rows = [
+        (kind.name, f"{kind.episodes:,}", f"{kind.error:.2f}", f"{100 * kind.wrong / wrong:.0f}")
+        for kind in kinds
+    ]
+    return table((name, "episodes", "error %", "share of all mistakes, %"), rows)
+
+
+def _copy(sheet: Path, path: Path) -> None:
+    write_atomically(path, sheet.read_bytes())
