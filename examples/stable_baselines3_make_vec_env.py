@@ -11,8 +11,8 @@ from glimpse_envs.evaluation.protocol import evaluate
 
 DIGITS, FIND = "Glimpse/CenteredGlyphs-v0", "Glimpse/SearchGlyphs-v0"
 TILES = {"history": True, "look": "tiles"}
-SMALL = {"net_arch": {"pi": [128, 128], "qf": [256, 256]}}
-ONE = {"history": True, "scene_size": 72, "images": 1, "scales": 3, "budget": 3}
+SMALL = {"net_arch": {"pi": [64, 64], "qf": [128, 128]}}
+ONE = {"history": True, "scene_size": 72, "images": 1, "glimpse_size": 6, "budget": 3}
 # Learner, policy and settings; the task, what is seen of it, and how its spaces are made plain.
 MODELS: dict[str, tuple[Any, str, dict[str, Any], str, dict[str, Any], dict[str, Any]]] = {
     "ppo": (
@@ -24,7 +24,8 @@ MODELS: dict[str, tuple[Any, str, dict[str, Any], str, dict[str, Any], dict[str,
         DIGITS, TILES, {"flat": "discrete", "flat_observation": True},
     ),
     "crossq": (
-        CrossQ, "MlpPolicy", {"gradient_steps": 2, "learning_starts": 1000, "policy_kwargs": SMALL},
+        CrossQ, "MlpPolicy",
+        {"gradient_steps": -1, "learning_starts": 1000, "policy_kwargs": SMALL},
         FIND, ONE, {"flat": True, "flat_observation": True},
     ),
 }  # fmt: skip
