@@ -54,7 +54,11 @@ _WORLDS: dict[str, Any] = {
     "precision": "float32",
     "answer_by": "reward",
     "entropy_weight": 0.01,
-    "gae_lambda": 1.0,
+    # A catch is earned by 24 acts and 24 looks: what one of them adds drowns in the whole return.
+    "gae_lambda": 0.95,
+    "value_weight": 24.0,
+    "epochs": 2,
+    "minibatches": 2,
     # A pixel is a sixteenth as bright at the coarsest scale: contrast makes it visible. In the core
     # the gradient of looks, all noise at first, would drown that of acts. Looks begin near the
     # middle, from where the whole screen is seen: acts are not learned while looks are scattered.

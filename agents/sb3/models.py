@@ -62,6 +62,9 @@ class SB3Config(RunConfig):
 
     timesteps: int = 10_000_000
     """Number of environment steps to train on, of all episodes together."""
+    minutes: float | None = None
+    """Length of the training in minutes, in place of --timesteps: of CPU time with one thread on the
+    CPU, else of wall time."""
     n_envs: int = 64
     """Number of episodes played at once."""
     n_steps: int = 16
@@ -227,7 +230,7 @@ def check_config(config: SB3Config) -> None:
     check_counts(
         config, "timesteps", "n_envs", "n_steps", "threads", "log_every", "checkpoint_every"
     )
-    check_positive(config, "learning_rate", "max_gradient_norm")
+    check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
     check_finite(config, "entropy_weight", "baseline_weight")
     for name in ("gamma", "gae_lambda"):
         if not 0 <= getattr(config, name) <= 1:

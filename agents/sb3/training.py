@@ -10,7 +10,7 @@ library's own `load` unpickles: do not call it on a model.zip of somebody whom y
 """
 
 import json
-import time
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -35,6 +35,7 @@ from agents.sb3.models import (
 from agents.training.distributed import refuse_several
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.loggers import Loggers
+from agents.training.loop import clock_of
 from agents.training.resuming import begin_run, extend_budget, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.files import replacing
@@ -100,6 +101,8 @@ def _learn(
     run, done = keeper.run, model.num_timesteps
     run.cut_metrics(done)
     left = max(0, config.timesteps - done)
+    if config.minutes is not None:
+        left = 0 if keeper.spent else sys.maxsize - done
     with (
         Loggers(loggers, run, done) as events,
         closing(keeper.bar),
@@ -133,15 +136,23 @@ class _Keeper(BaseCallback):
     ) -> None:
         super().__init__()
         self.run, self.config, self.episodes = run, config, episodes
-        self.updates, self._earlier, self._started = 0, seconds, time.perf_counter()
+        self._clock = clock_of(config)
+        self.updates, self._earlier, self._started = 0, seconds, self._clock()
         self.interrupted: list[bool] = []
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
-        self.bar = tqdm(total=config.timesteps, unit="step", disable=not progress_bar)
+        steps = config.timesteps if config.minutes is None else None
+        self.bar = tqdm(total=steps, unit="step", disable=not progress_bar)
 
     @property
     def seconds(self) -> float:
         """Seconds of training, earlier trainings of the run included."""
-        return self._earlier + time.perf_counter() - self._started
+        return self._earlier + self._clock() - self._started
+
+    @property
+    def spent(self) -> bool:
+        """Whether the minutes of the training, where it has some, are over."""
+        minutes = self.config.minutes
+        return minutes is not None and self.seconds >= 60 * minutes
 
     def _on_rollout_start(self) -> None:
         if self.updates and self.updates % self.config.checkpoint_every == 0:
@@ -150,7 +161,7 @@ class _Keeper(BaseCallback):
     def _on_step(self) -> bool:
         infos = self.locals["infos"]
         self._ended += [infos[row] for row in np.flatnonzero(self.locals["dones"])]
-        return not self.interrupted
+        return not self.interrupted and not self.spent
 
     def _on_rollout_end(self) -> None:
         self.updates += 1

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from dataclasses import asdict
+from math import isnan
 from typing import Any
 
 import gymnasium as gym
@@ -65,6 +66,7 @@ def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> S
     """The score of an evaluation; `has_level` where all its episodes are of one level."""
     by_glimpse = () if has_level else evaluation.success_by_glimpse
     success = None if evaluation.success is None else round(evaluation.success, DECIMALS)
+    normalised = evaluation.normalised_score
     return Score(
         split=evaluation.split,
         episodes=evaluation.episodes,
@@ -77,6 +79,7 @@ def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> S
         success_by_glimpse=tuple(round(share, DECIMALS) for share in by_glimpse),
         costs=costs.per_episode,
         costs_by_glimpse=costs.by_glimpse,
+        normalised=None if isnan(normalised) else round(normalised, DECIMALS),
         successes="" if evaluation.successes is None else pack(evaluation.successes),
     )
 

@@ -31,6 +31,8 @@ def _length(config: Any) -> str:
     if getattr(config, "minutes", None) is not None:
         clock = "CPU" if config.device == "cpu" and config.threads == 1 else "wall"
         length = f"{config.minutes:g} minutes of {clock} time"
+        if hasattr(config, "timesteps"):
+            return length
     elif hasattr(config, "timesteps"):
         return f"{config.timesteps:,} timesteps"
     else:

@@ -32,7 +32,16 @@ Validate = Callable[[Run], Mapping[str, float]]
 success: `agents.scoring.run_scores.validate_run`."""
 
 
-class LoopConfig(Schedule, Protocol):
+class Placed(Protocol):
+    """The fields of a config that say on what a training runs."""
+
+    @property
+    def device(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+
+
+class LoopConfig(Schedule, Placed, Protocol):
     """The options of the loop: `TrainingConfig`, or another config with these fields."""
 
     @property
@@ -45,10 +54,6 @@ class LoopConfig(Schedule, Protocol):
     def stop_at(self) -> float | None: ...
     @property
     def validation_episodes(self) -> int: ...
-    @property
-    def device(self) -> str: ...
-    @property
-    def threads(self) -> int: ...
     @property
     def log_every(self) -> int: ...
     @property
@@ -147,7 +152,7 @@ def train(
     return run
 
 
-def clock_of(config: LoopConfig) -> Callable[[], float]:
+def clock_of(config: Placed) -> Callable[[], float]:
     """The clock of a training, in seconds: CPU time on one thread, so that other work on the
     machine does not count, else wall time."""
     one_core = config.device == "cpu" and config.threads == 1 and processes() == 1

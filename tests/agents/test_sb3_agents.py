@@ -199,6 +199,19 @@ def test_a_killed_run_goes_on_from_its_model_with_other_scenes(
     assert all((after[name] == value).all() for name, value in before.items()), "it is done"
 
 
+def test_a_training_ends_when_its_minutes_are_over(corner: dict[str, Any], tmp_path: Path) -> None:
+    config = small(A2CConfig, corner, minutes=0.005)
+    run = train(config, tmp_path, progress_bar=False)
+    metadata = run.load_checkpoint()[1]
+    assert 0.3 <= metadata["seconds"] < 30
+    assert metadata["timesteps"] > 0
+    again = train(config, tmp_path, resume=True, progress_bar=False)
+    assert again.load_checkpoint()[1]["timesteps"] == metadata["timesteps"], "it is done"
+    longer = replace(config, minutes=metadata["seconds"] / 60 + 0.005)
+    more = train(longer, tmp_path, resume=True, progress_bar=False)
+    assert more.load_checkpoint()[1]["timesteps"] > metadata["timesteps"]
+
+
 def test_a_resumed_run_unpickles_nothing(
     corner: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +299,7 @@ def test_the_command_trains_and_goes_on(
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "timesteps": ({"timesteps": 0}, "timesteps=0 must be at least 1"),
+    "minutes": ({"minutes": 0.0}, "minutes=0.0 must be"),
     "rate": ({"learning_rate": -1.0}, "learning_rate=-1.0 must be above 0"),
     "gamma": ({"gamma": 1.5}, "gamma=1.5 must be at least 0 and at most 1"),
     "clip": ({"clip_range": 0.0}, "clip_range=0.0 must be above 0"),
