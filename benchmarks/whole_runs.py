@@ -1,18 +1,18 @@
 """Runs that are trained to their end, whatever interrupted them."""
 
 from pathlib import Path
+from typing import Any
 
-from agents.train import Algorithm
-from agents.training.config import TrainingConfig
+from agents.train import Trainable
 from agents.training.schedules import share_done
 from glimpse_envs.evaluation.runs import Run, RunError
 
 HOW = "the same command"
 
 
-def train_to_end(algorithm: Algorithm, config: TrainingConfig, folder: Path) -> Run:
+def train_to_end(algorithm: Trainable, config: Any, folder: Path) -> Run:
     """Train in `folder`, or go on with the run there, until the budget is spent or `stop_at` is
-    reached.
+    reached; a config of Stable-Baselines3's learners must have minutes.
 
     Raises:
         RunError: the run in `folder` has another config, or the training was interrupted.
@@ -20,7 +20,7 @@ def train_to_end(algorithm: Algorithm, config: TrainingConfig, folder: Path) -> 
     run = algorithm.train(config, folder, resume=True, progress_bar=False, how_to_resume=HOW)
     _, metadata = run.load_checkpoint()
     spent = share_done(config, metadata["episodes"], metadata["seconds"]) >= 1.0
-    if not spent and not _reached(config.stop_at, run):
+    if not spent and not _reached(getattr(config, "stop_at", None), run):
         raise RunError(f"interrupted; {HOW} goes on with it")
     return run
 

@@ -75,6 +75,7 @@ NAVIGATION = {
     "Results": (
         "Pictures <results>",
         "What is still wrong <mistakes>",
+        "leaderboard",
         "Scenes <scenes>",
         "Worlds that move <worlds>",
         "comparison",

@@ -71,10 +71,13 @@ class SB3Algorithm(NamedTuple):
     train: Callable[..., Run] = train
 
 
+ALGORITHMS = {name: SB3Algorithm(config) for name, config in CONFIGS.items()}
+"""Name -> algorithm."""
+
+
 def main(arguments: list[str] | None = None) -> None:
     """The command line: an algorithm's name, then its config's fields as options."""
-    algorithms = {name: SB3Algorithm(config) for name, config in CONFIGS.items()}
-    run_main("agents.sb3.__main__", algorithms, arguments, prefix="sb3-")
+    run_main("agents.sb3.__main__", ALGORITHMS, arguments, prefix="sb3-")
 
 
 if __name__ == "__main__":

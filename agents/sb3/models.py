@@ -63,8 +63,8 @@ class SB3Config(RunConfig):
     timesteps: int = 10_000_000
     """Number of environment steps to train on, of all episodes together."""
     minutes: float | None = None
-    """Length of the training in minutes, in place of --timesteps: of CPU time with one thread on the
-    CPU, else of wall time."""
+    """Length of the training in minutes, in place of --timesteps: of CPU time with one thread on
+    the CPU, else of wall time."""
     n_envs: int = 64
     """Number of episodes played at once."""
     n_steps: int = 16

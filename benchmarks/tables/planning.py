@@ -10,6 +10,7 @@ from statistics import fmean
 
 from agents.training.config import TrainingConfig
 from agents.training.resuming import settled
+from benchmarks.tables.leaderboard import LEADERBOARD
 from benchmarks.tables.memory import MEMORY
 from benchmarks.tables.pictures import PICTURES
 from benchmarks.tables.scenes import SCENES
@@ -20,7 +21,7 @@ from glimpse_envs.evaluation.records import settings_of, settings_of_all
 from report.runs import Run, read_runs
 
 # The one list of tables; a new one is a file and a row.
-TABLES: dict[str, Table] = {t.name: t for t in (PICTURES, MEMORY, SCENES, WORLDS)}
+TABLES: dict[str, Table] = {t.name: t for t in (PICTURES, MEMORY, SCENES, WORLDS, LEADERBOARD)}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.presets import PRESETS as AGENT_PRESETS
+from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.train import ALGORITHMS as AGENTS
-from agents.train import Algorithm
+from agents.train import Trainable
 from agents.training.config import TrainingConfig
 from agents.training.resuming import config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
@@ -22,7 +23,7 @@ from report.references.pictures import LEARNED, REFERENCES, Reference
 from report.references.scenes import SCENE_REFERENCES
 from report.references.worlds import WorldReference
 
-ALGORITHMS: dict[str, Algorithm] = {**AGENTS, **BASELINES}
+ALGORITHMS: dict[str, Trainable] = {**AGENTS, **BASELINES, **SB3}
 """All algorithms that a row may train."""
 
 
@@ -50,6 +51,17 @@ class FromPreset:
     algorithm: str
 
 
+@dataclass(frozen=True)
+class FromDefaults:
+    """The settings that an algorithm has of itself.
+
+    Args:
+        algorithm: its name in `ALGORITHMS`.
+    """
+
+    algorithm: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """Runs that differ in nothing but their seed."""
@@ -59,7 +71,7 @@ class Row:
     env_id: str
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     """What differs from the id's defaults."""
-    recipe: FromRecord | FromPreset
+    recipe: FromRecord | FromPreset | FromDefaults
     """The settings, but for environment and seed."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Settings that differ from the recipe's."""
@@ -151,8 +163,10 @@ def reported(env_id: str, model: str) -> MemoryReference:
     raise ValueError(f"nothing reported of {env_id}, {model}")
 
 
-def _start(recipe: FromRecord | FromPreset, results: Path) -> Any:
+def _start(recipe: FromRecord | FromPreset | FromDefaults, results: Path) -> Any:
     """The config that a recipe stands for."""
+    if isinstance(recipe, FromDefaults):
+        return ALGORITHMS[recipe.algorithm].config()
     if isinstance(recipe, FromRecord):
         path = results / recipe.file
         record = read_record(path)

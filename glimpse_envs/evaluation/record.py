@@ -92,8 +92,8 @@ class Score:
     costs_by_glimpse: dict[str, tuple[Amount, ...]] = field(default_factory=dict)
     """The same, name -> (T,), after 1, 2, ... glimpses."""
     normalised: float | None = None
-    """`mean_return` with the task's chance as 0 and its ceiling as 1; None where nobody knows these,
-    and in records made before it was kept."""
+    """`mean_return` with the task's chance as 0 and its ceiling as 1; None where nobody knows
+    these, and in records made before it was kept."""
     successes: str = ""
     """Which episodes had success, in the split's order, by `pack`; empty where not known."""
 

@@ -1,0 +1,85 @@
+"""The leaderboard ranks learners by what their records say, and by nothing else."""
+
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.tables.leaderboard import LEADERBOARD
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.statistics import interquartile_mean
+from glimpse_envs.evaluation.suite import TASK_SETS
+from report.learners import LEARNERS, family_of
+from report.page import ROOT, Places
+from report.pages.leaderboard import PAGE, leaderboard_page, publish, scores_of
+from tests.support.records import a_record
+
+PICTURES = TASK_SETS["pictures"]
+WORDS = str.maketrans("", "", "(),")
+
+
+def a_run(learner: str, env_id: str, normalised: float | None, seed: int = 0) -> Record:
+    (found,) = (each for each in LEARNERS if each.name == learner)
+    record = a_record(
+        env_id=env_id,
+        algorithm=found.algorithms[family_of(env_id)],
+        config=dict(found.settings),
+        seed=seed,
+    )
+    (score,) = record.scores
+    return replace(record, scores=(replace(score, normalised=normalised),))
+
+
+def test_every_row_of_the_table_is_of_one_learner_and_of_no_other() -> None:
+    for row in LEADERBOARD.rows:
+        config: Any = row.config(ROOT / "results" / LEADERBOARD.folder)
+        settings = {name: getattr(config, name) for name in ("gaze", "epochs", "minibatches")
+                    if hasattr(config, name)}  # fmt: skip
+        record = a_record(env_id=row.env_id, algorithm=config.algorithm, config=settings)
+        (fitting,) = (learner for learner in LEARNERS if learner.fits(record))
+        assert row.name.endswith(fitting.name.translate(WORDS).lower().replace(" ", "-"))
+        assert config.minutes == 10
+    families = {family for learner in LEARNERS for family in learner.algorithms}
+    assert {family_of(env_id) for env_id in TASK_SETS["all"]} == families
+
+
+def test_the_better_learner_comes_first_with_its_score_and_interval() -> None:
+    runs = [a_run("A2C", task, 0.5, seed) for task in PICTURES for seed in range(3)]
+    each = [0.6 + 0.04 * seed + 0.01 * k for k in range(len(PICTURES)) for seed in range(3)]
+    good = [
+        a_run("PPO", task, each[3 * k + seed], seed)
+        for k, task in enumerate(PICTURES)
+        for seed in range(3)
+    ]
+    text = leaderboard_page([*runs, *good])
+    (section,) = (part for part in text.split("\n## ") if part.startswith("Pictures"))
+    first, second = section.splitlines()[4:6]
+    assert first.startswith(f"| PPO | 7 of 7 | 3 | {interquartile_mean(each):.3f} | 0.6")
+    assert second == "| A2C | 7 of 7 | 3 | 0.500 | 0.500 to 0.500 |"
+    assert "## Memory" not in text
+    assert "| All | " not in text
+
+
+def test_a_learner_without_all_tasks_has_no_score() -> None:
+    text = leaderboard_page([a_run("REINFORCE", PICTURES[0], 0.9)])
+    assert "| REINFORCE | 1 of 7 | 1 | — | — |" in text
+    assert "| REINFORCE | 1 of 17 | 1 | — | — |" in text
+    assert "| CenteredMNIST-v0 | 0.90 |" in text
+
+
+def test_controls_are_told_from_the_learned_gaze() -> None:
+    control = a_run("REINFORCE, random glimpses", PICTURES[0], 0.2)
+    learned, random = (
+        learner
+        for learner in LEARNERS
+        if learner.name in ("REINFORCE", "REINFORCE, random glimpses")
+    )
+    assert scores_of(learned, [control]) == {}
+    assert scores_of(random, [control]) == {PICTURES[0]: [0.2]}
+
+
+def test_what_has_no_normalised_return_is_left_out() -> None:
+    assert "Not measured yet" in leaderboard_page([a_run("A2C", PICTURES[0], None)])
+
+
+def test_without_a_folder_the_command_is_named(tmp_path: Any) -> None:
+    text = publish(Places(tmp_path, tmp_path)).texts[PAGE]
+    assert "`python -m benchmarks.tables leaderboard`" in text
