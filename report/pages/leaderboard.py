@@ -24,10 +24,11 @@ _HEAD = f"""# Leaderboard
 
 <!-- Drawn by `python -m report` from results/leaderboard; do not edit. -->
 
-Every learner trains on every task for ten minutes of one core, with the settings of its family's
-preset and no tuning for the task ({TRAIN}), and is scored on the test split. A normalised return is
-0 at the task's chance and 1 at its ceiling, so that acting at random has 0 and the oracle 1.
-`python -m agents.suite` scores runs of your own in the same way."""
+Every learner trains on every task for ten minutes of one core, on tapes and tables until 99 % of
+its validation episodes have success where that is earlier, with the settings of its family's preset
+and no tuning for the task ({TRAIN}), and is scored on the test split. A normalised return is 0 at
+the task's chance and 1 at its ceiling. `python -m agents.suite` scores runs of your own in the same
+way."""
 
 _COLUMNS = (
     "**Score**: the inter-quartile mean of the normalised returns of all tasks and seeds, once "

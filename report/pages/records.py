@@ -18,6 +18,7 @@ FOLDERS = (
     ("memory", "Memory"),
     ("scenes", "Scenes"),
     ("worlds", "Worlds that move"),
+    ("leaderboard", "Leaderboard"),
 )
 """Of records, in the folder of results, and the headings of what they are drawn into."""
 

@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
     """A checkout with a few records and a README with markers."""
     for seed in range(2):
         write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0", seed=seed), tmp_path / "results")
-    for folder in ("comparison", "memory", "scenes", "worlds", "benchmarks"):
+    for folder in ("comparison", "memory", "scenes", "worlds", "leaderboard", "benchmarks"):
         (tmp_path / "results" / folder).mkdir()
     (tmp_path / "README.md").write_bytes(f"# Title\r\n{marked(*BLOCKS)}end\n".encode())
     return tmp_path
