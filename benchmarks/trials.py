@@ -19,6 +19,7 @@ from agents.scoring.run_scores import evaluate_run
 from agents.train import ALGORITHMS
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.whole_runs import train_to_end
+from glimpse_envs.evaluation.runs import Run
 
 ENV_ID, VALIDATION, SEED = "Glimpse/ClutteredMNIST-v0", 5_000, 1
 SEEDS = (0, 1, 2)
@@ -27,7 +28,9 @@ SEEDS = (0, 1, 2)
 _ADAM = {"optimizer": "adam", "batch_size": 128, "learning_rate": 1e-3}
 _SCENE = {"network": NetworkConfig()}
 _CELLS = NetworkConfig(look_coordinates="cells")
-_HALF = replace(_CELLS, what_units=128, where_units=64, glimpse_units=256, core_units=128)
+_HALF = replace(
+    _CELLS, what_units=128, where_units=64, glimpse_units=256, core_units=128, head_units=64
+)
 
 TRIALS: dict[str, dict[str, Any]] = {
     "looks in the scene (RAM); Adam, batch 128, rate 0.001": {**_SCENE, **_ADAM},
@@ -56,16 +59,21 @@ def main(arguments: list[str] | None = None) -> None:
         "--out", type=Path, default=Path("runs/trials"), help="folder of the runs; runs/trials"
     )
     options = parser.parse_args(arguments)
-    found = []
+    found, revisions = [], set()
     for settings, changes in TRIALS.items():
-        episodes, error = tried(changes, options.minutes, SEED, options.out / folder_name(settings))
+        folder = options.out / f"{folder_name(settings)}-{options.minutes:g}-minutes"
+        run, error = tried(changes, options.minutes, SEED, folder)
+        episodes = run.load_checkpoint()[1]["episodes"]
         print(f"{settings:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
         found.append({"settings": settings, "episodes": episodes, "error": error, "note": ""})
+        revisions.add(run.config["revision"])
     long = []
     for seed in SEEDS:
-        _, error = tried({}, options.long, seed, options.out / f"long-seed{seed}")
+        folder = options.out / f"preset-{options.long:g}-minutes-seed{seed}"
+        run, error = tried({}, options.long, seed, folder)
         print(f"{options.long:g} core-minutes, seed {seed}: error {error:.2%}", flush=True)
         long.append(error)
+        revisions.add(run.config["revision"])
     entries = {
         "env_id": ENV_ID,
         "glimpses": 8,
@@ -75,6 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
         "trials": found,
         "long_minutes": options.long,
         "long_errors": long,
+        "revisions": sorted(revisions),
     }
     write_benchmark(options.record, "trials", entries)
 
@@ -84,9 +93,9 @@ def folder_name(settings: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", settings.lower()).strip("-")
 
 
-def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> tuple[int, float]:
-    """Train with `changes` of the preset in `folder`, or go on there; return the episodes and the
-    error on validation.
+def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> tuple[Run, float]:
+    """Train with `changes` of the preset in `folder`, or go on there; return the run and its error
+    on validation.
 
     Raises:
         RunError: see `benchmarks.whole_runs.train_to_end`.
@@ -94,10 +103,9 @@ def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> t
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     config = replace(preset, env_id=ENV_ID, seed=seed, minutes=minutes, **changes)
     run = train_to_end(ALGORITHMS["reinforce"], config, folder)
-    _, metadata = run.load_checkpoint()
     score = evaluate_run(run, split="validation", episodes=VALIDATION)
     assert score.success is not None
-    return metadata["episodes"], 1 - score.success
+    return run, 1 - score.success
 
 
 if __name__ == "__main__":

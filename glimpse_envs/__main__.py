@@ -57,9 +57,8 @@ def listed() -> Iterator[str]:
     """A line for each environment: its id, its family, and its arguments."""
     width = max(map(len, (*SUITE, ATARI, MINIGRID)))
     for row in SUITE.values():
-        family = row.task.split(".")[2]
         settings = " ".join(f"{name}={value}" for name, value in row.kwargs.items())
-        yield f"{row.id:{width}}  {family:8}  {settings}"
+        yield f"{row.id:{width}}  {row.family:8}  {settings}"
     yield f"{ATARI:{width}}  {'atari':8}  an Atari game through a fovea (needs ale-py)"
     yield f"{MINIGRID:{width}}  {'minigrid':8}  MiniGrid through a glimpse (needs minigrid)"
 

@@ -30,6 +30,11 @@ class Row:
     task: str
     kwargs: dict[str, Any]
 
+    @property
+    def family(self) -> str:
+        """The room of the task, which says what is hidden: pictures, tape, table or worlds."""
+        return self.task.split(".")[2]
+
 
 def _centred(source: str, budget: int = 6) -> dict[str, Any]:
     return dict(source=source, scene_size=28, budget=budget, glimpse_size=8, scales=1)

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from glimpse_envs.evaluation.record import Record
-
-Family = Literal["pictures", "tapes", "tables"]
-"""Of tasks, and the name of the preset of each."""
-
-TABLES = frozenset(
-    {"Glimpse/AssociativeRecall-v0", "Glimpse/DictionaryLookup-v0", "Glimpse/PointerChase-v0"}
-)
+from glimpse_envs.suite import SUITE
 
 
 @dataclass(frozen=True)
@@ -22,34 +16,28 @@ class Learner:
 
     Args:
         name: for people.
-        algorithms: family -> name of the algorithm; families that it cannot learn are left out.
+        algorithms: family of tasks (see `glimpse_envs.suite.Row`) -> name of the algorithm;
+            families that it cannot learn are left out.
+        about: what it is, for the page.
         settings: of its config, that tell it from others of the same algorithm.
         has_presets: whether its settings are the families' presets, else its own defaults.
-        about: what it is, for the page.
     """
 
     name: str
-    algorithms: Mapping[Family, str]
+    algorithms: Mapping[str, str]
     about: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     has_presets: bool = True
 
     def fits(self, record: Record) -> bool:
         """Whether a record is of a run of this learner."""
-        return record.algorithm == self.algorithms.get(family_of(record.env_id)) and all(
+        return record.algorithm == self.algorithms.get(SUITE[record.env_id].family) and all(
             record.config.get(name) == value for name, value in self.settings.items()
         )
 
 
-def family_of(env_id: str) -> Family:
-    """The family of a task of the suite's score."""
-    if env_id in TABLES:
-        return "tables"
-    return "tapes" if env_id in _TAPES else "pictures"
-
-
-def _everywhere(algorithm: str) -> dict[Family, str]:
-    return {"pictures": algorithm, "tapes": algorithm, "tables": algorithm}
+def _everywhere(algorithm: str) -> dict[str, str]:
+    return {"pictures": algorithm, "tape": algorithm, "table": algorithm}
 
 
 def _control(gaze: str) -> Learner:
@@ -65,14 +53,6 @@ def _control(gaze: str) -> Learner:
         {"gaze": gaze},
     )
 
-
-_TAPES = frozenset(
-    f"Glimpse/{name}-v0"
-    for name in (
-        *("Copy", "Reverse", "RepeatCopy", "DuplicatedInput", "ForwardReverse"),
-        *("Addition", "PrioritySort"),
-    )
-)
 
 LEARNERS = (
     Learner(
@@ -98,12 +78,12 @@ LEARNERS = (
     ),
     Learner(
         "Soft attention",
-        {"pictures": "gaussian_window", "tapes": "key_value_memory", "tables": "key_value_memory"},
+        {"pictures": "gaussian_window", "tape": "key_value_memory", "table": "key_value_memory"},
         "DRAW's window over pictures, keys and values over tapes and tables; sees everything",
     ),
     Learner(
         "Full view",
-        {"pictures": "full_view", "tapes": "lstm_memory", "tables": "lstm_memory"},
+        {"pictures": "full_view", "tape": "lstm_memory", "table": "lstm_memory"},
         "a residual network of pictures, an LSTM that reads tapes and tables once; no attention",
     ),
     *map(_control, ("oracle", "raster", "random")),

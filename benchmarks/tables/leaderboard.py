@@ -6,19 +6,23 @@ from collections.abc import Iterator
 
 from benchmarks.tables.table import FromDefaults, FromPreset, Row, Table
 from glimpse_envs.evaluation.suite import TASK_SETS
-from report.learners import LEARNERS, Learner, family_of
+from glimpse_envs.suite import SUITE
+from report.learners import LEARNERS, Learner
 from report.markdown import short
+
+PRESETS = {"pictures": "pictures", "tape": "tapes", "table": "tables"}
+"""Family -> its preset."""
 
 
 def _rows() -> Iterator[Row]:
     for env_id in TASK_SETS["all"]:
         for learner in LEARNERS:
-            if family_of(env_id) in learner.algorithms:
+            if SUITE[env_id].family in learner.algorithms:
                 yield _row(env_id, learner)
 
 
 def _row(env_id: str, learner: Learner) -> Row:
-    family = family_of(env_id)
+    family = SUITE[env_id].family
     algorithm = learner.algorithms[family]
     changes = dict(learner.settings)
     if learner.has_presets and family == "pictures":
@@ -28,7 +32,11 @@ def _row(env_id: str, learner: Learner) -> Row:
     return Row(
         name="board-" + words.lower().replace(" ", "-"),
         env_id=env_id,
-        recipe=FromPreset(family, algorithm) if learner.has_presets else FromDefaults(algorithm),
+        recipe=(
+            FromPreset(PRESETS[family], algorithm)
+            if learner.has_presets
+            else FromDefaults(algorithm)
+        ),
         changes=changes,
         minutes=10.0,
     )

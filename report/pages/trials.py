@@ -24,11 +24,13 @@ def _block(record: dict[str, Any]) -> str:
         (one["settings"], f"{one['episodes']:,}", f"{one['error']:.2%}", one["note"])
         for one in record["trials"]
     ]
+    # Runs are kept, and may be of other revisions than their scores.
+    revisions = ", ".join(map(short_revision, record.get("revisions", [record["revision"]])))
     about = (
         f"{len(rows)} trials of {record['minutes']:g} core-minutes each on "
         f"`{record['env_id']}`, seed {record['seed']}, error on "
         f"{record['validation_episodes']:,} validation scenes; differences below a percentage "
-        f"point are noise ({record['hardware']}, revision {short_revision(record['revision'])})."
+        f"point are noise ({record['hardware']}, revision {revisions})."
     )
     heads = ("settings", "episodes", "error", "")
     return "\n\n".join([about, table(heads, rows), *_longer(record)])

@@ -1,21 +1,20 @@
 """The scenes that several runs get wrong are those that each of them gets wrong."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from agents.algorithms.reinforce import Reinforce
 from agents.scoring.run_scores import evaluate_run
-from benchmarks.mistakes import (
-    MistakesConfig,
-    clutter_shares,
-    deal_scenes,
-    find_mistakes,
-    main,
-    play,
-)
+from benchmarks.mistakes import __main__ as command
+from benchmarks.mistakes.__main__ import MistakesConfig, find_mistakes, main, record_name
+from benchmarks.mistakes.counting import by_clutter, check_runs, play
+from benchmarks.mistakes.scenes import CHANGED, clutter_shares, deal_scenes
+from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, RunError
 from report.mistakes import read_mistakes
 from tests.support.episodes import CENTRED, CLUTTERED
@@ -76,22 +75,92 @@ def test_clutter_is_what_a_scene_without_it_has_not(seeds: list[Run]) -> None:
     plain, same = deal_scenes(evaluation, np.arange(SCENES), clutter=0)
     np.testing.assert_array_equal(boxes, same)
     np.testing.assert_array_less(plain, scenes + 1e-6)  # clutter only adds light
-    x0, y0, x1, y1 = np.rint(boxes[0]).astype(int)
-    assert plain[0, :, y0:y1, x0:x1].sum() == pytest.approx(plain[0].sum()), "the target alone"
-    assert 0 < (shares > 0).mean() < 1
-    assert shares.max() < 0.5
+    for share, scene, without, (x0, y0, x1, y1) in zip(shares, scenes, plain, boxes, strict=True):
+        x, y = np.meshgrid(np.arange(60) + 0.5, np.arange(60) + 0.5)
+        inside = (x0 < x) & (x < x1) & (y0 < y) & (y < y1)
+        assert without[0][inside].sum() == pytest.approx(without.sum()), "the target alone"
+        changed = np.abs(scene - without)[0][inside] > CHANGED
+        assert share == pytest.approx(changed.mean())
 
 
-def test_runs_that_cannot_be_compared_are_refused(
-    seeds: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def score_of(run: Run, env_id: str, **env_kwargs: Any) -> Evaluation:
+    """Of a policy that sees nothing."""
+    evaluation = evaluate_run(run, split="validation", episodes=10)
+    return replace(evaluation, env_id=env_id, env_kwargs=env_kwargs)
+
+
+def test_a_scene_without_clutter_or_that_moves_with_it_has_no_shares(seeds: list[Run]) -> None:
+    assert clutter_shares(score_of(seeds[0], CENTRED)) is None
+    assert clutter_shares(score_of(seeds[0], CLUTTERED, clutter=0)) is None
+    assert clutter_shares(score_of(seeds[0], "Glimpse/CircleSquare-v0")) is None
+    assert clutter_shares(score_of(seeds[0], "Glimpse/MovingDigitGlyphs-v0")) is None
+
+
+def test_an_edge_belongs_to_the_kind_below_it() -> None:
+    shares = np.array([0.0, 0.01, 0.0101, 0.1, 0.2])
+    wrong = np.array([[True, False, True, False, True], [True, False, False, False, False]])
+    kinds = [(kind.name, kind.episodes, kind.wrong) for kind in by_clutter(wrong, shares)]
+    assert kinds == [
+        ("none", 2, 2),
+        ("up to 1 %", 2, 0),
+        ("up to 3 %", 2, 1),
+        ("up to 10 %", 2, 0),
+        ("more than 10 %", 2, 1),
+    ]
+    assert list(by_clutter(wrong, None)) == []
+
+
+REFUSED = {
+    "DigitPairGlyphs": "does not hide one target",
+    "DescribeSceneGlyphs": "does not hide one target",
+    "SearchGlyphs": "does not hide one target",
+    "Copy": "does not hide one target",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_tasks_without_one_target_and_one_answer_are_refused(name: str, tmp_path: Path) -> None:
+    config = tiny_config(env_id=f"Glimpse/{name}-v0", env_kwargs={}, batch_size=4, episodes=4)
+    run = trained(Reinforce, config, tmp_path)
+    with pytest.raises(RunError, match=REFUSED[name]):
+        check_runs([run])
+
+
+def test_a_row_of_digits_is_refused(tmp_path: Path) -> None:
+    env_id = "Glimpse/DigitSequenceGlyphs-v0"
+    config = tiny_config(env_id=env_id, env_kwargs={}, batch_size=4, episodes=4)
+    run = trained(Reinforce, config, tmp_path)
+    with pytest.raises(RunError, match="that of several answers"):
+        play(run, "validation", 30)
+
+
+def test_runs_that_cannot_be_compared_are_refused_before_they_are_played(
+    seeds: list[Run],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(command, "play", None)
     other = trained(Reinforce, tiny_config(env_id=CENTRED), tmp_path / "other")
-    folders = (seeds[0].folder, other.folder)
     with pytest.raises(RunError, match="must differ in their seeds alone"):
-        find_mistakes(MistakesConfig(folders, episodes=20))
-    tape = tiny_config(env_id="Glimpse/Copy-v0", env_kwargs={})
-    with pytest.raises(RunError, match="has no looks at places"):
-        play(trained(Reinforce, tape, tmp_path / "tape"), "validation", 20)
-    with pytest.raises(SystemExit):
-        main([str(seeds[0].folder)])
-    assert "give at least two runs" in capsys.readouterr().err
+        find_mistakes(MistakesConfig((seeds[0].folder, other.folder)))
+    copy = tmp_path / "copy"
+    shutil.copytree(seeds[0].folder, copy)
+    with pytest.raises(RunError, match=r"must be of different seeds; they are of \[0, 0\]"):
+        find_mistakes(MistakesConfig((seeds[0].folder, copy)))
+    for folders in ([seeds[0].folder], [seeds[0].folder] * 2):
+        with pytest.raises(SystemExit):
+            main([str(folder) for folder in folders])
+        assert "give at least two runs" in capsys.readouterr().err
+
+
+def test_records_of_other_models_and_splits_have_other_files(seeds: list[Run]) -> None:
+    folders = tuple(run.folder for run in seeds)
+    found = find_mistakes(MistakesConfig(folders, episodes=20, hardest=1))
+    changed = [
+        replace(found, split="test"),
+        replace(found, model="A2C"),
+        replace(found, env_kwargs={}),
+    ]
+    assert len({record_name(each) for each in (found, *changed)}) == 4
+    assert record_name(found) == "Glimpse-ClutteredGlyphs-v0_budget-3_Reinforce-LSTM_validation"

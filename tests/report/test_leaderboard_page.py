@@ -7,7 +7,8 @@ from benchmarks.tables.leaderboard import LEADERBOARD
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.statistics import interquartile_mean
 from glimpse_envs.evaluation.suite import TASK_SETS
-from report.learners import LEARNERS, family_of
+from glimpse_envs.suite import SUITE
+from report.learners import LEARNERS
 from report.page import ROOT, Places
 from report.pages.leaderboard import PAGE, leaderboard_page, publish, scores_of
 from tests.support.records import a_record
@@ -20,7 +21,7 @@ def a_run(learner: str, env_id: str, normalised: float | None, seed: int = 0) ->
     (found,) = (each for each in LEARNERS if each.name == learner)
     record = a_record(
         env_id=env_id,
-        algorithm=found.algorithms[family_of(env_id)],
+        algorithm=found.algorithms[SUITE[env_id].family],
         config=dict(found.settings),
         seed=seed,
     )
@@ -38,7 +39,7 @@ def test_every_row_of_the_table_is_of_one_learner_and_of_no_other() -> None:
         assert row.name.endswith(fitting.name.translate(WORDS).lower().replace(" ", "-"))
         assert config.minutes == 10
     families = {family for learner in LEARNERS for family in learner.algorithms}
-    assert {family_of(env_id) for env_id in TASK_SETS["all"]} == families
+    assert {SUITE[env_id].family for env_id in TASK_SETS["all"]} == families
 
 
 def test_the_better_learner_comes_first_with_its_score_and_interval() -> None:
@@ -55,7 +56,7 @@ def test_the_better_learner_comes_first_with_its_score_and_interval() -> None:
     assert first.startswith(f"| PPO | 7 of 7 | 3 | {interquartile_mean(each):.3f} | 0.6")
     assert second == "| A2C | 7 of 7 | 3 | 0.500 | 0.500 to 0.500 |"
     assert "## Memory" not in text
-    assert "| All | " not in text
+    assert "| A2C | 7 of 17 | 3 | — | — |" in text
 
 
 def test_a_learner_without_all_tasks_has_no_score() -> None:
@@ -73,7 +74,21 @@ def test_controls_are_told_from_the_learned_gaze() -> None:
         if learner.name in ("REINFORCE", "REINFORCE, random glimpses")
     )
     assert scores_of(learned, [control]) == {}
-    assert scores_of(random, [control]) == {PICTURES[0]: [0.2]}
+    assert scores_of(random, [control]) == {PICTURES[0]: {0: 0.2}}
+
+
+def test_seeds_count_that_all_tasks_have() -> None:
+    first, *others = PICTURES
+    runs = [a_run("A2C", task, 1.0, seed) for task in others for seed in (0, 1, 2)]
+    lone = [a_run("A2C", first, 1.0, seed) for seed in (1, 1, 3)]
+    assert "| A2C | 7 of 7 | 1 | 1.000 | — |" in leaderboard_page([*runs, *lone])
+    assert "| A2C | 7 of 7 | 0 | — | — |" in leaderboard_page([*runs, lone[-1]])
+
+
+def test_changed_tasks_and_tasks_of_others_do_not_count() -> None:
+    changed = replace(a_run("A2C", PICTURES[0], 1.0), env_kwargs={"budget": 99})
+    other = a_run("A2C", "Glimpse/ClutteredGlyphs-v0", 1.0)
+    assert "Not measured yet" in leaderboard_page([changed, other])
 
 
 def test_what_has_no_normalised_return_is_left_out() -> None:

@@ -1,0 +1,1 @@
+"""What several runs of one recipe get wrong on the same scenes."""
