@@ -55,6 +55,7 @@ _WORLDS: dict[str, Any] = {
     "answer_by": "reward",
     "entropy_weight": 0.01,
     # A catch is earned by 24 acts and 24 looks: what one of them adds drowns in the whole return.
+    # The policy's loss is summed over these steps, the critic's is a mean.
     "gae_lambda": 0.95,
     "value_weight": 24.0,
     "epochs": 2,

@@ -38,7 +38,7 @@ PAGES = (
     Page("memory", ("memory", "benchmarks"), memory.publish),
     Page("scenes", (scenes.FOLDER,), scenes.publish),
     Page("worlds", (worlds.FOLDER,), worlds.publish),
-    Page("leaderboard", (".",), leaderboard.publish),
+    Page("leaderboard", (leaderboard.FOLDER,), leaderboard.publish),
     Page("mistakes", (".",), mistakes.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
     Page("speed", ("benchmarks",), speed.publish),

@@ -77,7 +77,7 @@ ALGORITHMS = {name: SB3Algorithm(config) for name, config in CONFIGS.items()}
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line: an algorithm's name, then its config's fields as options."""
-    run_main("agents.sb3.__main__", ALGORITHMS, arguments, prefix="sb3-")
+    run_main("agents.sb3", ALGORITHMS, arguments, prefix="sb3-")
 
 
 if __name__ == "__main__":

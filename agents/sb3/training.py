@@ -55,8 +55,8 @@ def train(
     how_to_resume: str = "resume=True",
     loggers: Sequence[str] = ("tensorboard",),
 ) -> Run:
-    """Train until the configured number of timesteps in the run's `folder`; Ctrl-C saves and
-    returns.
+    """Train until the configured timesteps or minutes are over in the run's `folder`; Ctrl-C saves
+    and returns.
 
     Args:
         config: of the training; `with_history` is applied to it.
@@ -128,7 +128,7 @@ class _Keeper(BaseCallback):
 
     Attributes:
         episodes: number that ended, earlier trainings of the run included.
-        interrupted: empty until Ctrl-C, which ends the training after an update.
+        interrupted: empty until Ctrl-C, which ends the training at the next step.
     """
 
     def __init__(

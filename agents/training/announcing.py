@@ -28,15 +28,15 @@ def plan_of(name: str, config: Any, folder: Path) -> str:
 
 
 def _length(config: Any) -> str:
-    if getattr(config, "minutes", None) is not None:
+    if config.minutes is not None:
         clock = "CPU" if config.device == "cpu" and config.threads == 1 else "wall"
         length = f"{config.minutes:g} minutes of {clock} time"
-        if hasattr(config, "timesteps"):
-            return length
     elif hasattr(config, "timesteps"):
-        return f"{config.timesteps:,} timesteps"
+        length = f"{config.timesteps:,} timesteps"
     else:
         length = f"{config.episodes:,} episodes"
+    if hasattr(config, "timesteps"):  # of Stable-Baselines3
+        return length
     length += f", {config.batch_size:,} at once"
     if config.stop_at is not None:
         length += f", or until {100 * config.stop_at:g} % of validation episodes have success"

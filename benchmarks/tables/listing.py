@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from agents.training.config import TrainingConfig
 from benchmarks.tables.planning import PlannedRow
 from glimpse_envs.evaluation.result import aligned
 from report.groups import Group
@@ -54,7 +54,7 @@ def _cells(planned: PlannedRow) -> list[str]:
     ]
 
 
-def _budget(config: TrainingConfig) -> str:
+def _budget(config: Any) -> str:
     if config.minutes is not None:
         return f"{config.minutes:g} min"
     return f"{count(config.episodes)} episodes"

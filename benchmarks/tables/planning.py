@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-from agents.training.config import TrainingConfig
+from agents.training.config import RunConfig
 from agents.training.resuming import settled
 from benchmarks.tables.leaderboard import LEADERBOARD
 from benchmarks.tables.memory import MEMORY
@@ -28,7 +29,8 @@ TABLES: dict[str, Table] = {t.name: t for t in (PICTURES, MEMORY, SCENES, WORLDS
 class Task:
     """One run of a row, and the folders that it reads and writes."""
 
-    config: TrainingConfig
+    config: Any
+    """Of the training, a `RunConfig` with the fields of its algorithm."""
     folder: Path
     """Of the run."""
     records: Path
@@ -61,7 +63,7 @@ class PlannedRow:
     """A row with what is recorded of it and what lacks."""
 
     row: Row
-    config: TrainingConfig
+    config: RunConfig
     """With seed 0."""
     recorded: tuple[Run, ...]
     """In the order of their seeds."""
@@ -157,9 +159,7 @@ def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
     )
 
 
-def _core_hours(
-    config: TrainingConfig, of_row: Sequence[Record], known: Sequence[Run]
-) -> float | None:
+def _core_hours(config: Any, of_row: Sequence[Record], known: Sequence[Run]) -> float | None:
     """Estimated core-hours of one run: as its row's records; by its minutes; or at the pace of the
     record whose settings are the most alike, of the same algorithm."""
     if of_row:

@@ -10,9 +10,10 @@ from typing import Any
 
 from agents.presets import PRESETS as AGENT_PRESETS
 from agents.sb3.__main__ import ALGORITHMS as SB3
+from agents.sb3.models import SB3Config, with_history
 from agents.train import ALGORITHMS as AGENTS
 from agents.train import Trainable
-from agents.training.config import TrainingConfig
+from agents.training.config import RunConfig
 from agents.training.resuming import config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
@@ -100,7 +101,7 @@ class Row:
         extra, _, package = self.needs.partition(": ")
         return None if find_spec(package) else f"pip install 'glimpse-envs[{extra}]'"
 
-    def config(self, results: Path) -> TrainingConfig:
+    def config(self, results: Path) -> RunConfig:
         """The config with seed 0.
 
         Args:
@@ -108,7 +109,8 @@ class Row:
 
         Raises:
             OSError, RecordError: the recipe's record cannot be read.
-            ValueError: there is no such preset, or a change is none of the algorithm's options.
+            ValueError: there is no such preset or algorithm, a change is none of the algorithm's
+                options, or a learner of Stable-Baselines3 has no minutes.
         """
         budget = {"episodes": self.episodes, "minutes": self.minutes}
         changes = {
@@ -121,9 +123,14 @@ class Row:
             **{name: value for name, value in budget.items() if value is not None},
         }
         try:
-            return replace(_start(self.recipe, results), **changes)
+            config: RunConfig = replace(_start(self.recipe, results), **changes)
         except TypeError as error:
             raise ValueError(f"row {self.name!r}: {error}") from error
+        if isinstance(config, SB3Config):
+            if config.minutes is None:
+                raise ValueError(f"row {self.name!r}: {config.algorithm} needs a budget in minutes")
+            return with_history(config)  # as the run and its record will have it
+        return config
 
 
 @dataclass(frozen=True)
@@ -166,6 +173,10 @@ def reported(env_id: str, model: str) -> MemoryReference:
 def _start(recipe: FromRecord | FromPreset | FromDefaults, results: Path) -> Any:
     """The config that a recipe stands for."""
     if isinstance(recipe, FromDefaults):
+        if recipe.algorithm not in ALGORITHMS:
+            raise ValueError(
+                f"algorithm {recipe.algorithm!r} must be one of {', '.join(ALGORITHMS)}"
+            )
         return ALGORITHMS[recipe.algorithm].config()
     if isinstance(recipe, FromRecord):
         path = results / recipe.file

@@ -51,8 +51,7 @@ Found = Mapping[str, Mapping[int, float]]
 
 def publish(places: Places) -> Published:
     """The page."""
-    folder = places.results / FOLDER
-    runs, problems = read_runs(folder) if folder.is_dir() else ([], [])
+    runs, problems = read_runs(places.results / FOLDER)
     return Published({PAGE: leaderboard_page([run.record for run in runs])}, problems=problems)
 
 

@@ -22,7 +22,7 @@ _HEAD = """# What the rest of the error is
 Several runs of one recipe, which differ in their seeds alone, play the same scenes
 (`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of them get wrong is
 hard in itself, or hard for the recipe; one that a single run gets wrong is that run's bad luck, and
-would be right by a vote."""
+three runs or more would outvote it."""
 
 _COLUMNS = """*At random* are the scenes that would be wrong in so many runs if the mistakes of each
 run fell on scenes regardless of the others'. *Looks at the target* are chosen glimpses whose middle
@@ -53,7 +53,7 @@ def publish(places: Places) -> Published:
                 "The scenes that most runs get wrong, the most first: the right answer, and that "
                 f"of each run.\n\n![Scenes with their answers](mistakes/{sheet.name})"
             )
-    texts = {PAGE: "\n\n".join(blocks) + "\n"}
+    texts = {PAGE: "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])}
     return Published(texts, figures=figures, problems=problems, owned="docs/mistakes/*.png")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glimpse_envs.evaluation.record import NTM_COPY
+from glimpse_envs.evaluation.record import NTM_COPY, Record
 from report.markdown import UNKNOWN, environment, short_revision, table
 from report.page import README, Places, Published
 from report.runs import Run, read_runs
@@ -58,6 +58,14 @@ def _row(run: Run, places: Places) -> list[str]:
     ]
 
 
+def _command(record: Record) -> str:
+    """The module of the command that trains a record's algorithm."""
+    if "timesteps" in record.config:  # as all of Stable-Baselines3's learners have, and no others
+        return "agents.sb3"
+    # What sees everything from the first step on is a baseline, what takes glimpses an agent.
+    return "baselines.train" if record.model.sees == "everything" else "agents.train"
+
+
 def command_of(run: Run, places: Places) -> str:
     """The command that begins a run again, as it can be typed at the root."""
     record = run.record
@@ -66,6 +74,4 @@ def command_of(run: Run, places: Places) -> str:
     if record.env_id == NTM_COPY:
         minutes = f"{record.config['minutes']:g}"
         return f"python -m baselines.memories.ntm_copy --seed {record.seed} --minutes {minutes}"
-    # What sees everything from the first step on is a baseline, what takes glimpses an agent.
-    room = "baselines" if record.model.sees == "everything" else "agents"
-    return f"python -m {room}.train --from-record {places.link(run.file, README)}"
+    return f"python -m {_command(record)} --from-record {places.link(run.file, README)}"

@@ -18,7 +18,14 @@ from benchmarks.tables.leaderboard import LEADERBOARD
 from benchmarks.tables.listing import listing
 from benchmarks.tables.planning import TABLES, PlannedRow, plan
 from benchmarks.tables.progress import progress_of
-from benchmarks.tables.table import ALGORITHMS, FromPreset, Row, Table, published
+from benchmarks.tables.table import (
+    ALGORITHMS,
+    FromDefaults,
+    FromPreset,
+    Row,
+    Table,
+    published,
+)
 from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill
 from benchmarks.whole_runs import train_to_end
@@ -30,6 +37,7 @@ from report.grouping import group_runs
 from report.page import ROOT
 from report.references.pictures import Reference
 from report.runs import read_runs
+from tests.support.episodes import CENTRED
 from tests.support.tables import QUICK
 
 RESULTS = ROOT / "results"
@@ -127,14 +135,20 @@ def test_what_cannot_be_is_refused_before_anything_is_made(
     assert not (tmp_path / "runs").exists()
 
 
-def test_the_first_seeds_of_every_row_can_be_trained_before_the_others(
-    planned: dict[str, PlannedRow],
-) -> None:
-    row = next(each for each in planned.values() if len(each.missing) > 1)
-    assert row.of_first(None) is row
-    for seeds in range(1, len(row.missing) + 1):
-        kept = [task.config.seed for task in row.of_first(seeds).missing]
-        assert kept == [t.config.seed for t in row.missing if t.config.seed < seeds]
+def test_the_first_seeds_of_every_row_can_be_trained_before_the_others(tmp_path: Path) -> None:
+    (row,) = plan([replace(QUICK, rows=QUICK.rows[:1], seeds=3)], tmp_path, tmp_path / "runs")
+    assert [task.config.seed for task in row.of_first(None).missing] == [0, 1, 2]
+    assert [task.config.seed for task in row.of_first(2).missing] == [0, 1]
+    assert [task.config.seed for task in row.of_first(9).missing] == [0, 1, 2]
+
+
+def test_learners_of_stable_baselines_are_planned_as_their_records_will_be(tmp_path: Path) -> None:
+    row = Row(name="ppo", env_id=CENTRED, recipe=FromDefaults("ppo"), minutes=1.0)
+    assert row.config(tmp_path).env_kwargs == {"history": True}
+    with pytest.raises(ValueError, match="row 'ppo': ppo needs a budget in minutes"):
+        replace(row, minutes=None).config(tmp_path)
+    with pytest.raises(ValueError, match="algorithm 'ppu' must be one of reinforce"):
+        replace(row, recipe=FromDefaults("ppu")).config(tmp_path)
 
 
 def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:

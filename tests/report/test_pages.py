@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.records import write_record
@@ -14,7 +17,15 @@ from report.markdown import ReportError, replace_block, short_revision
 from report.page import Places, Published, stale_files, write
 from report.pages.records import FOLDERS, command_of
 from report.runs import Run, read_runs
-from tests.support.records import ENV_ID, REINFORCE, SOFT_DRAW, a_record, bits_record, memory_record
+from tests.support.records import (
+    ENV_ID,
+    REINFORCE,
+    SOFT_DRAW,
+    a_record,
+    as_runs,
+    bits_record,
+    memory_record,
+)
 
 DRAWN = ("results", "comparison", "memory", "scenes", "worlds", "records")
 BLOCKS = ("headline", "scaling")
@@ -186,14 +197,24 @@ def test_the_command_of_a_record_is_kept_or_made_from_its_file(tmp_path: Path) -
 
 
 def test_the_command_of_each_published_record_trains_its_algorithm() -> None:
-    known = {"agents": AGENTS, "baselines": BASELINES}
+    known: dict[str, Container[str]] = {
+        "agents.train": AGENTS,
+        "baselines.train": BASELINES,
+        "agents.sb3": SB3,
+    }
     for folder, _ in FOLDERS:
         runs, _ = read_runs(Places().results / folder, other=("scaling.json",))
         for run in runs:
             command = command_of(run, Places())
             if "--from-record" in command:
-                room = command.removeprefix("python -m ").partition(".")[0]
-                assert run.record.algorithm in known[room], run.file
+                assert run.record.algorithm in known[command.split()[2]], run.file
+
+
+@pytest.mark.parametrize("algorithm", SB3)
+def test_records_of_stable_baselines_are_trained_by_its_command(algorithm: str) -> None:
+    config = asdict(SB3[algorithm].config())
+    (run,) = as_runs([a_record(algorithm=algorithm, config=config, command="")])
+    assert command_of(run, Places()).startswith("python -m agents.sb3 --from-record ")
 
 
 def test_a_run_recorded_twice_counts_once(tmp_path: Path) -> None:
