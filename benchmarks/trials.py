@@ -17,6 +17,7 @@ from agents.policy.networks import NetworkConfig
 from agents.presets import PRESETS
 from agents.scoring.run_scores import evaluate_run
 from agents.train import ALGORITHMS
+from agents.training.command_line import run_command
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.evaluation.runs import Run
@@ -109,4 +110,4 @@ def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> t
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)
