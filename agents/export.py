@@ -1,7 +1,7 @@
 """Write a run's weights without the rest: `python -m agents.export RUN --out results/weights/NAME`.
 
-The new folder is a run that can be evaluated and filmed, and not trained further: its config and,
-in half precision, the weights of its policy.
+The new folder is a run that can be evaluated and filmed, and not trained further: its config and
+the weights of its policy, in half precision where nothing else is asked for.
 """
 
 from dataclasses import dataclass
@@ -22,20 +22,23 @@ _POLICY = "policy/"
 
 @dataclass(frozen=True)
 class ExportConfig:
-    """Write a run's weights in half precision, and compare its score with them to its own."""
+    """Write a run's weights, and compare its score with them to its own."""
 
     run: Annotated[Path, tyro.conf.Positional, FOLDER]
     """Folder of the run."""
     out: Annotated[Path, FOLDER]
     """Folder of the weights, results/weights/... for published ones."""
+    half: bool = True
+    """Write half precision. It changes acts of which the policy is unsure, and in a world all that
+    follows from them: --no-half for small policies that act."""
     episodes: int = 1000
     """Number of validation episodes of the comparison, at each level where there are levels."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
 
 
-def export(run: Run, folder: Path) -> Run:
-    """Make `folder` a run of the weights of `run` alone, as float16.
+def export(run: Run, folder: Path, half: bool = True) -> Run:
+    """Make `folder` a run of the weights of `run` alone, with `half` as float16.
 
     Raises:
         RunError: `folder` holds a run already, or `run` keeps no weights in its checkpoint.
@@ -44,7 +47,7 @@ def export(run: Run, folder: Path) -> Run:
     weights: dict[str, Any] = {}
     for name, tensor in tensors.items():
         if name.startswith(_POLICY):
-            halved = tensor.dtype == np.float32 and np.abs(tensor).max(initial=0) < 6e4
+            halved = half and tensor.dtype == np.float32 and np.abs(tensor).max(initial=0) < 6e4
             weights[name] = tensor.astype(np.float16) if halved else tensor
     if not weights:
         raise RunError(f"{run.checkpoint_path} holds no weights of a policy ({_POLICY}...)")
@@ -63,9 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
 def _export(config: ExportConfig) -> None:
     trust(*config.trust)
     run = open_run(config.run)
-    exported = export(run, config.out)
+    exported = export(run, config.out, config.half)
     found = {}
-    for name, each in (("run", run), ("half precision", exported)):
+    for name, each in (("run", run), ("weights", exported)):
         for score in score_run(each, split="validation", episodes=config.episodes):
             level = score.env_kwargs.get("length", "")
             found[f"{name} {level}".strip()] = score

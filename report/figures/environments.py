@@ -22,7 +22,8 @@ from glimpse_envs.sources.files import VARIABLE, own_data
 from glimpse_envs.suite import Row
 from report.markdown import ReportError
 
-MAX_BYTES = 150_000
+MAX_BYTES = 160_000
+"""Enough for an episode of 24 glimpses with its path."""
 FILM_HEIGHT = 280
 FILM_FPS = 1.5
 LAST = 3

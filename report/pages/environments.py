@@ -117,11 +117,10 @@ def trained_runs(results: Path) -> dict[str, Path]:
 
 
 def families() -> dict[str, list[Row]]:
-    """The rows of the suite by the package of their tasks, in its order."""
+    """The rows of the suite by their family, in its order."""
     found: dict[str, list[Row]] = {}
     for row in SUITE.values():
-        module, _, _ = row.task.partition(":")
-        found.setdefault(module.removeprefix("glimpse_envs.tasks.").split(".")[0], []).append(row)
+        found.setdefault(row.family, []).append(row)
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.algorithms.reinforce import Reinforce
 from agents.evaluate import main as evaluate
-from agents.export import main
+from agents.export import export, main
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.tiny import tiny_config
@@ -22,7 +22,7 @@ def test_weights_alone_are_scored_and_not_resumed(
     run = trained(Reinforce, config, tmp_path / "run")
     out = tmp_path / "weights"
     main([str(run.folder), "--out", str(out), "--episodes", "50"])
-    assert "half precision" in capsys.readouterr().out
+    assert "weights" in capsys.readouterr().out
     exported = open_run(out)
     assert exported.checkpoint_path.stat().st_size < run.checkpoint_path.stat().st_size / 4
     tensors, _ = exported.load_checkpoint()
@@ -31,6 +31,10 @@ def test_weights_alone_are_scored_and_not_resumed(
     assert found.successes is not None
     assert expected.successes is not None
     assert np.mean(found.successes == expected.successes) > 0.98
+
+    whole, _ = export(run, tmp_path / "whole", half=False).load_checkpoint()
+    full, _ = run.load_checkpoint()
+    assert all(np.array_equal(tensor, full[name]) for name, tensor in whole.items())
 
     with pytest.raises(RunError, match="the weights of a run alone"):
         trained(Reinforce, config, out, resume=True)
