@@ -1,6 +1,7 @@
 """Tables of results: what is recorded is found, what lacks is planned, trained and recorded."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import benchmarks.tables.command
-from agents.sb3.models import SB3Config
+from agents.sb3.models import SB3Config, make_model
 from agents.train import Algorithm
 from agents.training.config import RunConfig
 from benchmarks.processes import attempt, do_nothing
@@ -29,15 +30,20 @@ from benchmarks.tables.table import (
 from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill
 from benchmarks.whole_runs import train_to_end
+from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.evaluation.records import read_record, read_records, same_run
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run, RunError
+from glimpse_envs.evaluation.suite import TASK_SETS
 from glimpse_envs.sources import SourceError
+from glimpse_envs.suite import SUITE
 from report.grouping import group_runs
+from report.learners import LEARNERS
 from report.page import ROOT
 from report.references.pictures import Reference
 from report.runs import read_runs
 from tests.support.episodes import CENTRED
+from tests.support.records import a_record
 from tests.support.tables import QUICK
 
 RESULTS = ROOT / "results"
@@ -264,6 +270,34 @@ def test_every_sort_of_row_starts(table: str, name: str, tmp_path: Path) -> None
         pytest.skip(f"files are absent: {error}")
     learner.close()
     assert np.isfinite(metrics["gradient_norm"])
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("name", [learner.name for learner in LEARNERS])
+def test_learners_of_the_leaderboard_take_every_task(name: str) -> None:
+    (learner,) = (each for each in LEARNERS if each.name == name)
+    ids = [i for i in TASK_SETS["all"] if SUITE[i].family in learner.algorithms]
+    assert len(ids) in (len(TASK_SETS["pictures"]), len(TASK_SETS["all"]))
+    for env_id in ids:
+        rows = (row for row in LEADERBOARD.rows if row.env_id == env_id)
+        configs: list[Any] = [row.config(RESULTS / LEADERBOARD.folder) for row in rows]
+        (config,) = (
+            config
+            for config in configs
+            if learner.fits(
+                a_record(env_id=env_id, algorithm=config.algorithm, config=vars(config))
+            )
+        )
+        algorithm = ALGORITHMS[config.algorithm]
+        try:
+            if isinstance(algorithm, Algorithm):
+                few = 2 * config.copies * getattr(config, "minibatches", 1)
+                algorithm.make(replace(config, batch_size=few)).close()
+            else:
+                with closing(make_sb3_env(env_id, 2, **config.env_kwargs)) as env:
+                    make_model(replace(config, n_envs=2, minibatch_size=2), env)
+        except SourceError as error:
+            pytest.skip(f"files are absent: {error}")
 
 
 # --- Training -------------------------------------------------------------------------------------
