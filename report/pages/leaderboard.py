@@ -29,9 +29,9 @@ _HEAD = f"""# Leaderboard
 
 Learners train for ten minutes of one core on each task, on tapes and tables until 99 % of the
 validation episodes have success where that is earlier, with the settings of the family's preset and
-none for the task alone ({TRAIN}). The preset of pictures was chosen on validation scenes of
-ClutteredMNIST, those of tapes and tables on Copy and AssociativeRecall. Scores are of the test
-split: of all its pictures, and of 1,000 tapes or tables of the greatest length that was trained. A
+none for the task alone ({TRAIN}). The presets were chosen on validation splits of some of these
+tasks, that of pictures on ClutteredMNIST. Scores are of the test split: of all its pictures, and of
+1,000 tapes or tables of the greatest length that was trained. A
 normalised return is 0 at the task's chance and 1 at its ceiling. `python -m agents.suite` scores
 runs of your own on the same tasks, with tapes and tables of all lengths."""
 
@@ -39,8 +39,8 @@ _COLUMNS = (
     "**Seeds**: those that all tasks of the set have; others are left out.",
     "**Score**: the inter-quartile mean of the normalised returns of all tasks and these seeds, "
     "once every task of the set has a run (Agarwal et al. 2021).",
-    f"**Interval**: of 95 %, a bootstrap over the seeds within each task, from {FEWEST} seeds on. "
-    "Of so few it is too narrow.",
+    f"**Interval**: of 95 %, a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
+    "with so few it is too narrow.",
     "The controls have no gaze to replace on tapes and tables, and stand in the first set alone.",
     "RecurrentPPO has its library's settings, and always trains for the ten minutes.",
 )
