@@ -11,6 +11,9 @@ from benchmarks.tables.table import FromPreset, Row, Table, published
 from report.references.pictures import FULL_STRONG, LEARNED
 from report.references.scenes import DRAM_SCENES, SAMPLING, SELECTION
 
+SEARCH_SETTINGS = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
+"""The stop is taught where the gaze lies on the target or not; looks earn what a search earns."""
+
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
@@ -46,7 +49,9 @@ SCENES = Table(
         ),
         _row("sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3),
         _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
-        _row("search-hard", "Glimpse/Search-v0", "actor_critic", priority=4),
+        _row(
+            "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=SEARCH_SETTINGS
+        ),
         _row(
             "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5,
             changes={"batch_size": 512, "curriculum": "distance"},

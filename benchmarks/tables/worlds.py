@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.tables.scenes import SEARCH_SETTINGS
 from benchmarks.tables.table import FromPreset, Row, Table
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.references.worlds import CATCH
@@ -37,7 +38,7 @@ def _search(name: str, **changes: Any) -> Row:
         name=f"search-{name}",
         env_id="Glimpse/Search-v0",
         recipe=FromPreset("pictures", "actor_critic"),
-        changes={"precision": "bfloat16", **changes},
+        changes={"precision": "bfloat16", **SEARCH_SETTINGS, **changes},
         minutes=10,
         priority=6,
     )

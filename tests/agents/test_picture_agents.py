@@ -31,7 +31,7 @@ def test_a_search_is_learned_by_reward_alone(name: str) -> None:
     before = {key: value.clone() for key, value in learner.policy.state_dict().items()}
     metrics = learner.update(0.5)
     assert 0.0 <= metrics["error"] <= 1.0
-    assert learner.description.taught is None
+    assert learner.description.taught == "stop"
     after = learner.policy.state_dict()
     for head in ("heads.look", "heads.stop", "glimpse_network.where.weight"):
         moved = [key for key in after if key.startswith(head) and key != "heads.look.log_std"]

@@ -100,6 +100,8 @@ def test_it_pays_to_stop_on_the_target_and_nowhere_else() -> None:
     looks = np.clip(looks, -1, 1)
     go = {"look": looks, "stop": np.zeros(rows, np.int64)}
     observation, reward, terminated, _, info = envs.step(go)
+    first = info["target"]  # of the first glimpse, at a uniform place
+    assert 0 < first.mean() < 0.3
     assert not reward.any()
     assert not info["success"].any()
     assert not terminated.any()
@@ -111,6 +113,8 @@ def test_it_pays_to_stop_on_the_target_and_nowhere_else() -> None:
     assert 0.1 < within.mean() < 0.5
     np.testing.assert_array_equal(reward, within)
     np.testing.assert_array_equal(info["success"], within)
+    np.testing.assert_array_equal(info["target"], within, "which is when to stop")
+    assert info["target_mask"].all()
     assert terminated.all()
     assert not truncated.any()
 

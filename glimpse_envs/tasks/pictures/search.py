@@ -70,10 +70,11 @@ class Search(PictureTask):
 
     ## Information
 
-    After a step `success`, whether the agent has stopped on the target; always `target_box` (4,):
-    x0, y0, x1, y1 of the target in look coordinates; in a fixed split `scene`, the scene's number;
-    with `copies` of more than 1 `waiting`, whether the row stood still because its episode has
-    ended and that of a copy has not.
+    After a step `success`, whether the agent has stopped on the target; but in the full view also
+    `target`, 1 where the gaze lay on the target, so that the action should have stopped, and 0
+    elsewhere, and `target_mask`, true; always `target_box` (4,): x0, y0, x1, y1 of the target in
+    look coordinates; in a fixed split `scene`, the scene's number; with `copies` of more than 1
+    `waiting`, whether the row stood still because its episode has ended and that of a copy has not.
 
     ## References
 
@@ -141,7 +142,7 @@ class Search(PictureTask):
         self.components = {"look": Component(look_space)}
         if not self._full:
             # A stop counts with a spent budget too: it says that the gaze lies on the target.
-            stop = Component(spaces.Discrete(2))
+            stop = Component(spaces.Discrete(2), taught=True)
             self.components = {"look": Component(look_space, effect="continuing"), "stop": stop}
 
     def _further_parts(self) -> dict[str, spaces.Box]:
@@ -162,13 +163,16 @@ class Search(PictureTask):
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         if self._full:
-            stopped = np.ones(len(rows), np.bool_)
-            gazes = self._view.space.to_pixels(self._view.places_of(actions["look"])[rows])
-        else:
-            stopped, gazes = actions["stop"][rows] == 1, self._gaze.centres[rows]
-        found = stopped & self._within_target(rows, gazes)
+            aimed = self._view.space.to_pixels(self._view.places_of(actions["look"])[rows])
+            found = self._within_target(rows, aimed)
+            self._answers[rows] = found
+            return Outcome(found.astype(np.float64), success=found)
+        stopped = actions["stop"][rows] == 1
+        there = self._within_target(rows, self._gaze.centres[rows])
+        found = stopped & there
         self._answers[rows] = np.where(stopped, found, -1)
-        return Outcome(found.astype(np.float64), success=found)
+        always = np.ones(len(rows), np.bool_)
+        return Outcome(found.astype(np.float64), found, there.astype(np.int64), always)
 
     def _within_target(self, rows: Rows, gazes: Floats) -> Bools:
         """Return whether `gazes` (m, 2), (x, y) in pixels, lie on the targets of `rows` (m,)."""
