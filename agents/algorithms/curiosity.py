@@ -167,10 +167,7 @@ class Curiosity(nn.Module):
         if not goes_on.any():
             return bonuses, 0.0
         seen, then = observed[:-1][goes_on], observed[1:][goes_on]
-        actions = {
-            name: torch.stack([action[name] for action in played.actions])[:-1][goes_on]
-            for name in played.actions[0]
-        }
+        actions = {name: played.taken(name)[:-1][goes_on] for name in played.actions[0]}
         with torch.no_grad():
             bonuses[:-1][goes_on] = self.model.errors(seen, then, actions).to(bonuses)
         self.returns.add(returns_to_go(bonuses, INNER_DISCOUNT)[played.alive][:, None])

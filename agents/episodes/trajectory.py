@@ -189,12 +189,22 @@ class Trajectory:
                 columns.append(head.log_prob(_of(chosen, rows)))
         return self._padded(columns)
 
+    def taken(self, name: str) -> Tensor:
+        """The actions of the component `name` as the environment took them, (T, B, ...), 0 of rows
+        that had ended."""
+        steps = zip(self.decisions, self.actions, self.rows, strict=True)
+        with torch.no_grad():
+            return self._padded(
+                [d.heads[name].to_env(_of(action[name], rows)) for d, action, rows in steps]
+            )
+
     def _padded(self, columns: list[Tensor]) -> Tensor:
-        """T columns (b,), each of its step's rows, as (T, B), 0 elsewhere."""
+        """T columns (b, ...), each of its step's rows, as (T, B, ...), 0 elsewhere."""
         whole = []
         for column, rows in zip(columns, self.rows, strict=True):
             if rows is not None:
-                column = column.new_zeros(self.alive.shape[1]).index_copy(0, rows, column)
+                whole_batch = column.new_zeros(self.alive.shape[1], *column.shape[1:])
+                column = whole_batch.index_copy(0, rows, column)
             whole.append(column)
         return torch.stack(whole)
 

@@ -11,11 +11,15 @@ from agents.algorithms.actor_critic import ActorCritic
 from agents.algorithms.curiosity import ICM, RND, Curiosity, Running
 from agents.episodes.rollout import play_episodes
 from tests.support.same_runs import assert_repeats_and_resumes
-from tests.support.tiny import PPO, tiny_actor_critic
+from tests.support.tiny import PPO, tiny_actor_critic, tiny_network
 
 KINDS = ("icm", "rnd")
+SEARCH: dict[str, Any] = {"env_id": "Glimpse/SearchGlyphs-v0", "env_kwargs": {"budget": 4}}
 TASKS: dict[str, dict[str, Any]] = {
     "pictures": {},
+    "cells": {"network": tiny_network(look_coordinates="cells")},
+    "moves": {"network": tiny_network(look_coordinates="log_move")},
+    "stops": SEARCH | {"network": tiny_network(look_coordinates="cells")},
     "tapes": {"env_id": "Glimpse/Copy-v0", "env_kwargs": {"length": 3}},
     "addresses": {"env_id": "Glimpse/PointerChase-v0", "env_kwargs": {"cells": 16, "length": 2}},
     "others": {"env_id": "CartPole-v1", "env_kwargs": {"max_episode_steps": 12}},
@@ -91,4 +95,18 @@ def test_records_name_the_bonus() -> None:
     learner = ActorCritic(tiny_actor_critic(curiosity="icm"))
     assert learner.model.name == "A2C LSTM, ICM"
     assert isinstance(learner.curiosity, Curiosity)
+    learner.close()
+
+
+@pytest.mark.parametrize("coordinates", ["scene", "log_move", "cells"])
+def test_what_is_modelled_is_what_the_environment_took(coordinates: Any) -> None:
+    network = tiny_network(look_coordinates=coordinates)
+    learner = ActorCritic(tiny_actor_critic(network=network, **SEARCH))
+    played = play_episodes(learner.envs, learner.policy, learner.choose, drop_ended=True)
+    looks, stops = played.taken("look"), played.taken("stop")
+    assert looks.shape == (*played.alive.shape, 2)
+    for step, observation in enumerate(played.observations[1:]):
+        went_on = played.continuing[step]
+        torch.testing.assert_close(looks[step][went_on], observation["location"][went_on])
+        assert not stops[step][went_on].any()
     learner.close()
