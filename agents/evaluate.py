@@ -18,7 +18,7 @@ from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
 from agents.training.resuming import setting_of
-from glimpse_envs.episodes.display import RENDER_FPS
+from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -57,6 +57,8 @@ class EvaluateConfig:
     """File, .mp4, .gif or .webp, to write a film of the first test episodes to."""
     film_episodes: int = 4
     """Number of episodes in the film."""
+    film_height: int = FRAME_HEIGHT
+    """Height of its frames in pixels, at least 160."""
     reveal: Literal["all", "seen"] = "all"
     """What the film shows: all that is hidden, or what the agent has seen so far."""
     trust: tuple[str, ...] = ()
@@ -66,7 +68,12 @@ class EvaluateConfig:
 
 
 def film_run(
-    run: Run, path: Path, episodes: int = 4, other: Run | None = None, reveal: str = "all"
+    run: Run,
+    path: Path,
+    episodes: int = 4,
+    other: Run | None = None,
+    reveal: str = "all",
+    height: int = FRAME_HEIGHT,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, with levels at the greatest trained; of
     worlds of others, as `agents.scoring.world_films.film_world` does.
@@ -77,29 +84,32 @@ def film_run(
         episodes: how many.
         other: another run, filmed at the right of it on the same episodes.
         reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
+        height: of the frames, in pixels.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
-        ValueError: the two runs are of different environments.
+        ValueError: the two runs are of different environments, or `height` is too small to read.
     """
-    films = _film(run, episodes, reveal)
+    films = _film(run, episodes, reveal, height)
     if other is not None:
         ids = [each.config["config"]["env_id"] for each in (run, other)]
         if ids[0] != ids[1]:
             raise ValueError(f"runs in one film must be of one environment: {', '.join(ids)}")
-        pairs = zip(films, _film(other, episodes, reveal), strict=True)
+        pairs = zip(films, _film(other, episodes, reveal, height), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     world = task_class_of(run.config["config"]["env_id"]) is None
     write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
 
 
-def _film(run: Run, episodes: int, reveal: str) -> list[Frames]:
+def _film(run: Run, episodes: int, reveal: str, height: int) -> list[Frames]:
     policy, kwargs = policy_of(run, "learned")
     levels = trained_levels(run)
     if levels is not None:
         kwargs = {**kwargs, "min_length": levels[1]}
     env_id = run.config["config"]["env_id"]
-    films, _ = film_episodes(policy, env_id, range(episodes), reveal=reveal, **kwargs)
+    films, _ = film_episodes(
+        policy, env_id, range(episodes), reveal=reveal, height=height, **kwargs
+    )
     return films
 
 
@@ -126,7 +136,7 @@ def _evaluate(config: EvaluateConfig) -> None:
         )
     if config.film is not None:
         other = None if config.film_with is None else open_run(config.film_with)
-        film_run(run, config.film, config.film_episodes, other, config.reveal)
+        film_run(run, config.film, config.film_episodes, other, config.reveal, config.film_height)
         print(f"filmed in {config.film}")
     evaluations = score_run(
         run,

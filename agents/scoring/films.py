@@ -1,8 +1,9 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import describe, task_of
+from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import Observation, Policy, as_act, as_policy
 from glimpse_envs.rendering import (
@@ -35,6 +37,7 @@ def film_episodes(
     *,
     seed: int = 0,
     reveal: str = "all",
+    height: int = FRAME_HEIGHT,
     **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
     """Play `scenes` of the test split with the policy's likeliest actions; of worlds of others, see
@@ -47,12 +50,17 @@ def film_episodes(
     Returns:
         The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
         contact sheet.
+
+    Raises:
+        ValueError: a `height` too small to read.
     """
     policy = as_policy(policy)
     if task_class_of(env_id) is None:
-        films = film_world(policy, env_id, scenes, seed=seed, reveal=reveal, **env_kwargs)
+        films = film_world(
+            policy, env_id, scenes, seed=seed, reveal=reveal, height=height, **env_kwargs
+        )
         return films, [film[-1] for film in films]
-    env = gym.make(env_id, split="test", render_mode="rgb_array", reveal=reveal, **env_kwargs)
+    env = gym.make(env_id, split="test", **env_kwargs)
     act = as_act(policy, env, deterministic=True)
     task = task_of(env)
     assert task is not None
@@ -61,12 +69,14 @@ def film_episodes(
     for scene in scenes:
         observation, info = env.reset(seed=seed, options={"scene": scene})
         state, ended, start = None, False, np.ones(1, np.bool_)
+        display = Display(task, "rgb_array", reveal, height)
         frames: Frames = []
         read: Frames = []
         first = {name: value[None] for name, value in observation.items()}
-        inside = _inner_glimpses(policy, first, task.picture(0, ""), names, reveal == "seen")
+        lit = partial(_lit, height=height, legend=reveal == "seen")
+        inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
         while not ended:
-            frames.append(np.asarray(env.render()))
+            frames.append(_shown(display, len(frames) + 1, ended))
             batch = {name: value[None] for name, value in observation.items()}
             infos = {name: np.asarray(value)[None] for name, value in info.items()}
             maps = None if inside else policy.attention(batch, state, start)
@@ -77,8 +87,8 @@ def film_episodes(
             ended = terminated or truncated
             if maps is not None:
                 caption = f"step {len(read) + 1}: every pixel is read"
-                read.append(_lit(task.picture(0, ""), maps[0, -1], caption, reveal == "seen"))
-        frames += [np.asarray(env.render())] * LAST
+                read.append(lit(task.picture(0, ""), maps[0, -1], caption))
+        frames += [_shown(display, len(frames), ended)] * LAST
         soft = inside or read
         films.append([*soft, *soft[-1:] * LAST] if soft else frames)
         scanpaths.append(draw_scanpath(task.picture(0, "")))
@@ -99,6 +109,12 @@ def side_by_side(left: Frames, right: Frames) -> Frames:
     return [np.hstack(pair) for pair in zip(*pairs, strict=True)]
 
 
+def _shown(display: Display, taken: int, ended: bool) -> NDArray[np.uint8]:
+    """The only row of a display, after so many glimpses."""
+    (frame,) = display.frames(np.array([taken]), np.array([ended])) or ()
+    return frame
+
+
 def _answer_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
     """The names of the answers, of which a task of the full view does not speak."""
     with closing(gym.make(env_id, **{**env_kwargs, "view": "glimpse"})) as env:
@@ -111,7 +127,7 @@ def _inner_glimpses(
     observation: Observation,
     picture: AnyPicture,
     names: Sequence[str],
-    legend: bool,
+    lit: Callable[..., NDArray[np.uint8]],
 ) -> Frames:
     """A frame for each soft glimpse that a model takes inside itself; none where it takes none."""
     answers = policy.answers(observation)
@@ -122,17 +138,17 @@ def _inner_glimpses(
     for number, (shares, answer) in enumerate(zip(maps[0], answers[0], strict=True), 1):
         answered = replace(picture, answer=names[answer] if names else str(answer))
         caption = f"soft glimpse {number} of {len(maps[0])}: every pixel is read"
-        frames.append(_lit(answered, shares, caption, legend))
+        frames.append(lit(answered, shares, caption))
     return frames
 
 
 def _lit(
-    picture: AnyPicture, shares: NDArray[np.float32], caption: str, legend: bool
+    picture: AnyPicture, shares: NDArray[np.float32], caption: str, height: int, legend: bool
 ) -> NDArray[np.uint8]:
     """A frame of the picture, lit where its pixels have greater `shares` (H, W)."""
     assert isinstance(picture, Picture), "attention is shared out over pixels"
     lit = replace(picture, scene=light_up(picture.scene, shares), caption=caption)
-    return draw_frame(lit, legend=legend)
+    return draw_frame(lit, height, legend)
 
 
 def write_showcase(

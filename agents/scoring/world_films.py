@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.evaluation.policy import Policy, as_act
 from glimpse_envs.evaluation.protocol import world_seed
 from glimpse_envs.rendering import Seen, draw_frame
@@ -37,11 +38,12 @@ def film_world(
     *,
     seed: int = 0,
     reveal: str = "all",
+    height: int = FRAME_HEIGHT,
     **env_kwargs: Any,
 ) -> list[Frames]:
     """Play the first `LONGEST` steps of `episodes` of the test split with the likeliest actions.
 
-    A world without a `GlimpseWrapper` draws itself, as its `render` does.
+    A world without a `GlimpseWrapper` draws itself, as its `render` does, of its own height.
 
     Args:
         policy: to be filmed.
@@ -49,6 +51,7 @@ def film_world(
         episodes: their numbers, as `glimpse_envs.evaluation.protocol.evaluate` deals them.
         seed: of the evaluation.
         reveal: "all" of the frame, or what the agent has "seen" of it.
+        height: of the frames, in pixels.
         **env_kwargs: of the environment.
     """
     with closing(gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)) as env:
@@ -56,7 +59,7 @@ def film_world(
         films = []
         for episode in episodes:
             observation, info = env.reset(seed=world_seed("test", seed, episode))
-            draw = _drawing(env, reveal)
+            draw = _drawing(env, reveal, height)
             state, start, ended, total = None, np.ones(1, np.bool_), False, 0.0
             frames = [draw(total)]
             while not ended and len(frames) < LONGEST:
@@ -72,19 +75,19 @@ def film_world(
     return films
 
 
-def _drawing(env: gym.Env, reveal: str) -> Callable[[float], NDArray[np.uint8]]:
+def _drawing(env: gym.Env, reveal: str, height: int) -> Callable[[float], NDArray[np.uint8]]:
     """What draws the present frame of an episode, from its return so far."""
     wrapper = glimpse_wrapper_of(env)
     if wrapper is None:
         return lambda total: np.asarray(env.render(), np.uint8)
-    return _WithGaze(wrapper, reveal)
+    return _WithGaze(wrapper, reveal, height)
 
 
 class _WithGaze:
     """Draws frames with the latest places, of one episode."""
 
-    def __init__(self, wrapper: GlimpseWrapper, reveal: str) -> None:
-        self._wrapper, self._steps = wrapper, 0
+    def __init__(self, wrapper: GlimpseWrapper, reveal: str, height: int) -> None:
+        self._wrapper, self._height, self._steps = wrapper, height, 0
         self._seen = Seen() if reveal == "seen" else None
         self._path = np.zeros((0, 2), np.float32)
 
@@ -95,6 +98,6 @@ class _WithGaze:
         self._steps += 1
         picture = replace(picture, path=self._path, caption=caption)
         if self._seen is None:
-            return draw_frame(picture)
+            return draw_frame(picture, self._height)
         self._seen.add(picture)
-        return draw_frame(self._seen.reveal(picture, ended=False), legend=True)
+        return draw_frame(self._seen.reveal(picture, ended=False), self._height, legend=True)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 RENDER_MODES = ("rgb_array", "human")
 RENDER_FPS = 4
+FRAME_HEIGHT = 360
+"""Of a frame, in pixels."""
 REVEALS = ("all", "seen")
 
 
@@ -24,16 +26,19 @@ class Display:
         mode: None, "rgb_array" or "human" (which shows row 0).
         reveal: "all" that is hidden; or "seen", what the agent has seen so far, all else being
             black and the target left out until the end.
+        height: of the frames, in pixels, at least 160.
 
     Raises:
         ValueError: `mode` or `reveal` is not one of these.
     """
 
-    def __init__(self, task: Task, mode: str | None, reveal: str = "all") -> None:
+    def __init__(
+        self, task: Task, mode: str | None, reveal: str = "all", height: int = FRAME_HEIGHT
+    ) -> None:
         if mode is not None and mode not in RENDER_MODES:
             raise ValueError(f"render_mode={mode!r} must be None or one of {RENDER_MODES}")
         check_choice("reveal", reveal, REVEALS)
-        self._task, self._mode, self._reveal = task, mode, reveal
+        self._task, self._mode, self._reveal, self._height = task, mode, reveal, height
         self._window: Any = None
         self._seen: dict[int, Seen] = {}
 
@@ -90,7 +95,7 @@ class Display:
 
         picture = self._task.picture(row, f"glimpse {taken[row]} of {self._task.budgets[row]}")
         if self._reveal == "all":
-            return draw_frame(picture)
+            return draw_frame(picture, self._height)
         memory = self._memory(row)
         memory.add(picture)  # of a state that was just loaded, the present glimpse alone
-        return draw_frame(memory.reveal(picture, bool(ended[row])), legend=True)
+        return draw_frame(memory.reveal(picture, bool(ended[row])), self._height, legend=True)

@@ -22,7 +22,7 @@ from glimpse_envs.sources.files import VARIABLE, own_data
 from glimpse_envs.suite import Row
 from report.markdown import ReportError
 
-MAX_BYTES = 160_000
+MAX_BYTES = 150_000
 """Enough for an episode of 24 glimpses with its path."""
 FILM_HEIGHT = 280
 FILM_FPS = 1.5
@@ -112,7 +112,8 @@ def _film(frames: list[NDArray[np.uint8]], path: Path) -> None:
 
 def _evaluate(run: Path, path: Path) -> None:
     """The agents are above the reports: a command of theirs is called, and not imported."""
-    command = ("-m", "agents.evaluate", str(run), "--episodes", "1", "--film-episodes", "1")
+    one = ("--episodes", "1", "--film-episodes", "1", "--film-height", str(FILM_HEIGHT))
+    command = ("-m", "agents.evaluate", str(run), *one)
     done = subprocess.run(
         [sys.executable, *command, "--film", str(path)], capture_output=True, text=True
     )

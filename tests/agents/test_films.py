@@ -41,6 +41,8 @@ def test_a_film_has_a_frame_a_glimpse_and_a_sheet_a_cell_a_scene(tmp_path: Path)
     _, frame = reader.read()
     reader.release()
     assert np.asarray(frame).shape == films[0][0].shape
+    (small, *_), _ = film_episodes(policy, CENTRED, [0], budget=3, height=200)
+    assert small[0].shape[0] == 200
     picture = cv2.imread(str(sheet))
     assert picture is not None
     height, width = scanpaths[0].shape[:2]
