@@ -53,13 +53,17 @@ class Mistakes:
     env_id: str
     env_kwargs: dict[str, Any]
     split: str
+    """That was played: validation or test."""
     model: str
+    """Its name in tables, the same for all runs."""
     seeds: tuple[Count, ...]
     """(R,) of the runs."""
     images: Number
     """Training images of a run, the mean of all."""
     hardware: str
+    """That the first run was trained on."""
     revision: str
+    """Commit of the code that played the scenes."""
     scenes: Number
     wrong: tuple[Count, ...]
     """(R,) scenes that each run gets wrong."""

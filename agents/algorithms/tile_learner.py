@@ -138,7 +138,7 @@ class TileLearner(GradientLearner):
         check_finite(config, "entropy_weight")
         with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
             glimpsed = describe(seen)
-        view = _checked_view(glimpsed, config.algorithm)
+        view = _checked_view(glimpsed, config)
         env = make_training_env(config, view="full")
         make = policy_maker(config.network)
         super().__init__(config, env, lambda _: make(glimpsed))
@@ -191,13 +191,13 @@ class TileLearner(GradientLearner):
         }
 
 
-def _checked_view(glimpsed: Description, algorithm: str) -> PictureView:
+def _checked_view(glimpsed: Description, config: TileConfig) -> PictureView:
     """The picture's view by tiles.
 
     Raises:
         ValueError: there are no tiles, or the full view is another task.
     """
-    view, parts = glimpsed.picture_view, glimpsed.components
+    view, parts, algorithm = glimpsed.picture_view, glimpsed.components, config.algorithm
     if "look" not in parts:
         raise ValueError(
             f"{algorithm} trains a policy of single glimpses: leave view='full' out of env_kwargs "
@@ -213,10 +213,15 @@ def _checked_view(glimpsed: Description, algorithm: str) -> PictureView:
         f"glimpse_cost={glimpsed.glimpse_cost}": glimpsed.glimpse_cost != 0.0,
     }
     for argument, given in refused.items():
+        name, value = argument.split("=")
         if given:
             raise ValueError(
                 f"{algorithm} takes no {argument}: it is trained in the full view, which has no "
-                "history, stop or glimpse_cost, and so would be trained on another task; leave it "
-                "out of env_kwargs"
+                "history, stop or glimpse_cost, and so would be trained on another task; "
+                + (
+                    "leave it out of env_kwargs"
+                    if name in config.env_kwargs
+                    else f"{config.env_id} always has {name}={value}: choose another task"
+                )
             )
     return view

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from benchmarks.tables.planning import Task
 from benchmarks.tables.progress import progress_of, touched
 
+FIRST_SECONDS = 20.0
 PLAIN_SECONDS = 300.0
-"""From one report to the next where there is no terminal."""
+"""From one report to the next where there is no terminal, at most: the first ones come sooner."""
 
 
 class View:
@@ -48,7 +49,8 @@ class View:
         """Draw, if it is time."""
         if time.monotonic() < self.next and not self.in_place:
             return
-        self.next = time.monotonic() + PLAIN_SECONDS
+        ago = max(0.0, time.time() - self.began)
+        self.next = time.monotonic() + min(PLAIN_SECONDS, ago + FIRST_SECONDS)
         lines = self.lines()
         self._erase()
         if self.in_place:

@@ -91,6 +91,12 @@ def test_an_update_descends_the_weighted_sum() -> None:
     torch.testing.assert_close(torch.cat(grads), expected)
 
 
+def test_a_task_that_always_has_a_stop_is_refused_in_other_words(tmp_path: Path) -> None:
+    config = tiny_config(env_id="Glimpse/SearchGlyphs-v0", env_kwargs={"look": "tiles"})
+    with pytest.raises(ValueError, match="SearchGlyphs-v0 always has stop=True: choose another"):
+        trained(Exact, config, tmp_path / "run")
+
+
 @pytest.mark.parametrize(("changes", "message"), REFUSED)
 def test_another_task_than_the_one_that_is_scored_is_refused(
     changes: dict[str, Any], message: str, tmp_path: Path
