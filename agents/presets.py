@@ -15,7 +15,14 @@ _PICTURES: dict[str, Any] = {
     "learning_rate": 5e-3,
     "log_every": 20,
     "checkpoint_every": 100,
-    "network": NetworkConfig(look_coordinates="cells"),
+    "network": NetworkConfig(
+        look_coordinates="cells",
+        what_units=128,
+        where_units=64,
+        glimpse_units=256,
+        core_units=128,
+        head_units=64,
+    ),
 }
 _MEMORY_NETWORK = NetworkConfig(
     what_units=32, where_units=32, glimpse_units=64, core_units=64, head_units=32, skip=True

@@ -26,27 +26,55 @@ ENV_ID, VALIDATION, SEED = "Glimpse/ClutteredMNIST-v0", 5_000, 1
 SEEDS = (0, 1, 2)
 """Of the longer runs."""
 
-_ADAM = {"optimizer": "adam", "batch_size": 128, "learning_rate": 1e-3}
-_SCENE = {"network": NetworkConfig()}
-_CELLS = NetworkConfig(look_coordinates="cells")
+_SCENE = NetworkConfig()
+_CELLS = replace(_SCENE, look_coordinates="cells")
 _HALF = replace(
     _CELLS, what_units=128, where_units=64, glimpse_units=256, core_units=128, head_units=64
 )
+_QUARTER = replace(
+    _CELLS, what_units=64, where_units=32, glimpse_units=128, core_units=64, head_units=32
+)
+
+
+def _adam(network: NetworkConfig) -> dict[str, Any]:
+    return {
+        "network": network,
+        "optimizer": "adam",
+        "batch_size": 128,
+        "learning_rate": 1e-3,
+    }
+
+
+def _muon(
+    network: NetworkConfig = _CELLS, batch: int = 1024, rate: float = 5e-3, **more: Any
+) -> dict[str, Any]:
+    return {
+        "network": network,
+        "optimizer": "muon",
+        "batch_size": batch,
+        "learning_rate": rate,
+        **more,
+    }
+
 
 TRIALS: dict[str, dict[str, Any]] = {
-    "looks in the scene (RAM); Adam, batch 128, rate 0.001": {**_SCENE, **_ADAM},
-    "looks in the scene (RAM); Muon, batch 1024, rate 0.005": _SCENE,
-    "looks at cells; Adam, batch 128, rate 0.001": _ADAM,
-    "looks at cells; Muon, batch 512, rate 0.004": {"batch_size": 512, "learning_rate": 4e-3},
-    "looks at cells; Muon, batch 1024, rate 0.005": {},
-    "looks at cells; Muon, batch 1024, rate 0.01": {"learning_rate": 1e-2},
-    "the preset, looks weigh 0.3 for 0.1": {"look_weight": 0.3},
-    "the preset, half as many units": {"network": _HALF},
-    "the preset, each scene four times, leave-one-out baseline": {
-        "copies": 4,
-        "baseline": "leave_one_out",
-    },
-    "the preset, weight decay 0.01": {"weight_decay": 0.01},
+    "looks in the scene (RAM); Adam, batch 128, rate 0.001": _adam(_SCENE),
+    "looks in the scene (RAM); Muon, batch 1024, rate 0.005": _muon(_SCENE),
+    "looks at cells; Adam, batch 128, rate 0.001": _adam(_CELLS),
+    "looks at cells; Muon, batch 512, rate 0.004": _muon(batch=512, rate=4e-3),
+    "looks at cells; Muon, batch 1024, rate 0.005": _muon(),
+    "the same, rate 0.01": _muon(rate=1e-2),
+    "the same, looks weigh 0.3 for 0.1": _muon(look_weight=0.3),
+    "the same, each scene four times, leave-one-out baseline": _muon(
+        copies=4, baseline="leave_one_out"
+    ),
+    "the same, weight decay 0.01": _muon(weight_decay=0.01),
+    "half as many units": _muon(_HALF),
+    "half as many units, rate 0.01": _muon(_HALF, rate=1e-2),
+    "half as many units, rate 0.02": _muon(_HALF, rate=2e-2),
+    "half as many units, looks weigh 0.3": _muon(_HALF, look_weight=0.3),
+    "half as many units, batch 512": _muon(_HALF, batch=512),
+    "a quarter of the units": _muon(_QUARTER),
 }
 """Settings in words -> changes of the preset."""
 

@@ -197,6 +197,17 @@ def test_the_symbol_that_is_read_is_raised_and_no_other() -> None:
     assert torch.equal(after.value, before.value)
 
 
+def test_at_first_what_is_read_is_written_and_hardly_anything_else() -> None:
+    policy, seen = make_policy(FORWARD, "symbols"), observed(FORWARD)
+    seen["glimpse"] = torch.eye(SYMBOLS + 1)[
+        torch.tensor([[1, 0], [2, 3], [3, 3], [0, 0]])
+    ]  # input, memory
+    chances = decide(policy, seen).heads["write"].logits.softmax(dim=1)  # type: ignore[attr-defined]
+    repeated = (chances * (seen["glimpse"].sum(dim=1) > 0)).sum(dim=1)
+    assert (repeated > 0.98).all()
+    assert (chances[0, :2] > 0.1).all(), "whether to write is open"
+
+
 def test_each_tapes_symbol_is_repeated_by_its_own_strength() -> None:
     policy, seen = make_policy(FORWARD, "symbols"), observed(FORWARD)
     hot = torch.eye(SYMBOLS + 1)
