@@ -1,4 +1,8 @@
-"""The table of trained settings on the page on training, from `results/benchmarks/trials.json`."""
+"""The tables of trained settings on the page on training.
+
+They are drawn from `results/benchmarks/trials.json` and, of trials whose code was not kept,
+`trials_earlier.json`.
+"""
 
 import json
 from statistics import median
@@ -12,11 +16,17 @@ BLOCK = "docs/training.md:trials"
 
 
 def publish(places: Places) -> Published:
-    """The block of the record, if there is one."""
-    path = places.benchmarks / "trials.json"
-    if not path.exists():
-        return Published({}, {BLOCK: "Not measured yet (`python -m benchmarks.trials --record`)."})
-    return Published({}, {BLOCK: _block(json.loads(path.read_text(encoding="utf-8")))})
+    """The block of the records, if there are any."""
+    text = "Not measured yet (`python -m benchmarks.trials --record`)."
+    path, earlier = (places.benchmarks / f"{name}.json" for name in ("trials", "trials_earlier"))
+    if path.exists():
+        text = _block(json.loads(path.read_text(encoding="utf-8")))
+    if earlier.exists():
+        before = _block(json.loads(earlier.read_text(encoding="utf-8")))
+        text += (
+            f"\n\nEarlier trials, with looks in the scene, some by code that was not kept: {before}"
+        )
+    return Published({}, {BLOCK: text})
 
 
 def _block(record: dict[str, Any]) -> str:
@@ -43,11 +53,14 @@ def _ram(record: dict[str, Any]) -> float | None:
 
 
 def _longer(record: dict[str, Any]) -> list[str]:
-    """The sentence on the preset's longer runs, where there are some."""
-    if not record.get("long_errors"):
-        return []
-    errors = ", ".join(f"{error:.2%}" for error in record["long_errors"])
-    return [
-        f"The preset after {record['long_minutes']:g} core-minutes, by seed: {errors}; the median "
-        f"is {median(record['long_errors']):.2%} (RAM's test error is {_ram(record):g} %)."
-    ]
+    """The sentences on the preset's seeds, where there are some."""
+    sentences = []
+    for one in record.get("preset", ()):
+        errors = ", ".join(f"{error:.2%}" for error in one["errors"])
+        sentences.append(
+            f"The preset after {one['minutes']:g} core-minutes, by seed: {errors}; the median is "
+            f"{median(one['errors']):.2%}."
+        )
+    if sentences:
+        sentences.append(f"RAM's test error is {_ram(record):g} %.")
+    return [" ".join(sentences)] if sentences else []

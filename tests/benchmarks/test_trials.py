@@ -23,7 +23,10 @@ def test_what_is_tried_is_recorded_and_what_is_trained_is_kept(
     first = json.loads((tmp_path / "trials.json").read_text())
     assert [one["settings"] for one in first["trials"]] == list(shown)
     assert all(one["episodes"] >= 32 and 0 <= one["error"] <= 1 for one in first["trials"])
-    assert len(first["long_errors"]) == len(trials.SEEDS)
+    assert [(one["minutes"], len(one["errors"])) for one in first["preset"]] == [
+        (0.005, len(trials.SEEDS)),
+        (0.02, len(trials.SEEDS)),
+    ]
     trials.main(arguments)
     assert json.loads((tmp_path / "trials.json").read_text()) == first
 

@@ -29,11 +29,23 @@ def test_a_trial_is_a_row(tmp_path: Path) -> None:
 
 
 def test_longer_runs_stand_beside_the_papers_error(tmp_path: Path) -> None:
-    text = block(tmp_path, long_minutes=15.0, long_errors=[0.05, 0.03, 0.04])
+    text = block(tmp_path, preset=[{"minutes": 15.0, "errors": [0.05, 0.03, 0.04]}])
     asked = (ENV_ID, 8, LEARNED)
     (paper,) = (r.paper for r in REFERENCES if (r.env_id, r.glimpses, r.model) == asked)
     assert "after 15 core-minutes, by seed: 5.00%, 3.00%, 4.00%; the median is 4.00%" in text
     assert f"RAM's test error is {paper:g} %" in text
+
+
+def test_earlier_trials_stand_below(tmp_path: Path) -> None:
+    block(tmp_path)
+    path = tmp_path / "benchmarks" / "trials.json"
+    earlier = json.loads(path.read_text())
+    earlier["trials"][0]["settings"] = "a moving average"
+    path.with_name("trials_earlier.json").write_text(json.dumps(earlier), encoding="utf-8")
+    text = publish(Places(tmp_path, tmp_path)).blocks[BLOCK]
+    assert (
+        text.index("looks at cells") < text.index("Earlier trials") < text.index("a moving average")
+    )
 
 
 def test_without_a_record_its_command_is_named(tmp_path: Path) -> None:
