@@ -64,7 +64,9 @@ def _reference(name: str) -> MemoryReference | None:
     return reported(f"Glimpse/{task}-v0", model)
 
 
-_DIRECT = replace(preset("tapes", "actor_critic").network, direct_access="symbols")
+_NETWORK = preset("tapes", "actor_critic").network
+_DIRECT = replace(_NETWORK, direct_access="symbols")
+_OPEN = replace(_NETWORK, answer_in_view=False)  # a sum is not in view
 _SYMBOLS = "A2C-LSTM-direct-access-to-symbols"
 _WITHOUT = "Full-view-LSTM-without-memory"
 _HOPS: dict[str, Any] = {"min_length": 0, "values": 256, "reward": "final", "slack": 1.0}
@@ -83,7 +85,10 @@ MEMORY = Table(
             "2 on, with a budget of three times the shortest solution",
             min_length=2, slack=3.0,
         ),
-        _by_preset("addition-a2c", "Addition", "tapes", "actor_critic", priority=5),
+        _by_preset(
+            "addition-a2c", "Addition", "tapes", "actor_critic",
+            {"optimizer": "muon", "learning_rate": 4e-3, "network": _OPEN}, 5,
+        ),
         _by_preset("priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", priority=5),
         # Agents.
         _recorded("associative-recall-a2c", "AssociativeRecall", "A2C-LSTM", "6796d1b3", 6),
