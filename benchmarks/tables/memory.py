@@ -88,6 +88,7 @@ MEMORY = Table(
         _by_preset(
             "addition-a2c", "Addition", "tapes", "actor_critic",
             {"optimizer": "muon", "learning_rate": 4e-3, "network": _OPEN}, 5,
+            "trained by Muon; which digit is put out is worked out from memory and glimpse",
         ),
         _by_preset("priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", priority=5),
         # Agents.
