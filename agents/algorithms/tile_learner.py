@@ -213,15 +213,12 @@ def _checked_view(glimpsed: Description, config: TileConfig) -> PictureView:
         f"glimpse_cost={glimpsed.glimpse_cost}": glimpsed.glimpse_cost != 0.0,
     }
     for argument, given in refused.items():
-        name, value = argument.split("=")
         if given:
+            cure = "leave it out of env_kwargs"
+            if argument.partition("=")[0] not in config.env_kwargs:
+                cure = f"{config.env_id} always has {argument}: choose another task"
             raise ValueError(
                 f"{algorithm} takes no {argument}: it is trained in the full view, which has no "
-                "history, stop or glimpse_cost, and so would be trained on another task; "
-                + (
-                    "leave it out of env_kwargs"
-                    if name in config.env_kwargs
-                    else f"{config.env_id} always has {name}={value}: choose another task"
-                )
+                f"history, stop or glimpse_cost, and so would be trained on another task; {cure}"
             )
     return view
