@@ -4,8 +4,8 @@
 
 Each trial is one run of one seed on cluttered MNIST with eight glimpses, from the preset of
 pictures with some changes. Differences below a percentage point are noise. Then the preset itself
-is trained as long and for longer, with three seeds. The runs are kept; the same command goes on
-with them.
+is trained as long and for longer, with three seeds, and so for longer are its rivals. The runs are
+kept; the same command goes on with them.
 """
 
 import re
@@ -25,7 +25,7 @@ from glimpse_envs.evaluation.runs import Run
 
 ENV_ID, VALIDATION, SEED = "Glimpse/ClutteredMNIST-v0", 5_000, 1
 SEEDS = (0, 1, 2)
-"""Of the preset's runs."""
+"""Of the preset's runs and of its rivals'."""
 
 _SCENE = NetworkConfig()
 _CELLS = replace(_SCENE, look_coordinates="cells")
@@ -43,6 +43,7 @@ def _adam(network: NetworkConfig) -> dict[str, Any]:
         "optimizer": "adam",
         "batch_size": 128,
         "learning_rate": 1e-3,
+        "weight_decay": 0.0,
     }
 
 
@@ -54,6 +55,7 @@ def _muon(
         "optimizer": "muon",
         "batch_size": batch,
         "learning_rate": rate,
+        "weight_decay": 0.0,
         **more,
     }
 
@@ -79,6 +81,13 @@ TRIALS: dict[str, dict[str, Any]] = {
 }
 """Settings in words -> changes of the preset."""
 
+RIVALS: dict[str, dict[str, Any]] = {
+    "half as many units": _muon(_HALF),
+    "half as many units, weight decay 0.1": _muon(_HALF, weight_decay=0.1),
+}
+"""Settings in words -> changes of the preset, for the longer runs: they differ in how well they end
+rather than in how fast they begin."""
+
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
@@ -97,16 +106,13 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{settings:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
         found.append({"settings": settings, "episodes": episodes, "error": error, "note": ""})
         revisions.add(run.config["revision"])
-    by_seed = []
+    preset, rivals = [], []
     for minutes in (options.minutes, options.long):
-        errors = []
-        for seed in SEEDS:
-            folder = options.out / f"preset-{minutes:g}-minutes-seed{seed}"
-            run, error = tried({}, minutes, seed, folder)
-            print(f"preset, {minutes:g} core-minutes, seed {seed}: error {error:.2%}", flush=True)
-            errors.append(error)
-            revisions.add(run.config["revision"])
-        by_seed.append({"minutes": minutes, "errors": errors})
+        errors = _by_seed({}, minutes, "preset", options.out, revisions)
+        preset.append({"minutes": minutes, "errors": errors})
+    for settings, changes in RIVALS.items():
+        errors = _by_seed(changes, options.long, settings, options.out, revisions)
+        rivals.append({"settings": settings, "minutes": options.long, "errors": errors})
     entries = {
         "env_id": ENV_ID,
         "glimpses": 8,
@@ -114,10 +120,26 @@ def main(arguments: list[str] | None = None) -> None:
         "seed": SEED,
         "validation_episodes": VALIDATION,
         "trials": found,
-        "preset": by_seed,
+        "preset": preset,
+        "rivals": rivals,
         "revisions": sorted(revisions),
     }
     write_benchmark(options.record, "trials", entries)
+
+
+def _by_seed(
+    changes: dict[str, Any], minutes: float, settings: str, out: Path, revisions: set[str]
+) -> list[float]:
+    """Train with `changes` of the preset, once a seed; return the errors, and add the revisions of
+    the runs to `revisions`."""
+    errors = []
+    for seed in SEEDS:
+        folder = out / f"{folder_name(settings)}-{minutes:g}-minutes-seed{seed}"
+        run, error = tried(changes, minutes, seed, folder)
+        print(f"{settings}, {minutes:g} core-minutes, seed {seed}: error {error:.2%}", flush=True)
+        errors.append(error)
+        revisions.add(run.config["revision"])
+    return errors
 
 
 def folder_name(settings: str) -> str:

@@ -5,7 +5,7 @@ They are drawn from `results/benchmarks/trials.json` and, of trials whose code w
 """
 
 import json
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from report.markdown import short_revision, table
@@ -53,14 +53,27 @@ def _ram(record: dict[str, Any]) -> float | None:
 
 
 def _longer(record: dict[str, Any]) -> list[str]:
-    """The sentences on the preset's seeds, where there are some."""
+    """The preset's seeds in words, where there are some, and its rivals' in a table."""
     sentences = []
     for one in record.get("preset", ()):
-        errors = ", ".join(f"{error:.2%}" for error in one["errors"])
         sentences.append(
-            f"The preset after {one['minutes']:g} core-minutes, by seed: {errors}; the median is "
-            f"{median(one['errors']):.2%}."
+            f"The preset after {one['minutes']:g} core-minutes, by seed: {_listed(one['errors'])}; "
+            f"the median is {median(one['errors']):.2%}."
         )
-    if sentences:
-        sentences.append(f"RAM's test error is {_ram(record):g} %.")
-    return [" ".join(sentences)] if sentences else []
+    if not sentences:
+        return []
+    sentences.append(f"RAM's test error is {_ram(record):g} %.")
+    text = [" ".join(sentences)]
+    if record.get("rivals"):
+        ran = [*record["rivals"], {"settings": "the preset", **record["preset"][-1]}]
+        rows = []
+        for one in ran:
+            errors = one["errors"]
+            shown = (f"{one['minutes']:g}", _listed(errors), f"{mean(errors):.2%}")
+            rows.append((one["settings"], *shown))
+        text.append(table(("settings", "core-minutes", "error by seed", "mean"), rows))
+    return text
+
+
+def _listed(errors: list[float]) -> str:
+    return ", ".join(f"{error:.2%}" for error in errors)

@@ -17,6 +17,8 @@ def test_what_is_tried_is_recorded_and_what_is_trained_is_kept(
     monkeypatch.setattr(trials, "VALIDATION", 100)
     shown = {name: {**trials.TRIALS[name], "batch_size": 32} for name in list(trials.TRIALS)[-3:]}
     monkeypatch.setattr(trials, "TRIALS", shown)
+    rivals = {name: {**changes, "batch_size": 32} for name, changes in trials.RIVALS.items()}
+    monkeypatch.setattr(trials, "RIVALS", rivals)
     where = ["--out", str(tmp_path / "runs"), "--record", str(tmp_path)]
     arguments = ["--minutes", "0.005", "--long", "0.02", *where]
     trials.main(arguments)
@@ -26,6 +28,9 @@ def test_what_is_tried_is_recorded_and_what_is_trained_is_kept(
     assert [(one["minutes"], len(one["errors"])) for one in first["preset"]] == [
         (0.005, len(trials.SEEDS)),
         (0.02, len(trials.SEEDS)),
+    ]
+    assert [(one["settings"], len(one["errors"])) for one in first["rivals"]] == [
+        (name, len(trials.SEEDS)) for name in rivals
     ]
     trials.main(arguments)
     assert json.loads((tmp_path / "trials.json").read_text()) == first

@@ -14,6 +14,7 @@ from tests.support.reference import below, philox
 from tests.support.table_episodes import CHASE, looking, symbols, whole_table
 
 CELLS, VALUES, BITS = 1000, 16, 10
+HOPS = 16  # bits that say how many
 
 
 def cell(address: int, key: tuple[int, int, int], purpose: int) -> tuple[int, int]:
@@ -46,9 +47,9 @@ def test_the_right_value_stands_at_the_end_of_the_chain() -> None:
     n = 100
     observation, target = whole_table(CHASE, n, 0)
     _, info = make_vector(CHASE, n, view="full").reset(seed=0)
-    hops = symbols(observation["query"][:, :6])
+    hops = addresses_in(observation["query"][:, :HOPS])
     np.testing.assert_array_equal(hops, info["length"])
-    starts = addresses_in(observation["query"][:, 6:])
+    starts = addresses_in(observation["query"][:, HOPS:])
     for row in range(n):
         address = starts[row]
         held = addresses_in(observation["scene"][row, :, :BITS])
@@ -65,9 +66,9 @@ def test_the_first_glimpse_is_of_the_start_and_each_is_of_the_cell_looked_at() -
     observation, _ = envs.reset(seed=1)
     rows = np.arange(n)
     heads = addresses_in(observation["location"])
-    assert heads == addresses_in(whole["query"][:, 6:])
+    assert heads == addresses_in(whole["query"][:, HOPS:])
     np.testing.assert_array_equal(observation["glimpse"], whole["scene"][rows, heads])
-    np.testing.assert_array_equal(observation["query"], whole["query"][:, :6])
+    np.testing.assert_array_equal(observation["query"], whole["query"][:, :HOPS])
     rng = np.random.default_rng(0)
     for _ in range(5):
         addresses = rng.integers(CELLS, size=n)
@@ -86,7 +87,7 @@ class Chaser:
         look = observation[key][:, start:stop].astype(np.int64)
         ((key, start, stop),) = envs.task.components["answer"].repeats
         value = symbols(observation[key][:, start:stop])
-        there = self.hops == symbols(observation["query"])
+        there = self.hops == addresses_in(observation["query"])
         self.hops += 1
         return {"look": look, "answer": np.where(there, value, 0)}
 
@@ -95,6 +96,19 @@ def test_an_agent_that_copies_what_it_reads_follows_every_chain() -> None:
     envs = make_vector(CHASE, 200, slack=1.0)
     observation, _ = envs.reset(seed=2)
     assert (play(envs, observation, Chaser(200)).returns == 1.0).all()
+
+
+def test_longer_chains_have_the_same_spaces() -> None:
+    short, long = make_vector(CHASE, 2), make_vector(CHASE, 50, length=300, slack=1.0)
+    assert short.single_observation_space == long.single_observation_space
+    assert short.single_action_space == long.single_action_space
+    observation, _ = long.reset(seed=2)
+    assert (play(long, observation, Chaser(50)).returns == 1.0).all()
+
+
+def test_hops_that_cannot_be_shown_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"length=65536 must be below 65,536"):
+        make_vector(CHASE, 1, length=65_536)
 
 
 def test_a_table_of_a_million_cells_is_dealt_at_once_and_solved() -> None:

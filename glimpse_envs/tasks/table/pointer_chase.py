@@ -7,12 +7,14 @@ from glimpse_envs.core.arrays import Bools, Float32s, Ints, KeyArrays
 from glimpse_envs.task import Arrays, ObservedPart, Rows
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.base import Table
-from glimpse_envs.tasks.table.encoding import box, one_hot
+from glimpse_envs.tasks.table.encoding import box
 from glimpse_envs.tasks.table.kernels import (
     deal_chase,
     fill_bits,
     read_chase,
 )
+
+_HOP_BITS = 16
 
 
 class PointerChase(Table):
@@ -38,11 +40,12 @@ class PointerChase(Table):
     ## Observation Space
 
     `Dict` of float32 in [0, 1]: `glimpse` (b + V + 1,), the bits of the address that the cell in
-    view holds, then its value, one-hot, with index 0 for an empty cell. `query` (L + 1,), the
-    hops k of this episode, one-hot, L being the greatest `length`. `location` (b,), the bits of the
-    address of the cell in view. `remaining` (1,): glimpses left / budget.
+    view holds, then its value, one-hot, with index 0 for an empty cell. `query` (16,), the bits of
+    the hops k of this episode, least significant first. `location` (b,), the bits of the address
+    of the cell in view. `remaining` (1,): glimpses left / budget. No size depends on `length`: what
+    was trained on short chains can be played on longer ones.
     With `view="full"` `scene` (N, b + V + 1), all cells as `glimpse` shows one, and `query`
-    (L + 1 + b,), the hops and the bits of the address where the chase starts.
+    (16 + b,), the bits of the hops and those of the address where the chase starts.
 
     ## Rewards
 
@@ -73,8 +76,8 @@ class PointerChase(Table):
     Args:
         cells: N, from 2 to 2**31.
         values: V.
-        min_length, length: the fewest and the most hops dealt; with 0 the cell in view at the start
-            holds the answer.
+        min_length, length: the fewest and the most hops dealt, at most 65,535; with 0 the cell in
+            view at the start holds the answer.
         slack: budget / shortest solution, at least 1.
         look: "bits" or "discrete".
         reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
@@ -104,6 +107,8 @@ class PointerChase(Table):
         arguments = TableArguments(
             cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost, 0
         )
+        if length >= 1 << _HOP_BITS:
+            raise ValueError(f"length={length} must be below 65,536: hops are shown by 16 bits")
         super().__init__(arguments)
 
     @property
@@ -119,14 +124,14 @@ class PointerChase(Table):
 
     def _row_bytes(self) -> int:
         cell = self.address_bits + self.values + 1
-        return 12 * (cell * (self.cells if self._full else 1) + self.levels[1])
+        return 12 * (cell * (self.cells if self._full else 1) + _HOP_BITS)
 
     def _parts(self) -> dict[str, spaces.Box]:
-        return dict(glimpse=box(self.address_bits + self.values + 1), query=box(self.levels[1] + 1))
+        return dict(glimpse=box(self.address_bits + self.values + 1), query=box(_HOP_BITS))
 
     def _whole_parts(self) -> dict[str, spaces.Box]:
         scene = box(self.cells, self.address_bits + self.values + 1)
-        return dict(scene=scene, query=box(self.levels[1] + 1 + self.address_bits))
+        return dict(scene=scene, query=box(_HOP_BITS + self.address_bits))
 
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
@@ -163,18 +168,20 @@ class PointerChase(Table):
 
     def _show(self, rows: Rows) -> Arrays:
         groups = rows // self._copies
-        return {
-            "glimpse": self._contents(groups, self._heads[rows]),
-            "query": one_hot(self._lengths[groups], self.levels[1] + 1),
-        }
+        glimpse = self._contents(groups, self._heads[rows])
+        return {"glimpse": glimpse, "query": self._hops(groups, 0)}
+
+    def _hops(self, groups: Rows, more: int) -> Float32s:
+        """Return the hops of `groups` (m,) in bits, and `more` zeros, (m, 16 + more)."""
+        query = np.zeros((len(groups), _HOP_BITS + more), np.float32)
+        fill_bits(self._lengths[groups], query, 0, _HOP_BITS)
+        return query
 
     def _show_whole(self, groups: Rows) -> Arrays:
         every = np.repeat(groups, self.cells)
         addresses = np.tile(np.arange(self.cells), len(groups))
-        hops, b = self.levels[1] + 1, self.address_bits
-        query = np.zeros((len(groups), hops + b), np.float32)
-        query[:, :hops] = one_hot(self._lengths[groups], hops)
-        fill_bits(self._starts[groups], query, hops, b)
+        query = self._hops(groups, self.address_bits)
+        fill_bits(self._starts[groups], query, _HOP_BITS, self.address_bits)
         scene = self._contents(every, addresses).reshape(len(groups), self.cells, -1)
         return {"scene": scene, "query": query}
 
