@@ -13,6 +13,7 @@ _PICTURES: dict[str, Any] = {
     "optimizer": "muon",
     "batch_size": 1024,
     "learning_rate": 5e-3,
+    "weight_decay": 0.3,
     "log_every": 20,
     "checkpoint_every": 100,
     "network": NetworkConfig(
