@@ -47,8 +47,10 @@ _TABLES: dict[str, Any] = {
     "env_id": "Glimpse/AssociativeRecall-v0",
     "minutes": 8.0,
     "validate_every": 100,
+    "optimizer": "muon",
     "batch_size": 512,
     "curriculum": "threshold",
+    "learning_rate": 4e-3,
     "entropy_weight": 0.002,
     "network": _MEMORY_NETWORK,
 }
@@ -106,7 +108,12 @@ _GAMES: dict[str, Any] = {
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
-    "tables": (ActorCriticConfig(**_TABLES, gae_lambda=1.0), ReinforceConfig(**_TABLES)),
+    # An answer a step later is worth a twentieth less: a search that may go on for ever goes in
+    # circles once the likeliest looks are taken.
+    "tables": (
+        ActorCriticConfig(**_TABLES, gae_lambda=1.0, discount=0.95),
+        ReinforceConfig(**_TABLES),
+    ),
     "worlds": (ActorCriticConfig(**_WORLDS),),
     "games": (ActorCriticConfig(**_GAMES),),
 }

@@ -67,9 +67,15 @@ def _reference(name: str) -> MemoryReference | None:
 _NETWORK = preset("tapes", "actor_critic").network
 _DIRECT = replace(_NETWORK, direct_access="symbols")
 _OPEN = replace(_NETWORK, answer_in_view=False)  # a sum is not in view
-_SYMBOLS = "A2C-LSTM-direct-access-to-symbols"
 _WITHOUT = "Full-view-LSTM-without-memory"
-_HOPS: dict[str, Any] = {"min_length": 0, "values": 256, "reward": "final", "slack": 1.0}
+_CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
+_TABLE_NETWORK = preset("tables", "actor_critic").network
+_DIRECT_TO_ALL = replace(_TABLE_NETWORK, direct_access="all")
+_DIRECT_TO_VALUES = replace(_TABLE_NETWORK, direct_access="symbols")
+_REPEATED = "the address looked at may repeat the one in view"
+_CHAINS = (
+    "every episode is as long as the chain, and its last answer is judged; trained from 0 hops on"
+)
 
 MEMORY = Table(
     "memory",
@@ -92,15 +98,36 @@ MEMORY = Table(
         ),
         _by_preset("priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", priority=5),
         # Agents.
-        _recorded("associative-recall-a2c", "AssociativeRecall", "A2C-LSTM", "6796d1b3", 6),
-        _recorded("dictionary-lookup-a2c", "DictionaryLookup", "A2C-LSTM", "23bacfa2", 6),
-        _recorded(
-            "pointer-chase-direct", "PointerChase", "A2C-LSTM-direct-access-answer-by-reward",
-            "185b58da", 6, **_HOPS,
+        _by_preset(
+            "associative-recall-a2c", "AssociativeRecall", "tables", "actor_critic",
+            None, 6,
         ),
-        _recorded(
-            "pointer-chase-symbols", "PointerChase", f"{_SYMBOLS}-answer-by-reward",
-            "e8f37a3f", 6, **_HOPS,
+        _by_preset(
+            "associative-recall-12-a2c", "AssociativeRecall", "tables", "actor_critic",
+            None, 6, cells=16, length=12,
+        ),
+        _by_preset(
+            "dictionary-lookup-a2c", "DictionaryLookup", "tables", "actor_critic",
+            {"discount": 1.0}, 6, "an answer may be late: every key must be read",
+        ),
+        _by_preset(
+            "pointer-chase-a2c", "PointerChase", "tables", "actor_critic",
+            {"network": _DIRECT_TO_ALL}, 6, _REPEATED,
+        ),
+        _by_preset(
+            "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",
+            {"network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6, f"{_REPEATED}; {_CHAINS}",
+            **_CHAIN,
+        ),
+        _by_preset(
+            "pointer-chase-direct", "PointerChase", "tables", "actor_critic",
+            {"network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6, f"{_REPEATED}; {_CHAINS}",
+            values=256, **_CHAIN,
+        ),
+        _by_preset(
+            "pointer-chase-symbols", "PointerChase", "tables", "actor_critic",
+            {"network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 6, _CHAINS,
+            values=256, **_CHAIN,
         ),
         _recorded("copy-a2c", "Copy", "A2C-LSTM", "e21a1e3d", 6),
         _recorded("duplicated-input-a2c", "DuplicatedInput", "A2C-LSTM", "734950d9", 6),

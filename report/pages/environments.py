@@ -4,12 +4,10 @@ Constructing an environment reads no files, so the text needs no data.
 """
 
 import inspect
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -30,6 +28,7 @@ from report.markdown import table
 from report.page import Draw, Places, Published
 from report.pages.docstring import Docstring, read_docstring, read_task_docstring
 from report.pages.spaces import space_table
+from report.pages.trained_runs import TrainedRun, trained_runs
 
 FOLDER = "docs/environments"
 INDEX = "README.md"
@@ -94,7 +93,7 @@ def publish(places: Places) -> Published:
         figures[f"{stem}_oracle.webp"] = partial(draw_oracle, row)
         figures[f"{stem}_random.webp"] = partial(draw_random, row)
         if row.id in runs:
-            figures[f"{stem}_trained.webp"] = partial(draw_trained, row, runs[row.id])
+            figures[f"{stem}_trained.webp"] = partial(draw_trained, row, runs[row.id].folder)
     row = SUITE["Glimpse/ClutteredGlyphs-v0"]
     return Published(
         blocks={"families": families_block(), f"{LANDING}:cards": cards_block()},
@@ -102,18 +101,6 @@ def publish(places: Places) -> Published:
         figures=figures | {PREVIEW: partial(draw_windows, row, 600)},
         owned=f"{FOLDER}/*",
     )
-
-
-def trained_runs(results: Path) -> dict[str, Path]:
-    """Environment id -> the folder of the weights that are published of its agent with the
-    environment's own arguments."""
-    found: dict[str, Path] = {}
-    for config in sorted(results.glob("weights/*/config.json")):
-        trained = json.loads(config.read_text(encoding="utf-8"))["config"]
-        kwargs, row = trained["env_kwargs"], SUITE.get(trained["env_id"])
-        if row is not None and all(row.kwargs.get(k) == v for k, v in kwargs.items()):
-            found.setdefault(row.id, config.parent)
-    return found
 
 
 def families() -> dict[str, list[Row]]:
@@ -162,18 +149,18 @@ def _family(package: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     return FAMILIES.get(package, (package.capitalize(), page_name(rows[0]), ""))
 
 
-def make_pages(runs: Collection[str] = ()) -> dict[str, str]:
+def make_pages(runs: Mapping[str, TrainedRun]) -> dict[str, str]:
     """Return the text of every page, file name -> Markdown, for the whole suite.
 
     Args:
-        runs: ids of environments of which a trained agent is published.
+        runs: environment id -> the weights of its agent, where some are published.
 
     Raises:
         ValueError, LookupError: a docstring or a space that a page cannot be made of.
     """
     environments = [_inspect(row) for row in SUITE.values()]
     pages = {
-        f"{environment.name}.md": _page(environment, environment.row.id in runs)
+        f"{environment.name}.md": _page(environment, runs.get(environment.row.id))
         for environment in environments
     }
     if len(pages) < len(environments):
@@ -200,7 +187,7 @@ def _inspect(row: Row) -> Environment:
 # --- a page ----------------------------------------------------------------------------------
 
 
-def _page(environment: Environment, is_trained: bool) -> str:
+def _page(environment: Environment, run: TrainedRun | None) -> str:
     row, docstring, seen = environment.row, environment.docstring, environment.described
     facts = {
         "make": f'`gymnasium.make("{row.id}")`, `gymnasium.make_vec("{row.id}", num_envs=64)`',
@@ -217,7 +204,7 @@ def _page(environment: Environment, is_trained: bool) -> str:
         f"# {row.id}",
         _NOTICE,
         docstring.summary,
-        _films(environment.name, is_trained),
+        _films(environment.name, run),
         table(("", ""), facts.items()),
     ]
     live = {
@@ -242,17 +229,17 @@ def _page(environment: Environment, is_trained: bool) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _films(name: str, is_trained: bool) -> str:
+def _films(name: str, run: TrainedRun | None) -> str:
     """One test scene: what the oracle, a random gaze and a trained agent make of it."""
     shown = {
         "oracle": "The oracle, which knows what is hidden",
         "random": f"A random gaze, {MOST_RANDOM} glimpses at most",
     }
-    if is_trained:
-        shown["trained"] = "A trained agent"
+    if run is not None:
+        shown["trained"] = run.caption
     items = [f"- ![{text}]({name}_{key}.webp)\n\n  {text}" for key, text in shown.items()]
     blocks = ['<div class="films">', *items, "</div>"]
-    if not is_trained:
+    if run is None:
         blocks += ["There is no film of a trained agent yet: none has been published."]
     return "\n\n".join(blocks)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.scoring.run_scores import evaluate_run
+from agents.scoring.run_scores import at_level, evaluate_run
 from glimpse_envs.evaluation.records import read_records, unpack
 from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.sources import SourceError
@@ -27,11 +27,14 @@ def test_weights_answer_as_their_record(folder: Path) -> None:
         for record in read_records(records)[0]
         if (record.config, record.seed) == (run.config["config"], run.config["seed"])
     ]
+    headline = record.headline
+    scenes = min(SCENES, headline.episodes)
+    level = {} if headline.level is None else at_level(headline.level)
     try:
-        found = evaluate_run(run, episodes=SCENES).successes
+        found = evaluate_run(run, episodes=scenes, **level).successes
     except SourceError as error:
         pytest.skip(f"its files are absent: {error}")
-    expected = unpack(record.headline.successes, record.headline.episodes)[:SCENES]
+    expected = unpack(headline.successes, headline.episodes)[:scenes]
     assert found is not None
     # Half precision, and another processor's sums, may turn an answer of which it is unsure.
     assert np.mean(found == expected) > 0.99

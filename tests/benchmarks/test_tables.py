@@ -43,7 +43,7 @@ def planned() -> dict[str, PlannedRow]:
 
 
 def test_the_projects_own_records_are_found(planned: dict[str, PlannedRow]) -> None:
-    row = planned["associative-recall-a2c"]
+    row = planned["copy-reinforce"]
     recorded = {run.record.seed for run in row.recorded}
     assert {0, 1, 2} <= recorded
     assert {task.config.seed for task in row.missing} == set(range(10)) - recorded

@@ -26,10 +26,10 @@ from report.pages.environments import (
     families_block,
     make_pages,
     page_name,
-    trained_runs,
 )
 from report.pages.notebook import notebook
 from report.pages.spaces import space_table
+from report.pages.trained_runs import TrainedRun, trained_runs
 from tests.support.tasks.falling_ball import FallingBall
 
 DOCS = ROOT / "docs"
@@ -38,11 +38,11 @@ PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
 
 def test_pages_need_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path))
-    assert len(make_pages()) == len(SUITE) + 1
+    assert len(make_pages({})) == len(SUITE) + 1
 
 
 def test_a_page_tells_the_row_and_the_live_spaces() -> None:
-    page = make_pages()["CircleSquare.md"]
+    page = make_pages({})["CircleSquare.md"]
     assert page.startswith("# Glimpse/CircleSquare-v0\n")
     assert "| `glimpse` | `Box`, float32 | `(1, 5, 5)` | 0 to 1 |" in page
     assert "| 0 to 1 | Is it a square or a circle? 0 square, 1 circle |" in page
@@ -53,7 +53,7 @@ def test_a_page_tells_the_row_and_the_live_spaces() -> None:
 
 
 def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:
-    pages = make_pages()
+    pages = make_pages({})
     assert "| hidden | copy, length 1 to 10 |" in pages["Copy.md"]
     assert "| 0 to 30 | the answer or the symbol to put out, 0 for nothing |" in pages["Copy.md"]
     assert "| budget | 20, of the longest episode |" in pages["Copy.md"]
@@ -64,7 +64,7 @@ def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:
 
 
 def test_the_list_has_every_id_once_and_links_to_its_page() -> None:
-    pages = make_pages()
+    pages = make_pages({})
     for row in SUITE.values():
         name = f"{page_name(row)}.md"
         assert name in pages
@@ -77,7 +77,7 @@ def test_a_page_asks_what_its_scene_asks_and_lists_the_arguments_of_its_parts(
     kwargs = spec_of("tests.support.parts:Tiny/DigitSum-v0").kwargs
     row = Row("Tiny/DigitSum-v0", kwargs["task"], {n: v for n, v in kwargs.items() if n != "task"})
     monkeypatch.setattr("report.pages.environments.SUITE", {row.id: row})
-    page, listed = make_pages()["DigitSum.md"], make_pages()["README.md"]
+    page, listed = make_pages({})["DigitSum.md"], make_pages({})["README.md"]
     assert "| question | What is the sum of the two digits? |" in page
     assert "| What is the sum of the two digits? 0, 1, 2, 3, 4, 5, 6, 7, 8 |" in page
     assert "class:" not in page
@@ -164,17 +164,31 @@ def test_the_oracle_of_a_film_collects_the_ceiling(name: str) -> None:
     assert len(frames) > 2
 
 
-def test_published_weights_are_filmed_on_the_page_of_their_environment(tmp_path: Path) -> None:
-    run = tmp_path / "weights" / "run"
+def _weights(folder: Path, name: str, env_id: str, **kwargs: object) -> Path:
+    run = folder / "weights" / name
     run.mkdir(parents=True)
-    for env_id, kwargs, found in (
-        ("Glimpse/ClutteredMNIST-v0", {"budget": 8}, True),
-        ("Glimpse/ClutteredMNIST-v0", {"budget": 4}, False),
-        ("CartPole-v1", {}, False),
-    ):
-        config = {"config": {"env_id": env_id, "env_kwargs": kwargs}}
-        (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
-        assert trained_runs(tmp_path) == ({env_id: run} if found else {})
+    config = {"config": {"env_id": env_id, "env_kwargs": kwargs}}
+    (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return run
+
+
+def test_published_weights_are_filmed_on_the_page_of_their_environment(tmp_path: Path) -> None:
+    env_id = "Glimpse/ClutteredMNIST-v0"
+    _weights(tmp_path, "a-game", "CartPole-v1")
+    assert trained_runs(tmp_path) == {}
+    fewer = _weights(tmp_path, "b-four", env_id, budget=4)
+    assert trained_runs(tmp_path) == {env_id: TrainedRun(fewer, {"budget": 4})}
+    own = _weights(tmp_path, "c-eight", env_id, budget=8)
+    _weights(tmp_path, "d-six", env_id, budget=6)
+    assert trained_runs(tmp_path) == {env_id: TrainedRun(own, {})}
+
+
+def test_a_film_says_what_its_agent_was_trained_with(tmp_path: Path) -> None:
+    env_id = "Glimpse/ForwardReverse-v0"
+    run = TrainedRun(tmp_path, {"min_length": 2, "slack": 3.0})
+    page = make_pages({env_id: run})["ForwardReverse.md"]
+    assert "A trained agent, with min length 2 and slack 3.0" in page
+    assert "no film of a trained agent" not in page
 
 
 def test_the_families_are_shown_by_films_that_are_there() -> None:

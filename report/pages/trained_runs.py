@@ -1,0 +1,39 @@
+"""The weights that are published of each environment's agent."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from glimpse_envs.suite import SUITE
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """Weights of an agent."""
+
+    folder: Path
+    changes: dict[str, Any]
+    """Arguments of the environment that were not its own in training, name -> value."""
+
+    @property
+    def caption(self) -> str:
+        """What a film of it shows."""
+        changes = [f"{name.replace('_', ' ')} {value}" for name, value in self.changes.items()]
+        return "A trained agent" + (f", with {' and '.join(changes)}" if changes else "")
+
+
+def trained_runs(results: Path) -> dict[str, TrainedRun]:
+    """Environment id -> the weights of its agent, where some are published; those that were trained
+    with the environment's own arguments come first."""
+    found: dict[str, TrainedRun] = {}
+    for config in sorted(results.glob("weights/*/config.json")):
+        trained = json.loads(config.read_text(encoding="utf-8"))["config"]
+        row = SUITE.get(trained["env_id"])
+        if row is None:
+            continue
+        given = trained["env_kwargs"].items()
+        changes = {name: value for name, value in given if row.kwargs.get(name) != value}
+        if row.id not in found or (found[row.id].changes and not changes):
+            found[row.id] = TrainedRun(config.parent, changes)
+    return found
