@@ -72,6 +72,10 @@ _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
 _DIRECT_TO_ALL = replace(_TABLE_NETWORK, direct_access="all")
 _DIRECT_TO_VALUES = replace(_TABLE_NETWORK, direct_access="symbols")
+_IN_VIEW = (
+    "which symbol is put out is worked out from the encoded glimpse alone (answer_in_view); the "
+    "LSTM decides whether, and where to look"
+)
 _REPEATED = "the address looked at may repeat the one in view"
 _CHAINS = (
     "every episode is as long as the chain, and its last answer is judged; trained from 0 hops on"
@@ -126,12 +130,14 @@ MEMORY = Table(
         ),
         _by_preset(
             "pointer-chase-symbols", "PointerChase", "tables", "actor_critic",
-            {"network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 6, _CHAINS,
+            {"network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 8, _CHAINS,
             values=256, **_CHAIN,
         ),
-        _recorded("copy-a2c", "Copy", "A2C-LSTM", "e21a1e3d", 6),
-        _recorded("duplicated-input-a2c", "DuplicatedInput", "A2C-LSTM", "734950d9", 6),
-        _recorded("reverse-a2c", "Reverse", "A2C-LSTM", "147c8217", 6),
+        _by_preset("copy-a2c", "Copy", "tapes", "actor_critic", None, 6, _IN_VIEW),
+        _by_preset(
+            "duplicated-input-a2c", "DuplicatedInput", "tapes", "actor_critic", None, 6, _IN_VIEW
+        ),
+        _by_preset("reverse-a2c", "Reverse", "tapes", "actor_critic", None, 6, _IN_VIEW),
         _recorded("repeat-copy-a2c", "RepeatCopy", "A2C-LSTM", "c378c6ce", 6),
         _recorded("copy-reinforce", "Copy", "Reinforce-LSTM", "cea23a47", 7),
         _recorded("duplicated-input-reinforce", "DuplicatedInput", "Reinforce-LSTM", "ac320597", 7),
