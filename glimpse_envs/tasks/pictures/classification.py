@@ -183,7 +183,6 @@ class ImageClassification(PictureTask):
         answer = Component(
             spaces.Discrete(len(self._names)), effect="scored", taught=True, entropy=False
         )
-        answer = answer
         self.components = self.components_with(answer=answer)
 
     @classmethod
