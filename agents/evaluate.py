@@ -54,7 +54,8 @@ class EvaluateConfig:
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
-    """File, .mp4, .gif or .webp, to write a film of the first test episodes to."""
+    """File, .mp4, .gif or .webp, to write a film of the first test episodes to, by the learned
+    gaze and with --env-kwargs."""
     film_episodes: int = 4
     """Number of episodes in the film."""
     film_height: int = FRAME_HEIGHT
@@ -74,6 +75,7 @@ def film_run(
     other: Run | None = None,
     reveal: str = "all",
     height: int = FRAME_HEIGHT,
+    **changes: Any,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, with levels at the greatest trained; of
     worlds of others, as `agents.scoring.world_films.film_world` does.
@@ -85,26 +87,30 @@ def film_run(
         other: another run, filmed at the right of it on the same episodes.
         reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
         height: of the frames, in pixels.
+        **changes: arguments of the environment that differ from the training's; with `length` or
+            `min_length` among them, episodes of those.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: the two runs are of different environments, or `height` is too small to read.
     """
-    films = _film(run, episodes, reveal, height)
+    films = _film(run, episodes, reveal, height, changes)
     if other is not None:
         ids = [each.config["config"]["env_id"] for each in (run, other)]
         if ids[0] != ids[1]:
             raise ValueError(f"runs in one film must be of one environment: {', '.join(ids)}")
-        pairs = zip(films, _film(other, episodes, reveal, height), strict=True)
+        pairs = zip(films, _film(other, episodes, reveal, height, changes), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     world = task_class_of(run.config["config"]["env_id"]) is None
     write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
 
 
-def _film(run: Run, episodes: int, reveal: str, height: int) -> list[Frames]:
-    policy, kwargs = policy_of(run, "learned")
+def _film(
+    run: Run, episodes: int, reveal: str, height: int, changes: dict[str, Any]
+) -> list[Frames]:
+    policy, kwargs = policy_of(run, "learned", **changes)
     levels = trained_levels(run)
-    if levels is not None:
+    if levels is not None and not changes.keys() & {"length", "min_length"}:
         kwargs = {**kwargs, "min_length": levels[1]}
     env_id = run.config["config"]["env_id"]
     films, _ = film_episodes(
@@ -136,7 +142,15 @@ def _evaluate(config: EvaluateConfig) -> None:
         )
     if config.film is not None:
         other = None if config.film_with is None else open_run(config.film_with)
-        film_run(run, config.film, config.film_episodes, other, config.reveal, config.film_height)
+        film_run(
+            run,
+            config.film,
+            config.film_episodes,
+            other,
+            config.reveal,
+            config.film_height,
+            **config.env_kwargs,
+        )
         print(f"filmed in {config.film}")
     evaluations = score_run(
         run,

@@ -108,8 +108,8 @@ _GAMES: dict[str, Any] = {
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
-    # An answer a step later is worth a twentieth less: a search that may go on for ever goes in
-    # circles once the likeliest looks are taken.
+    # Without a discount a late answer is worth as much as an early one, and the likeliest looks,
+    # which evaluation takes, may come back to the same cells until the budget is spent.
     "tables": (
         ActorCriticConfig(**_TABLES, gae_lambda=1.0, discount=0.95),
         ReinforceConfig(**_TABLES),

@@ -4,8 +4,8 @@
 
 Each trial is one run of one seed on cluttered MNIST with eight glimpses, from the preset of
 pictures with some changes. Differences below a percentage point are noise. Then the preset itself
-is trained as long and for longer, with three seeds, and so for longer are its rivals. The runs are
-kept; the same command goes on with them.
+is trained as long and for longer, with three seeds; its rivals (`RIVALS`) are trained for the
+longer time, with the same seeds. The runs are kept; the same command goes on with them.
 """
 
 import re
@@ -85,8 +85,7 @@ RIVALS: dict[str, dict[str, Any]] = {
     "half as many units": _muon(_HALF),
     "half as many units, weight decay 0.1": _muon(_HALF, weight_decay=0.1),
 }
-"""Settings in words -> changes of the preset, for the longer runs: they differ in how well they end
-rather than in how fast they begin."""
+"""Settings in words -> changes of the preset; they are compared with it in the longer runs."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -108,11 +107,13 @@ def main(arguments: list[str] | None = None) -> None:
         revisions.add(run.config["revision"])
     preset, rivals = [], []
     for minutes in (options.minutes, options.long):
-        errors = _by_seed({}, minutes, "preset", options.out, revisions)
+        errors, of_runs = _by_seed({}, minutes, "preset", options.out)
         preset.append({"minutes": minutes, "errors": errors})
+        revisions |= of_runs
     for settings, changes in RIVALS.items():
-        errors = _by_seed(changes, options.long, settings, options.out, revisions)
+        errors, of_runs = _by_seed(changes, options.long, settings, options.out)
         rivals.append({"settings": settings, "minutes": options.long, "errors": errors})
+        revisions |= of_runs
     entries = {
         "env_id": ENV_ID,
         "glimpses": 8,
@@ -128,18 +129,18 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _by_seed(
-    changes: dict[str, Any], minutes: float, settings: str, out: Path, revisions: set[str]
-) -> list[float]:
-    """Train with `changes` of the preset, once a seed; return the errors, and add the revisions of
-    the runs to `revisions`."""
-    errors = []
+    changes: dict[str, Any], minutes: float, settings: str, out: Path
+) -> tuple[list[float], set[str]]:
+    """Train with `changes` of the preset, once a seed; return the errors and the runs'
+    revisions."""
+    errors, revisions = [], set()
     for seed in SEEDS:
         folder = out / f"{folder_name(settings)}-{minutes:g}-minutes-seed{seed}"
         run, error = tried(changes, minutes, seed, folder)
         print(f"{settings}, {minutes:g} core-minutes, seed {seed}: error {error:.2%}", flush=True)
         errors.append(error)
         revisions.add(run.config["revision"])
-    return errors
+    return errors, revisions
 
 
 def folder_name(settings: str) -> str:

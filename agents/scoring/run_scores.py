@@ -99,7 +99,7 @@ def score_run(
 
     Without levels there is one score, of the whole split. With levels there is one at each of
     `MULTIPLES` of the greatest trained level that the policy's spaces allow, of the first
-    `EPISODES_PER_LEVEL` episodes; with `length` among the options, one of that length.
+    `EPISODES_PER_LEVEL` episodes; with `length` or `min_length` among the options, one of those.
 
     Args:
         run: an open run.
@@ -112,7 +112,7 @@ def score_run(
         ValueError: an option does not fit.
     """
     levels = trained_levels(run)
-    if levels is None or "length" in options:
+    if levels is None or options.keys() & {"length", "min_length"}:
         return [evaluate_run(run, split=split, episodes=episodes, **options)]
     episodes = episodes or EPISODES_PER_LEVEL
     found = []

@@ -76,9 +76,13 @@ _IN_VIEW = (
     "which symbol is put out is worked out from the encoded glimpse alone (answer_in_view); the "
     "LSTM decides whether, and where to look"
 )
-_REPEATED = "the address looked at may repeat the one in view"
+_REPEATED = "address and answer may repeat the address and the value in view"
+_VALUES_REPEATED = (
+    "the answer may repeat the value in view; addresses are worked out by the network"
+)
 _CHAINS = (
-    "every episode is as long as the chain, and its last answer is judged; trained from 0 hops on"
+    "a ceiling: the budget is the shortest solution and only its last answer is rewarded, so that "
+    "hops need not be counted; trained from 0 hops on"
 )
 
 MEMORY = Table(
@@ -112,7 +116,8 @@ MEMORY = Table(
         ),
         _by_preset(
             "dictionary-lookup-a2c", "DictionaryLookup", "tables", "actor_critic",
-            {"discount": 1.0}, 6, "an answer may be late: every key must be read",
+            {"discount": 1.0}, 6,
+            "without a discount: all keys have to be compared before the answer",
         ),
         _by_preset(
             "pointer-chase-a2c", "PointerChase", "tables", "actor_critic",
@@ -130,8 +135,8 @@ MEMORY = Table(
         ),
         _by_preset(
             "pointer-chase-symbols", "PointerChase", "tables", "actor_critic",
-            {"network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 8, _CHAINS,
-            values=256, **_CHAIN,
+            {"network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 8,
+            f"{_VALUES_REPEATED}; {_CHAINS}", values=256, **_CHAIN,
         ),
         _by_preset("copy-a2c", "Copy", "tapes", "actor_critic", None, 6, _IN_VIEW),
         _by_preset(
@@ -172,6 +177,9 @@ MEMORY = Table(
             "dictionary-lookup-soft-to-hard", "DictionaryLookup", "Soft-to-hard-key-value-LSTM",
             "8cb4b136",
         ),
-        _by_preset("pointer-chase-soft", "PointerChase", "tables", "key_value_memory"),
+        _by_preset(
+            "pointer-chase-soft", "PointerChase", "tables", "key_value_memory",
+            notes="as many reads as the longest trained chain has cells, of longer chains too",
+        ),
     ),
 )  # fmt: skip

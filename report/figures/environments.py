@@ -21,6 +21,7 @@ from glimpse_envs.sources import SOURCES, SourceError
 from glimpse_envs.sources.files import VARIABLE, own_data
 from glimpse_envs.suite import Row
 from report.markdown import ReportError
+from report.trained_runs import TrainedRun, own_arguments
 
 MAX_BYTES = 150_000
 """Enough for an episode of 24 glimpses with its path."""
@@ -30,6 +31,7 @@ LAST = 3
 """More times that a film's last frame is shown."""
 SCENE = 0
 """Of the test split: the one that all films of an environment show."""
+LENGTHS = ("min_length", "length")
 LOOKS = 4
 """In a picture."""
 MOST_RANDOM = 16
@@ -56,9 +58,10 @@ def draw_random(row: Row, path: Path) -> None:
     _draw(row, path, lambda file: _film(play(row, random_action, MOST_RANDOM)[0], file))
 
 
-def draw_trained(row: Row, run: Path, path: Path) -> None:
-    """Write a film of a run's agent, by the command for it, as `draw_oracle` does."""
-    _draw(row, path, lambda file: _evaluate(run, file))
+def draw_trained(row: Row, run: TrainedRun, path: Path) -> None:
+    """Write a film of a run's agent, by the command for it, as `draw_oracle` does: of the same
+    scene, with the environment's own arguments."""
+    _draw(row, path, lambda file: _evaluate(row, run, file))
 
 
 def draw_windows(row: Row, height: int, path: Path) -> None:
@@ -110,15 +113,20 @@ def _film(frames: list[NDArray[np.uint8]], path: Path) -> None:
     write_film([*frames, *frames[-1:] * LAST], path, fps=FILM_FPS)
 
 
-def _evaluate(run: Path, path: Path) -> None:
+def _evaluate(row: Row, run: TrainedRun, path: Path) -> None:
     """The agents are above the reports: a command of theirs is called, and not imported."""
+    own = own_arguments(row)
+    # Without lengths of its own the command would play the longest alone.
+    names = dict.fromkeys([*run.changes, *LENGTHS])
+    given = [f"{name}={own[name]}" for name in names if name in own]
     one = ("--episodes", "1", "--film-episodes", "1", "--film-height", str(FILM_HEIGHT))
-    command = ("-m", "agents.evaluate", str(run), *one)
+    played = ("--env-kwargs", *given) if given else ()
+    command = ("-m", "agents.evaluate", str(run.folder), *one, *played)
     done = subprocess.run(
         [sys.executable, *command, "--film", str(path)], capture_output=True, text=True
     )
     if done.returncode:
-        raise ReportError(f"the film of {run} cannot be drawn: {done.stderr[-500:]}")
+        raise ReportError(f"the film of {run.folder} cannot be drawn: {done.stderr[-500:]}")
 
 
 def _draw(row: Row, path: Path, write: Callable[[Path], object]) -> None:

@@ -28,7 +28,7 @@ from report.markdown import table
 from report.page import Draw, Places, Published
 from report.pages.docstring import Docstring, read_docstring, read_task_docstring
 from report.pages.spaces import space_table
-from report.pages.trained_runs import TrainedRun, trained_runs
+from report.trained_runs import TrainedRun, own_arguments, trained_runs
 
 FOLDER = "docs/environments"
 INDEX = "README.md"
@@ -93,7 +93,7 @@ def publish(places: Places) -> Published:
         figures[f"{stem}_oracle.webp"] = partial(draw_oracle, row)
         figures[f"{stem}_random.webp"] = partial(draw_random, row)
         if row.id in runs:
-            figures[f"{stem}_trained.webp"] = partial(draw_trained, row, runs[row.id].folder)
+            figures[f"{stem}_trained.webp"] = partial(draw_trained, row, runs[row.id])
     row = SUITE["Glimpse/ClutteredGlyphs-v0"]
     return Published(
         blocks={"families": families_block(), f"{LANDING}:cards": cards_block()},
@@ -170,14 +170,13 @@ def make_pages(runs: Mapping[str, TrainedRun]) -> dict[str, str]:
 
 def _inspect(row: Row) -> Environment:
     task = load_task(row.task)
-    defaults = {name: one.default for name, one in task.parameters(row.kwargs).items()}
     with closing(gymnasium.make_vec(row.id, num_envs=1)) as made:
         env = made.unwrapped
         assert isinstance(env, GlimpseVectorEnv)
         return Environment(
             row=row,
             docstring=read_task_docstring(task, row.kwargs),
-            arguments=defaults | row.kwargs,
+            arguments=own_arguments(row),
             action_space=env.task.action_space,
             observation_space=env.task.observation_space,
             described=describe(env),

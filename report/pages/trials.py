@@ -5,7 +5,7 @@ They are drawn from `results/benchmarks/trials.json` and, of trials whose code w
 """
 
 import json
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 from report.markdown import short_revision, table
@@ -39,8 +39,9 @@ def _block(record: dict[str, Any]) -> str:
     about = (
         f"{len(rows)} trials of {record['minutes']:g} core-minutes each on "
         f"`{record['env_id']}`, seed {record['seed']}, error on "
-        f"{record['validation_episodes']:,} validation scenes; differences below a percentage "
-        f"point are noise ({record['hardware']}, revision {revisions})."
+        f"{record['validation_episodes']:,} validation scenes; of these single runs, "
+        f"differences below a percentage point are noise ({record['hardware']}, revision "
+        f"{revisions})."
     )
     heads = ("settings", "episodes", "error", "")
     return "\n\n".join([about, table(heads, rows), *_longer(record)])
@@ -53,7 +54,7 @@ def _ram(record: dict[str, Any]) -> float | None:
 
 
 def _longer(record: dict[str, Any]) -> list[str]:
-    """The preset's seeds in words, where there are some, and its rivals' in a table."""
+    """The preset's seeds in words, where there are some, and beside its rivals' in a table."""
     sentences = []
     for one in record.get("preset", ()):
         sentences.append(
@@ -65,13 +66,13 @@ def _longer(record: dict[str, Any]) -> list[str]:
     sentences.append(f"RAM's test error is {_ram(record):g} %.")
     text = [" ".join(sentences)]
     if record.get("rivals"):
-        ran = [*record["rivals"], {"settings": "the preset", **record["preset"][-1]}]
         rows = []
-        for one in ran:
+        for one in [*record["rivals"], {"settings": "the preset", **record["preset"][-1]}]:
             errors = one["errors"]
-            shown = (f"{one['minutes']:g}", _listed(errors), f"{mean(errors):.2%}")
+            shown = (f"{one['minutes']:g}", _listed(errors), f"{median(errors):.2%}")
             rows.append((one["settings"], *shown))
-        text.append(table(("settings", "core-minutes", "error by seed", "mean"), rows))
+        heads = ("settings", "core-minutes", "error by seed", "median")
+        text += ["Beside other settings, with the same seeds (no claim):", table(heads, rows)]
     return text
 
 

@@ -320,3 +320,5 @@ def test_one_length_is_scored_where_it_is_asked_for(tmp_path: Path) -> None:
     run = trained(Reinforce, config, tmp_path)
     (score,) = score_run(run, episodes=20, length=5)
     assert score.env_kwargs["length"] == 5
+    (score,) = score_run(run, episodes=20, min_length=2)
+    assert (score.env_kwargs["min_length"], score.env_kwargs["length"]) == (2, 2)

@@ -9,7 +9,9 @@ import cv2
 import numpy as np
 import pytest
 
+from agents.algorithms.reinforce import Reinforce
 from agents.demo import DemoConfig, run_demo
+from agents.evaluate import main
 from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from agents.training.precision import fastest_precision
@@ -18,6 +20,8 @@ from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.rendering.frame import layout_of
 from tests.support.episodes import CENTRED, CLUTTERED, make_single
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
 
 
 def count_frames(film: Path) -> int:
@@ -47,6 +51,16 @@ def test_a_film_has_a_frame_a_glimpse_and_a_sheet_a_cell_a_scene(tmp_path: Path)
     assert picture is not None
     height, width = scanpaths[0].shape[:2]
     assert picture.shape == (2 * (height + 12) + 12, 6 * (width + 12) + 12, 3)
+
+
+@pytest.mark.learning
+def test_a_run_is_filmed_with_the_arguments_that_are_asked_for(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(env_kwargs={"budget": 3}), tmp_path / "run")
+    for changes, glimpses in (([], 3), (["--env-kwargs", "budget=5"], 5)):
+        film = tmp_path / f"{glimpses}.mp4"
+        options = ["--episodes", "1", "--film", str(film), "--film-episodes", "2"]
+        main([str(run.folder), *options, *changes])
+        assert count_frames(film) == 2 * (glimpses + 3)
 
 
 def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path) -> None:

@@ -29,14 +29,19 @@ def test_what_is_tried_is_recorded_and_what_is_trained_is_kept(
         (0.005, len(trials.SEEDS)),
         (0.02, len(trials.SEEDS)),
     ]
-    assert [(one["settings"], len(one["errors"])) for one in first["rivals"]] == [
-        (name, len(trials.SEEDS)) for name in rivals
+    assert [(one["settings"], one["minutes"], len(one["errors"])) for one in first["rivals"]] == [
+        (name, 0.02, len(trials.SEEDS)) for name in rivals
     ]
+    for name, changes in rivals.items():
+        folder = tmp_path / "runs" / f"{trials.folder_name(name)}-0.02-minutes-seed0"
+        trained = json.loads((folder / "config.json").read_text())["config"]
+        assert trained["weight_decay"] == changes["weight_decay"]
     trials.main(arguments)
     assert json.loads((tmp_path / "trials.json").read_text()) == first
 
 
 def test_settings_have_folders_of_their_own() -> None:
-    assert len({trials.folder_name(settings) for settings in trials.TRIALS}) == len(trials.TRIALS)
+    for tried in (trials.TRIALS, ["preset", *trials.RIVALS]):
+        assert len({trials.folder_name(settings) for settings in tried}) == len(tried)
     name = trials.folder_name("looks at cells; Adam, batch 128, rate 0.001")
     assert name == "looks-at-cells-adam-batch-128-rate-0.001"

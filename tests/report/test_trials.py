@@ -37,11 +37,11 @@ def test_longer_runs_stand_beside_the_papers_error(tmp_path: Path) -> None:
 
 
 def test_the_presets_rivals_stand_beside_it(tmp_path: Path) -> None:
-    rival = {"settings": "no weight decay", "minutes": 15.0, "errors": [0.06, 0.02]}
-    preset = [{"minutes": minutes, "errors": [0.01, 0.02]} for minutes in (4.0, 15.0)]
+    rival = {"settings": "no weight decay", "minutes": 15.0, "errors": [0.06, 0.02, 0.03]}
+    preset = [{"minutes": minutes, "errors": [0.01, 0.03, 0.02]} for minutes in (4.0, 15.0)]
     text = block(tmp_path, preset=preset, rivals=[rival])
-    assert "| no weight decay | 15 | 6.00%, 2.00% | 4.00% |" in text
-    assert "| the preset | 15 | 1.00%, 2.00% | 1.50% |" in text
+    assert "| no weight decay | 15 | 6.00%, 2.00%, 3.00% | 3.00% |" in text
+    assert "| the preset | 15 | 1.00%, 3.00%, 2.00% | 2.00% |" in text
 
 
 def test_earlier_trials_stand_below(tmp_path: Path) -> None:

@@ -107,8 +107,10 @@ def test_longer_chains_have_the_same_spaces() -> None:
 
 
 def test_hops_that_cannot_be_shown_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"length=65536 must be below 65,536"):
+    with pytest.raises(ValueError, match=r"length=65536 must be at most 65,535"):
         make_vector(CHASE, 1, length=65_536)
+    observation, _ = make_vector(CHASE, 1, min_length=65_535, length=65_535).reset(seed=0)
+    assert addresses_in(observation["query"]) == [65_535]
 
 
 def test_a_table_of_a_million_cells_is_dealt_at_once_and_solved() -> None:

@@ -42,8 +42,8 @@ class PointerChase(Table):
     `Dict` of float32 in [0, 1]: `glimpse` (b + V + 1,), the bits of the address that the cell in
     view holds, then its value, one-hot, with index 0 for an empty cell. `query` (16,), the bits of
     the hops k of this episode, least significant first. `location` (b,), the bits of the address
-    of the cell in view. `remaining` (1,): glimpses left / budget. No size depends on `length`: what
-    was trained on short chains can be played on longer ones.
+    of the cell in view. `remaining` (1,): glimpses left / budget. No size depends on `length`, so
+    that what was trained on short chains may be played on longer ones.
     With `view="full"` `scene` (N, b + V + 1), all cells as `glimpse` shows one, and `query`
     (16 + b,), the bits of the hops and those of the address where the chase starts.
 
@@ -107,8 +107,9 @@ class PointerChase(Table):
         arguments = TableArguments(
             cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost, 0
         )
-        if length >= 1 << _HOP_BITS:
-            raise ValueError(f"length={length} must be below 65,536: hops are shown by 16 bits")
+        most = (1 << _HOP_BITS) - 1
+        if length > most:
+            raise ValueError(f"length={length} must be at most {most:,}, in {_HOP_BITS} bits")
         super().__init__(arguments)
 
     @property
@@ -169,19 +170,17 @@ class PointerChase(Table):
     def _show(self, rows: Rows) -> Arrays:
         groups = rows // self._copies
         glimpse = self._contents(groups, self._heads[rows])
-        return {"glimpse": glimpse, "query": self._hops(groups, 0)}
+        return {"glimpse": glimpse, "query": self._hops(groups)}
 
-    def _hops(self, groups: Rows, more: int) -> Float32s:
-        """Return the hops of `groups` (m,) in bits, and `more` zeros, (m, 16 + more)."""
-        query = np.zeros((len(groups), _HOP_BITS + more), np.float32)
-        fill_bits(self._lengths[groups], query, 0, _HOP_BITS)
-        return query
+    def _hops(self, groups: Rows) -> Float32s:
+        """Return the hops of `groups` (m,) in bits, (m, 16)."""
+        return _bits(self._lengths[groups], _HOP_BITS)
 
     def _show_whole(self, groups: Rows) -> Arrays:
         every = np.repeat(groups, self.cells)
         addresses = np.tile(np.arange(self.cells), len(groups))
-        query = self._hops(groups, self.address_bits)
-        fill_bits(self._starts[groups], query, _HOP_BITS, self.address_bits)
+        starts = _bits(self._starts[groups], self.address_bits)
+        query = np.concatenate([self._hops(groups), starts], axis=1)
         scene = self._contents(every, addresses).reshape(len(groups), self.cells, -1)
         return {"scene": scene, "query": query}
 
@@ -204,3 +203,10 @@ class PointerChase(Table):
     def _query_text(self, row: int) -> str:
         group = row // self._copies
         return f"{self._lengths[group]} hops from {self._starts[group]}"
+
+
+def _bits(numbers: Ints, b: int) -> Float32s:
+    """Return the b bits of `numbers` (m,), least significant first, (m, b)."""
+    bits = np.empty((len(numbers), b), np.float32)
+    fill_bits(numbers, bits, 0, b)
+    return bits

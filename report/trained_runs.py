@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glimpse_envs.suite import SUITE
+from glimpse_envs.episodes.lookup import load_task
+from glimpse_envs.suite import SUITE, Row
+from report.markdown import listed, setting
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,9 @@ class TrainedRun:
     @property
     def caption(self) -> str:
         """What a film of it shows."""
-        changes = [f"{name.replace('_', ' ')} {value}" for name, value in self.changes.items()]
-        return "A trained agent" + (f", with {' and '.join(changes)}" if changes else "")
+        if not self.changes:
+            return "A trained agent"
+        return f"An agent trained with {listed([setting(*one) for one in self.changes.items()])}"
 
 
 def trained_runs(results: Path) -> dict[str, TrainedRun]:
@@ -32,8 +35,15 @@ def trained_runs(results: Path) -> dict[str, TrainedRun]:
         row = SUITE.get(trained["env_id"])
         if row is None:
             continue
+        own = own_arguments(row)
         given = trained["env_kwargs"].items()
-        changes = {name: value for name, value in given if row.kwargs.get(name) != value}
+        changes = {name: value for name, value in given if own.get(name) != value}
         if row.id not in found or (found[row.id].changes and not changes):
             found[row.id] = TrainedRun(config.parent, changes)
     return found
+
+
+def own_arguments(row: Row) -> dict[str, Any]:
+    """All arguments of a row's task, name -> value, whether the suite's or the default."""
+    parameters = load_task(row.task).parameters(row.kwargs)
+    return {name: one.default for name, one in parameters.items()} | row.kwargs
