@@ -47,10 +47,8 @@ _TABLES: dict[str, Any] = {
     "env_id": "Glimpse/AssociativeRecall-v0",
     "minutes": 8.0,
     "validate_every": 100,
-    "optimizer": "muon",
     "batch_size": 512,
     "curriculum": "threshold",
-    "learning_rate": 4e-3,
     "entropy_weight": 0.002,
     "network": _MEMORY_NETWORK,
 }
@@ -108,12 +106,7 @@ _GAMES: dict[str, Any] = {
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
-    # Without a discount a late answer is worth as much as an early one, and the likeliest looks,
-    # which evaluation takes, may come back to the same cells until the budget is spent.
-    "tables": (
-        ActorCriticConfig(**_TABLES, gae_lambda=1.0, discount=0.95),
-        ReinforceConfig(**_TABLES),
-    ),
+    "tables": (ActorCriticConfig(**_TABLES, gae_lambda=1.0), ReinforceConfig(**_TABLES)),
     "worlds": (ActorCriticConfig(**_WORLDS),),
     "games": (ActorCriticConfig(**_GAMES),),
 }

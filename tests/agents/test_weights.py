@@ -20,14 +20,14 @@ SCENES = 2000
 def test_weights_answer_as_their_record(folder: Path) -> None:
     run = open_run(folder)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 3e6
-    (record,) = [
-        record
+    made = (run.config["config"], run.config["config"]["seed"], run.config["revision"])
+    (headline,) = [
+        record.headline
         for records in (RESULTS, *RESULTS.iterdir())
         if records.is_dir()
         for record in read_records(records)[0]
-        if (record.config, record.seed) == (run.config["config"], run.config["seed"])
+        if (record.config, record.seed, record.revision) == made
     ]
-    headline = record.headline
     scenes = min(SCENES, headline.episodes)
     level = {} if headline.level is None else at_level(headline.level)
     try:
