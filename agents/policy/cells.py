@@ -124,9 +124,9 @@ class CellsHead(Head):
 def make_cells_head(
     space: spaces.Dict, view: PictureView | None, config: NetworkConfig, units: int
 ) -> CellsHead | None:
-    """The head where observations of `space` show one glimpse of square windows and a look is a
-    place; else None."""
-    if view is None or view.look != "continuous" or not view.window_sides:
+    """The head where observations of `space` show one glimpse of square windows, of two scales or
+    more, and a look is a place; else None."""
+    if view is None or view.look != "continuous" or len(view.window_sides) < 2:
         return None
     glimpse = (len(view.window_sides) * view.scene_shape[0], view.glimpse_size, view.glimpse_size)
     shown = "glimpse" in space.spaces and space["glimpse"].shape == glimpse

@@ -145,6 +145,7 @@ def test_who_watches_sees_each_place_and_its_chance() -> None:
         (TRANSLATED, {"look": "tiles"}),
         (TRANSLATED, {"look": "relative"}),
         (TRANSLATED, {"history": True}),
+        (TRANSLATED, {"scales": 1}),
         ("Glimpse/Copy-v0", {}),
     ],
 )
