@@ -19,6 +19,7 @@ from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -110,7 +111,7 @@ def _film(
 ) -> list[Frames]:
     policy, kwargs = policy_of(run, "learned", **changes)
     levels = trained_levels(run)
-    if levels is not None and not changes.keys() & {"length", "min_length"}:
+    if levels is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
         kwargs = {**kwargs, "min_length": levels[1]}
     env_id = run.config["config"]["env_id"]
     films, _ = film_episodes(

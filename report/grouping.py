@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import digest, settings_of_all
@@ -30,9 +31,6 @@ NEUTRAL_KWARGS = frozenset(
     }
 )
 """Arguments that change how an agent is trained or dealt scenes, not what the task is."""
-
-LEVEL_KWARGS = frozenset({"length", "min_length"})
-"""Arguments that say in which levels a task is learned, not what it asks."""
 
 # Entries of a config that stand in the record, too.
 _RECORDED = frozenset({"env_id", "answer_by", "curriculum", "length"})
@@ -125,7 +123,7 @@ def _row(record: Record) -> str:
 def _asked(record: Record) -> str:
     task = task_class_of(record.env_id) if record.env_id in SUITE else None
     seen = frozenset() if task is None else task.view_arguments
-    neutral = NEUTRAL_KWARGS | LEVEL_KWARGS | seen
+    neutral = NEUTRAL_KWARGS | {*LEVEL_ARGUMENTS} | seen
     asked = {k: v for k, v in record.env_kwargs.items() if k not in neutral}
     return json.dumps([record.env_id, asked], sort_keys=True)
 

@@ -11,6 +11,7 @@ from agents.scoring.costs import Costs, measure_costs
 from agents.scoring.run_scores import policy_of, trained_levels
 from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
@@ -129,7 +130,7 @@ def _trained_kwargs(
     kwargs = dict(evaluation.env_kwargs)
     kwargs.pop("view", None)
     if has_level:
-        for name in ("length", "min_length"):
+        for name in LEVEL_ARGUMENTS:
             kwargs.pop(name)
             if name in trained:
                 kwargs[name] = trained[name]

@@ -11,6 +11,7 @@ import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Watcher, evaluate
@@ -112,7 +113,7 @@ def score_run(
         ValueError: an option does not fit.
     """
     levels = trained_levels(run)
-    if levels is None or options.keys() & {"length", "min_length"}:
+    if levels is None or options.keys() & set(LEVEL_ARGUMENTS):
         return [evaluate_run(run, split=split, episodes=episodes, **options)]
     episodes = episodes or EPISODES_PER_LEVEL
     found = []

@@ -13,6 +13,8 @@ import numpy as np
 from glimpse_envs.core.arguments import check_integers, is_number, shown
 from glimpse_envs.core.arrays import Bools, Ints, Words
 
+LEVEL_ARGUMENTS = ("length", "min_length")
+"""Arguments of a task with levels that say which ones are dealt, the greatest and the least."""
 WORDS = 3
 """Random words for each level drawn: for a mixture's part, the level, and the excess over C."""
 

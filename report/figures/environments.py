@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glimpse_envs.core.boxes import box_in_turn
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.rendering import draw_frame, write_film, write_png
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.sources import SOURCES, SourceError
@@ -31,7 +32,6 @@ LAST = 3
 """More times that a film's last frame is shown."""
 SCENE = 0
 """Of the test split: the one that all films of an environment show."""
-LENGTHS = ("min_length", "length")
 LOOKS = 4
 """In a picture."""
 MOST_RANDOM = 16
@@ -117,7 +117,7 @@ def _evaluate(row: Row, run: TrainedRun, path: Path) -> None:
     """The agents are above the reports: a command of theirs is called, and not imported."""
     own = own_arguments(row)
     # Without lengths of its own the command would play the longest alone.
-    names = dict.fromkeys([*run.changes, *LENGTHS])
+    names = dict.fromkeys([*run.changes, *LEVEL_ARGUMENTS])
     given = [f"{name}={own[name]}" for name in names if name in own]
     one = ("--episodes", "1", "--film-episodes", "1", "--film-height", str(FILM_HEIGHT))
     played = ("--env-kwargs", *given) if given else ()
