@@ -15,6 +15,7 @@ from agents.policy.cells import make_cells_head
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork, context_shape
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
+from agents.policy.inhibition import InhibitionOfReturn, make_inhibition
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
 from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
@@ -95,6 +96,9 @@ class GlimpsePolicy(nn.Module, Policy):
             component = components[name]
             bits = isinstance(component.space, spaces.MultiBinary)
             self.repeaters[name] = Repeater(units, component.repeats, bits)
+        self.inhibition: InhibitionOfReturn | None = None
+        if config.inhibition_of_return:
+            self.inhibition = make_inhibition(observation_space, components, view, units)
         self.baseline = nn.Sequential(
             nn.Linear(units, config.head_units),
             nn.ReLU(),
@@ -103,8 +107,10 @@ class GlimpsePolicy(nn.Module, Policy):
         self.generator = torch.Generator().manual_seed(0)
 
     def initial_state(self, rows: int) -> State:
-        """The memory (B, units), ... before the first glimpse."""
-        return self.core.initial_state(rows)
+        """The memory (B, units), ... before the first glimpse; with inhibition of return the visits
+        (B, n) come last."""
+        state = self.core.initial_state(rows)
+        return state if self.inhibition is None else (*state, self.inhibition.no_visits(rows))
 
     def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
         """The observation on the parameters' device and of their dtype."""
@@ -114,6 +120,10 @@ class GlimpsePolicy(nn.Module, Policy):
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
         seen = self.glimpse_network(observation)
+        visits: State = ()
+        if self.inhibition is not None:
+            visits = (self.inhibition.counted(state[-1], observation),)
+            state = state[:-1]
         if self.has_context and isinstance(self.core, DRAMCore):
             state = self.core.with_context(state, observation["context"])
         state = self.core(seen, state)
@@ -129,9 +139,13 @@ class GlimpsePolicy(nn.Module, Policy):
             repeated = None
             if name in self.repeaters:
                 repeated = self.repeaters[name](known, observation)
+            if name == "look" and self.inhibition is not None:
+                inhibited = self.inhibition(known, *visits)
+                repeated = inhibited if repeated is None else repeated + inhibited
             heads[name] = head(known, observation, repeated)
         value = self.baseline(apart)[:, 0]
-        return Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32))), state
+        decision = Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32)))
+        return decision, (*state, *visits)
 
     def set_look_std(self, std: float) -> None:
         """Set the standard deviation of continuous looks, for schedules."""

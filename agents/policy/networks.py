@@ -68,6 +68,10 @@ class NetworkConfig:
     direct_access: Literal["symbols", "all"] | None = None
     """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
     repeat the symbols that are read; all: the addresses too."""
+    inhibition_of_return: bool = False
+    """Weigh each place to look at by how often it has been looked at in the episode, by weights
+    that the network works out and that begin as an inhibition of return (Itti, Koch & Niebur 1998).
+    Only for looks at addresses of tables and at tiles."""
 
 
 class NetworkOptions(NetworkConfig):
@@ -86,16 +90,18 @@ class NetworkOptions(NetworkConfig):
     "answer_in_view",
     "class_scales",
     "direct_access",
+    "inhibition_of_return",
 )
 class TileNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""
 
 
 def core_name(config: NetworkConfig) -> str:
-    """The name of the core, and of the heads' direct access, in tables."""
+    """The name of the core, of the heads' direct access and of inhibition of return, in tables."""
     name = "rnn" if config.core == "rnn" else config.core.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
-    return name + direct[config.direct_access]
+    inhibition = ", inhibition of return" if config.inhibition_of_return else ""
+    return name + direct[config.direct_access] + inhibition
 
 
 def check_network(config: NetworkConfig) -> None:

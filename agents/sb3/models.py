@@ -39,6 +39,7 @@ Config = TypeVar("Config", bound="SB3Config")
     "answer_in_view",
     "class_scales",
     "direct_access",
+    "inhibition_of_return",
 )
 class SB3NetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""

@@ -39,6 +39,7 @@ from glimpse_envs.task import Component
     "answer_in_view",
     "class_scales",
     "direct_access",
+    "inhibition_of_return",
 )
 class ReaderNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks, as for agents."""

@@ -76,6 +76,8 @@ _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
 _DIRECT_TO_ALL = replace(_TABLE_NETWORK, direct_access="all")
 _DIRECT_TO_VALUES = replace(_TABLE_NETWORK, direct_access="symbols")
+# The answer is read where it is seen: the LSTM could remember six pairs itself.
+_RETURNING = replace(_TABLE_NETWORK, answer_in_view=True, inhibition_of_return=True)
 _IN_VIEW = (
     "which symbol is put out is worked out from the encoded glimpse alone (answer_in_view); the "
     "LSTM decides whether, and where to look"
@@ -112,15 +114,15 @@ MEMORY = Table(
         # Agents.
         _by_preset(
             "associative-recall-a2c", "AssociativeRecall", "tables", "actor_critic",
-            _SOON, 6,
+            {**_SOON, "network": _RETURNING}, 6, _IN_VIEW,
         ),
         _by_preset(
             "associative-recall-12-a2c", "AssociativeRecall", "tables", "actor_critic",
-            _SOON, 6, cells=16, length=12,
+            {**_SOON, "network": _RETURNING}, 6, _IN_VIEW, cells=16, length=12,
         ),
         _by_preset(
             "dictionary-lookup-a2c", "DictionaryLookup", "tables", "actor_critic",
-            _MUON, 6, "trained by Muon",
+            {**_SOON, "network": _RETURNING, "stop_at": 0.998}, 6, _IN_VIEW,
         ),
         _by_preset(
             "pointer-chase-a2c", "PointerChase", "tables", "actor_critic",

@@ -91,24 +91,31 @@ class Numbered(GlimpsePolicy):
         return super().forward({k: v for k, v in observation.items() if k != "row"}, state)
 
 
-def numbered(env: GlimpseVectorEnv) -> Numbered:
+def numbered(env: GlimpseVectorEnv, **network: Any) -> Numbered:
     torch.manual_seed(0)
     made = Numbered(
         env.task.observation_space,
         env.task.components,
-        tiny_network(direct_access="all"),
+        tiny_network(direct_access="all", **network),
     )
     return made.double()
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_rows_that_are_dropped_are_those_that_have_ended(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "network"),
+    [(name, {}) for name in TASKS] + [("recall", {"inhibition_of_return": True})],
+)
+def test_rows_that_are_dropped_are_those_that_have_ended(
+    name: str, network: dict[str, Any]
+) -> None:
     trajectories: list[Trajectory] = []
     asked: list[list[int]] = [[], []]
     for drop_ended in (False, True):
         env = make_env(name)
         choose = forced(plan_of(env), asked[drop_ended])
-        trajectories.append(play_episodes(env, numbered(env), choose, drop_ended=drop_ended))
+        trajectories.append(
+            play_episodes(env, numbered(env, **network), choose, drop_ended=drop_ended)
+        )
     whole, dropped = trajectories
     assert set(asked[False]) == {ROWS}
     assert min(asked[True]) < ROWS / 2, "many have ended"

@@ -1,0 +1,137 @@
+"""Inhibition of return counts where a glimpse was taken, avoids it at first, and can be learned."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from agents.policy.distributions import Categorical, Distribution
+from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.inhibition import COUNTED, FIRST_STRENGTH
+from agents.presets import PRESETS
+from agents.train import ALGORITHMS
+from benchmarks.whole_runs import train_to_end
+from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.episodes.description import describe
+from tests.support.episodes import CLUTTERED, make_vector
+from tests.support.tiny import tiny_network
+
+ROWS, VALIDATED = 6, "validation/success"
+RECALL, LOOKUP = "Glimpse/AssociativeRecall-v0", "Glimpse/DictionaryLookup-v0"
+PLACES: dict[str, tuple[str, dict[str, Any]]] = {
+    "addresses": (LOOKUP, {"cells": 7, "min_length": 5, "length": 5}),
+    "tiles": (CLUTTERED, {"look": "tiles", "budget": 9}),
+}
+ELSEWHERE: dict[str, tuple[str, dict[str, Any], str]] = {
+    "places": (CLUTTERED, {}, "True counts .*a look is Box"),
+    "bits": (LOOKUP, {"look": "bits"}, "True counts .*a look is MultiBinary"),
+    "full view": (LOOKUP, {"view": "full"}, "True counts .*nothing is looked at"),
+    "tape": ("Glimpse/Copy-v0", {}, "True needs .* its shape is None"),
+}
+
+
+def make_policy(env: GlimpseVectorEnv, **network: Any) -> GlimpsePolicy:
+    torch.manual_seed(0)
+    config = tiny_network(inhibition_of_return=True, **network)
+    return policy_maker(config)(describe(env))
+
+
+def looks_of(env: GlimpseVectorEnv, rng: np.random.Generator) -> dict[str, Any]:
+    """Random looks and no answer."""
+    n = int(env.task.components["look"].space.n)  # type: ignore[attr-defined]
+    action = {name: np.zeros(ROWS, np.int64) for name in env.task.components}
+    return action | {"look": rng.integers(n, size=ROWS)}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("core", ["lstm", "dram"])
+def test_visits_are_those_of_the_episode(name: str, core: str) -> None:
+    env_id, env_kwargs = PLACES[name]
+    env = make_vector(env_id, ROWS, **env_kwargs)
+    policy, rng = make_policy(env, core=core), np.random.default_rng(0)
+    n = int(env.task.components["look"].space.n)  # type: ignore[attr-defined]
+    seen, _ = env.reset(seed=1)
+    _, state = policy.predict(seen)
+    expected = state[-1].clone()
+    assert expected.shape == (ROWS, n)
+    assert torch.equal(expected.sum(dim=1), torch.ones(ROWS)), "the first glimpse counts"
+    for _ in range(4):
+        action = looks_of(env, rng)
+        seen, _, terminated, _, _ = env.step(action)
+        assert not terminated.any()
+        _, state = policy.predict(seen, state)
+        expected += F.one_hot(torch.as_tensor(action["look"]), n)
+        assert torch.equal(state[-1], expected)
+    _, state = policy.predict(seen, state, np.arange(ROWS) < 2)
+    assert torch.equal(state[-1].sum(dim=1)[:2], torch.ones(2)), "a new episode starts from none"
+
+
+def test_what_was_least_visited_is_preferred_at_first() -> None:
+    env = make_vector(LOOKUP, ROWS, cells=7, length=5)
+    policy, plain = make_policy(env), policy_maker(tiny_network())(describe(env))
+    inhibition = policy.inhibition
+    assert inhibition is not None
+    with torch.no_grad():
+        inhibition.weights.weight.zero_()
+    shared = {k: v for k, v in policy.state_dict().items() if not k.startswith("inhibition")}
+    plain.load_state_dict(shared)
+    tensors = policy.as_tensors(env.reset(seed=1)[0])
+    core, cell = plain.initial_state(ROWS)
+    inhibited, (*_, visits) = policy(tensors, (core, cell, torch.arange(7.0).expand(ROWS, 7)))
+    usual, _ = plain(tensors, (core, cell))
+    added = _logits(inhibited.heads["look"]) - _logits(usual.heads["look"])
+
+    bias = inhibition.weights.bias.detach()
+    assert (bias.diff() < -FIRST_STRENGTH / 2).all()
+    torch.testing.assert_close(added, bias[visits.clamp(max=COUNTED).long()])
+
+
+def _logits(head: Distribution) -> Tensor:
+    assert isinstance(head, Categorical)
+    return head.logits
+
+
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_looks_of_other_kinds_are_refused(case: str) -> None:
+    env_id, env_kwargs, found = ELSEWHERE[case]
+    env = make_vector(env_id, ROWS, **env_kwargs)
+    with pytest.raises(ValueError, match=f"inhibition_of_return={found}"):
+        make_policy(env)
+
+
+def test_a_location_that_shows_no_address_is_refused() -> None:
+    env = gym.make(LOOKUP)
+    description = describe(env)
+    parts = dict(description.observation_space.spaces)
+    parts["location"] = gym.spaces.Box(0.0, 1.0, (2,), np.float32)
+    other = replace(description, observation_space=gym.spaces.Dict(parts))
+    with pytest.raises(ValueError, match=r"in 4 numbers; its shape is \(2,\)"):
+        policy_maker(tiny_network(inhibition_of_return=True))(other)
+
+
+@pytest.mark.learning
+def test_pairs_are_soon_stored_apart_and_found_again(tmp_path: Path) -> None:
+    """Without inhibition of return a third is solved after as many episodes."""
+    preset: Any = PRESETS["tables"][0]
+    network = replace(preset.network, inhibition_of_return=True, answer_in_view=True)
+    config = replace(
+        preset,
+        env_id=RECALL,
+        optimizer="muon",
+        learning_rate=4e-3,
+        discount=0.95,
+        minutes=None,
+        episodes=600_000,
+        validate_every=25,
+        network=network,
+    )
+    run = train_to_end(ALGORITHMS["actor_critic"], config, tmp_path / "run")
+    solved = [line[VALIDATED] for line in run.read_metrics() if VALIDATED in line]
+    assert solved[-1] >= 0.99
+    assert run.load_checkpoint()[1]["episodes"] < 200_000, "the training ends where it is solved"
