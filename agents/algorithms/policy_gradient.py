@@ -110,6 +110,8 @@ class PolicyGradientLearner(GradientLearner):
         for part, head in self.policy.heads.items():
             if part != "look" or gaze == "learned":
                 name += _KINDS.get(type(head), "")
+        if self.policy.inhibition is not None and gaze == "learned":
+            name += ", inhibition of return"
         learns_from = self.config.answer_by
         if self.config.env_kwargs.get("view") == "full":
             return Model(name, "everything", learns_from, "none", gaze)

@@ -64,33 +64,22 @@ def make_inhibition(
     components: Mapping[str, Component],
     view: PictureView | None,
     units: int,
-) -> InhibitionOfReturn:
+) -> InhibitionOfReturn | None:
     """Inhibition of return where a look is a choice among tiles, or among addresses of which
-    `location` shows the bits.
+    `location` shows the bits; else None.
 
     Args:
         space: of the observations of a single row.
         components: the parts of the action.
         view: of the picture, if there is one.
         units: of what the head sees.
-
-    Raises:
-        ValueError: a look is no such choice, or there is none.
     """
     look = components.get("look")
     if look is None or not isinstance(look.space, spaces.Discrete):
-        found = "nothing is looked at" if look is None else f"a look is {look.space}"
-        raise ValueError(
-            "inhibition_of_return=True counts looks at addresses of a table or at tiles, one "
-            f"choice each; here {found}: leave it False"
-        )
+        return None
     addresses = np.arange(look.space.n)[:, None]
     bits = (addresses >> np.arange(int(look.space.n - 1).bit_length())) & 1
     locations: NDArray = bits if view is None else view.tile_locations
-    shape = space["location"].shape if "location" in space.spaces else None
-    if shape != locations.shape[1:]:
-        raise ValueError(
-            "inhibition_of_return=True needs observation['location'] to show the place of the look "
-            f"in {locations.shape[1]} numbers; its shape is {shape}: leave it False"
-        )
+    if "location" not in space.spaces or space["location"].shape != locations.shape[1:]:
+        return None
     return InhibitionOfReturn(units, torch.as_tensor(locations, dtype=torch.get_default_dtype()))

@@ -71,7 +71,8 @@ class NetworkConfig:
     inhibition_of_return: bool = False
     """Weigh each place to look at by how often it has been looked at in the episode, by weights
     that the network works out and that begin as an inhibition of return (Itti, Koch & Niebur 1998).
-    Only for looks at addresses of tables and at tiles."""
+    Places are addresses of tables, or tiles; other looks, and addresses chosen bit by bit, have
+    none of it."""
 
 
 class NetworkOptions(NetworkConfig):
@@ -97,11 +98,10 @@ class TileNetworkOptions(NetworkOptions):
 
 
 def core_name(config: NetworkConfig) -> str:
-    """The name of the core, of the heads' direct access and of inhibition of return, in tables."""
+    """The name of the core, and of the heads' direct access, in tables."""
     name = "rnn" if config.core == "rnn" else config.core.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
-    inhibition = ", inhibition of return" if config.inhibition_of_return else ""
-    return name + direct[config.direct_access] + inhibition
+    return name + direct[config.direct_access]
 
 
 def check_network(config: NetworkConfig) -> None:

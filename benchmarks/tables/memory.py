@@ -69,15 +69,10 @@ _DIRECT = replace(_NETWORK, direct_access="symbols")
 _OPEN = replace(_NETWORK, answer_in_view=False)  # a sum is not in view
 _WITHOUT = "Full-view-LSTM-without-memory"
 _MUON: dict[str, Any] = {"optimizer": "muon", "learning_rate": 4e-3}
-# Without a discount a late answer is worth as much as an early one, and the likeliest looks, which
-# evaluation takes, may come back to the same cells until the budget is spent.
-_SOON: dict[str, Any] = {**_MUON, "discount": 0.95}
 _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
 _DIRECT_TO_ALL = replace(_TABLE_NETWORK, direct_access="all")
 _DIRECT_TO_VALUES = replace(_TABLE_NETWORK, direct_access="symbols")
-# The answer is read where it is seen: the LSTM could remember six pairs itself.
-_RETURNING = replace(_TABLE_NETWORK, answer_in_view=True, inhibition_of_return=True)
 _IN_VIEW = (
     "which symbol is put out is worked out from the encoded glimpse alone (answer_in_view); the "
     "LSTM decides whether, and where to look"
@@ -113,36 +108,34 @@ MEMORY = Table(
         _by_preset("priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", priority=5),
         # Agents.
         _by_preset(
-            "associative-recall-a2c", "AssociativeRecall", "tables", "actor_critic",
-            {**_SOON, "network": _RETURNING}, 6, _IN_VIEW,
+            "associative-recall-a2c", "AssociativeRecall", "tables", "actor_critic", None, 6,
+            _IN_VIEW,
         ),
         _by_preset(
-            "associative-recall-12-a2c", "AssociativeRecall", "tables", "actor_critic",
-            {**_SOON, "network": _RETURNING}, 6, _IN_VIEW, cells=16, length=12,
+            "associative-recall-12-a2c", "AssociativeRecall", "tables", "actor_critic", None, 6,
+            _IN_VIEW, cells=16, length=12,
         ),
         _by_preset(
             "dictionary-lookup-a2c", "DictionaryLookup", "tables", "actor_critic",
-            {**_SOON, "network": _RETURNING, "stop_at": 0.998}, 6, _IN_VIEW,
+            {"stop_at": 0.995}, 6, _IN_VIEW,
         ),
         _by_preset(
             "pointer-chase-a2c", "PointerChase", "tables", "actor_critic",
-            {**_SOON, "network": _DIRECT_TO_ALL}, 6, _REPEATED,
+            {"network": _DIRECT_TO_ALL}, 6, _REPEATED,
         ),
         _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",
-            {**_SOON, "network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6,
-            f"{_REPEATED}; {_CHAINS}",
+            {"network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6, f"{_REPEATED}; {_CHAINS}",
             **_CHAIN,
         ),
         _by_preset(
             "pointer-chase-direct", "PointerChase", "tables", "actor_critic",
-            {**_SOON, "network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6,
-            f"{_REPEATED}; {_CHAINS}",
+            {"network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6, f"{_REPEATED}; {_CHAINS}",
             values=256, **_CHAIN,
         ),
         _by_preset(
             "pointer-chase-symbols", "PointerChase", "tables", "actor_critic",
-            {**_SOON, "network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 8,
+            {"network": _DIRECT_TO_VALUES, "answer_by": "reward"}, 8,
             f"{_VALUES_REPEATED}; {_CHAINS}", values=256, **_CHAIN,
         ),
         _by_preset("copy-a2c", "Copy", "tapes", "actor_critic", None, 6, _IN_VIEW),

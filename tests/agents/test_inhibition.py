@@ -28,11 +28,11 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "addresses": (LOOKUP, {"cells": 7, "min_length": 5, "length": 5}),
     "tiles": (CLUTTERED, {"look": "tiles", "budget": 9}),
 }
-ELSEWHERE: dict[str, tuple[str, dict[str, Any], str]] = {
-    "places": (CLUTTERED, {}, "True counts .*a look is Box"),
-    "bits": (LOOKUP, {"look": "bits"}, "True counts .*a look is MultiBinary"),
-    "full view": (LOOKUP, {"view": "full"}, "True counts .*nothing is looked at"),
-    "tape": ("Glimpse/Copy-v0", {}, "True needs .* its shape is None"),
+ELSEWHERE: dict[str, tuple[str, dict[str, Any]]] = {
+    "places": (CLUTTERED, {}),
+    "bits": (LOOKUP, {"look": "bits"}),
+    "full view": (LOOKUP, {"view": "full"}),
+    "tape": ("Glimpse/Copy-v0", {}),
 }
 
 
@@ -98,39 +98,28 @@ def _logits(head: Distribution) -> Tensor:
 
 
 @pytest.mark.parametrize("case", ELSEWHERE)
-def test_looks_of_other_kinds_are_refused(case: str) -> None:
-    env_id, env_kwargs, found = ELSEWHERE[case]
+def test_looks_of_other_kinds_have_none(case: str) -> None:
+    env_id, env_kwargs = ELSEWHERE[case]
     env = make_vector(env_id, ROWS, **env_kwargs)
-    with pytest.raises(ValueError, match=f"inhibition_of_return={found}"):
-        make_policy(env)
+    policy = make_policy(env)
+    assert policy.inhibition is None
+    plain = policy_maker(tiny_network())(describe(env))
+    assert policy.state_dict().keys() == plain.state_dict().keys()
 
 
-def test_a_location_that_shows_no_address_is_refused() -> None:
-    env = gym.make(LOOKUP)
-    description = describe(env)
+def test_a_location_that_shows_no_address_has_none() -> None:
+    description = describe(gym.make(LOOKUP))
     parts = dict(description.observation_space.spaces)
     parts["location"] = gym.spaces.Box(0.0, 1.0, (2,), np.float32)
     other = replace(description, observation_space=gym.spaces.Dict(parts))
-    with pytest.raises(ValueError, match=r"in 4 numbers; its shape is \(2,\)"):
-        policy_maker(tiny_network(inhibition_of_return=True))(other)
+    assert policy_maker(tiny_network(inhibition_of_return=True))(other).inhibition is None
 
 
 @pytest.mark.learning
 def test_pairs_are_soon_stored_apart_and_found_again(tmp_path: Path) -> None:
     """Without inhibition of return a third is solved after as many episodes."""
-    preset: Any = PRESETS["tables"][0]
-    network = replace(preset.network, inhibition_of_return=True, answer_in_view=True)
-    config = replace(
-        preset,
-        env_id=RECALL,
-        optimizer="muon",
-        learning_rate=4e-3,
-        discount=0.95,
-        minutes=None,
-        episodes=600_000,
-        validate_every=25,
-        network=network,
-    )
+    preset = PRESETS["tables"][0]
+    config = replace(preset, env_id=RECALL, minutes=None, episodes=600_000, validate_every=25)
     run = train_to_end(ALGORITHMS["actor_critic"], config, tmp_path / "run")
     solved = [line[VALIDATED] for line in run.read_metrics() if VALIDATED in line]
     assert solved[-1] >= 0.99
