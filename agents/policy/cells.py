@@ -117,6 +117,8 @@ class CellsHead(Head):
         bright = F.adaptive_avg_pool2d(pictures.mean(dim=1, keepdim=True), self.blocks)
         weighted = self.brightness(core)[..., None] * bright.view(rows, scales, -1)
         logits = (self.logits(hidden) + weighted).flatten(1)
+        if repeated is not None:
+            logits = logits + repeated
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return Cells(logits, observation["location"], self.offsets)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from agents.policy.cells import make_cells_head
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork, context_shape
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
-from agents.policy.inhibition import InhibitionOfReturn, make_inhibition
+from agents.policy.inhibition import Inhibition, make_inhibition
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
 from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
@@ -96,9 +96,10 @@ class GlimpsePolicy(nn.Module, Policy):
             component = components[name]
             bits = isinstance(component.space, spaces.MultiBinary)
             self.repeaters[name] = Repeater(units, component.repeats, bits)
-        self.inhibition: InhibitionOfReturn | None = None
+        self.inhibition: Inhibition | None = None
         if config.inhibition_of_return:
-            self.inhibition = make_inhibition(observation_space, components, view, units)
+            heads: Any = dict(self.heads.items())
+            self.inhibition = make_inhibition(observation_space, components, heads, view, units)
         self.baseline = nn.Sequential(
             nn.Linear(units, config.head_units),
             nn.ReLU(),
@@ -107,8 +108,8 @@ class GlimpsePolicy(nn.Module, Policy):
         self.generator = torch.Generator().manual_seed(0)
 
     def initial_state(self, rows: int) -> State:
-        """The memory (B, units), ... before the first glimpse; with inhibition of return the visits
-        (B, n) come last."""
+        """The memory (B, units), ... before the first glimpse; with inhibition of return the
+        visits come last."""
         state = self.core.initial_state(rows)
         return state if self.inhibition is None else (*state, self.inhibition.no_visits(rows))
 
@@ -140,7 +141,7 @@ class GlimpsePolicy(nn.Module, Policy):
             if name in self.repeaters:
                 repeated = self.repeaters[name](known, observation)
             if name == "look" and self.inhibition is not None:
-                inhibited = self.inhibition(known, *visits)
+                inhibited = self.inhibition(known, *visits, observation)
                 repeated = inhibited if repeated is None else repeated + inhibited
             heads[name] = head(known, observation, repeated)
         value = self.baseline(apart)[:, 0]

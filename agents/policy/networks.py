@@ -69,10 +69,10 @@ class NetworkConfig:
     """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
     repeat the symbols that are read; all: the addresses too."""
     inhibition_of_return: bool = False
-    """Weigh each place to look at by how often it has been looked at in the episode, by weights
-    that the network works out and that begin as an inhibition of return (Itti, Koch & Niebur 1998).
-    Places are addresses of tables, or tiles; other looks, and addresses chosen bit by bit, have
-    none of it."""
+    """Show the head of looks where the episode's glimpses have been, by weights that the network
+    works out (after Itti, Koch & Niebur 1998): at addresses of tables and tiles, by number of
+    visits, beginning against those visited most; near the cells that are seen, beginning with no
+    preference. Other looks, and addresses chosen bit by bit, have none of it."""
 
 
 class NetworkOptions(NetworkConfig):

@@ -11,9 +11,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from agents.policy.cells import CellsHead
 from agents.policy.distributions import Categorical, Distribution
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
-from agents.policy.inhibition import COUNTED, FIRST_STRENGTH
+from agents.policy.inhibition import (
+    COUNTED,
+    FIRST_STRENGTH,
+    REMEMBERED,
+    CellInhibition,
+    PlaceInhibition,
+)
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS
 from benchmarks.whole_runs import train_to_end
@@ -76,7 +83,7 @@ def test_what_was_least_visited_is_preferred_at_first() -> None:
     env = make_vector(LOOKUP, ROWS, cells=7, length=5)
     policy, plain = make_policy(env), policy_maker(tiny_network())(describe(env))
     inhibition = policy.inhibition
-    assert inhibition is not None
+    assert isinstance(inhibition, PlaceInhibition)
     with torch.no_grad():
         inhibition.weights.weight.zero_()
     shared = {k: v for k, v in policy.state_dict().items() if not k.startswith("inhibition")}
@@ -95,6 +102,46 @@ def test_what_was_least_visited_is_preferred_at_first() -> None:
 def _logits(head: Distribution) -> Tensor:
     assert isinstance(head, Categorical)
     return head.logits
+
+
+@pytest.mark.parametrize("glimpses", [1, 4, REMEMBERED + 3])
+def test_visits_near_a_block_fall_with_their_distance(glimpses: int) -> None:
+    env = make_vector("Glimpse/DigitPair-v0", ROWS)
+    policy = make_policy(env, look_coordinates="cells", detach_heads=False).double()
+    inhibition, head = policy.inhibition, policy.heads["look"]
+    assert isinstance(inhibition, CellInhibition)
+    assert isinstance(head, CellsHead)
+    rng = torch.Generator().manual_seed(0)
+    locations = 2 * torch.rand(glimpses, ROWS, 2, generator=rng, dtype=torch.float64) - 1
+    visits = inhibition.no_visits(ROWS)
+    for location in locations:
+        visits = inhibition.counted(visits, {"location": location})
+    core = torch.randn(ROWS, policy.core.units, generator=rng, dtype=torch.float64)
+    logits = inhibition(core, visits, {"location": locations[-1]})
+
+    blocks = locations[-1][:, None] + head.offsets
+    squares = (blocks - locations[-REMEMBERED:, :, None]).square().sum(dim=-1)  # (T, ROWS, n)
+    side = 12 / 50  # of the finest window, where the scene's 100 pixels span 2
+    near = (-squares / (2 * (side / 2) ** 2)).exp().sum(dim=0)
+    weights = inhibition.weights(core).repeat_interleave(head.blocks**2, dim=1)
+    torch.testing.assert_close(logits, weights * near)
+
+
+def test_looks_at_cells_are_weighed_by_visits() -> None:
+    env = make_vector(CLUTTERED, ROWS)
+    policy = make_policy(env, look_coordinates="cells")
+    tensors = policy.as_tensors(env.reset(seed=1)[0])
+    state = policy.initial_state(ROWS)
+    before = _logits(policy(tensors, state)[0].heads["look"])
+    assert isinstance(policy.inhibition, CellInhibition)
+    with torch.no_grad():
+        policy.inhibition.weights.bias.add_(2.0)
+    after = _logits(policy(tensors, state)[0].heads["look"])
+    finest = (after - before).view(ROWS, -1, 6, 6)[:, 0]
+    # The middle of the glimpse was just looked at: the four blocks around it gain most.
+    middle = finest[:, 2:4, 2:4]
+    assert (middle > 1.5).all()
+    assert (finest[:, 0, 0] < middle[:, 0, 0]).all()
 
 
 @pytest.mark.parametrize("case", ELSEWHERE)
