@@ -51,7 +51,7 @@ _TABLES: dict[str, Any] = {
     "curriculum": "threshold",
     "optimizer": "muon",
     "learning_rate": 4e-3,
-    # The answer is read where it is seen: the LSTM could remember six pairs itself.
+    # Answers come from the glimpse alone: else the LSTM could remember six pairs and never read.
     "network": replace(_MEMORY_NETWORK, answer_in_view=True, inhibition_of_return=True),
 }
 

@@ -86,8 +86,9 @@ def _moving(source: str) -> dict[str, Any]:
 
 
 def _pair(source: str, asked: str, clutter: int, budget: int) -> dict[str, Any]:
-    # The widest window shows the whole scene from any place. With one scale less, 96 pixels wide,
-    # an agent missed a digit in one scene of six, mostly where the two are far apart.
+    # The widest window, of 192 pixels, shows the scene from any place, from a corner all but four
+    # rows and columns. With one of 96 an agent missed a digit in one scene of six, mostly where the
+    # two are far apart.
     kwargs = _cluttered_large(source) | dict(clutter=clutter, budget=budget, scales=5)
     return dict(scene="image_pairs", asked=asked) | kwargs
 

@@ -105,9 +105,7 @@ class CellsHead(Head):
         self.logits = nn.Linear(hidden, self.blocks**2)
         self.brightness = nn.Linear(units, self.scales)
 
-    def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
-    ) -> Cells:
+    def forward(self, core: Tensor, observation: Observation, added: Tensor | None = None) -> Cells:
         rows, scales = len(core), self.scales
         glimpse = observation["glimpse"].view(rows, scales, -1)
         contrast = local_contrast(glimpse, (-1,))
@@ -117,8 +115,8 @@ class CellsHead(Head):
         bright = F.adaptive_avg_pool2d(pictures.mean(dim=1, keepdim=True), self.blocks)
         weighted = self.brightness(core)[..., None] * bright.view(rows, scales, -1)
         logits = (self.logits(hidden) + weighted).flatten(1)
-        if repeated is not None:
-            logits = logits + repeated
+        if added is not None:
+            logits = logits + added
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return Cells(logits, observation["location"], self.offsets)
 

@@ -121,9 +121,9 @@ class GlimpsePolicy(nn.Module, Policy):
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
         seen = self.glimpse_network(observation)
-        visits: State = ()
+        visits: Tensor | None = None
         if self.inhibition is not None:
-            visits = (self.inhibition.counted(state[-1], observation),)
+            visits = self.inhibition.with_present(state[-1], observation)
             state = state[:-1]
         if self.has_context and isinstance(self.core, DRAMCore):
             state = self.core.with_context(state, observation["context"])
@@ -137,16 +137,23 @@ class GlimpsePolicy(nn.Module, Policy):
             # Where nothing is asked, acts alone are left to teach the core, as in RAM's Catch.
             chosen = acting if name == ACT else apart
             known = output if self.components[name].taught else chosen
-            repeated = None
-            if name in self.repeaters:
-                repeated = self.repeaters[name](known, observation)
-            if name == "look" and self.inhibition is not None:
-                inhibited = self.inhibition(known, *visits, observation)
-                repeated = inhibited if repeated is None else repeated + inhibited
-            heads[name] = head(known, observation, repeated)
+            heads[name] = head(known, observation, self._added(name, known, observation, visits))
         value = self.baseline(apart)[:, 0]
         decision = Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32)))
-        return decision, (*state, *visits)
+        return decision, state if visits is None else (*state, visits)
+
+    def _added(
+        self, name: str, known: Tensor, observation: dict[str, Tensor], visits: Tensor | None
+    ) -> Tensor | None:
+        """The logits (B, n) of direct access and of inhibition, to be added to those of the head
+        `name`; None without either."""
+        added: Tensor | None = None
+        if name in self.repeaters:
+            added = self.repeaters[name](known, observation)
+        if name == "look" and self.inhibition is not None:
+            inhibited = self.inhibition(known, visits, observation)
+            added = inhibited if added is None else added + inhibited
+        return added
 
     def set_look_std(self, std: float) -> None:
         """Set the standard deviation of continuous looks, for schedules."""

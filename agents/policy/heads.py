@@ -36,9 +36,10 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> Distribution:
-        """The distribution; `repeated` (B, n), if any, is added to its logits (see `Repeater`)."""
+        """The distribution; `added` (B, n), if any, is added to its logits (see `Repeater`
+        and `agents.policy.inhibition`)."""
 
 
 class GaussianHead(Head):
@@ -56,7 +57,7 @@ class GaussianHead(Head):
             self.log_std.fill_(float(np.log(std)))
 
     def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> DiagonalGaussian:
         mean = self.mean(core).to(self.log_std.dtype)
         return DiagonalGaussian(mean.tanh(), self.log_std.exp())
@@ -66,7 +67,7 @@ class LogMoveHead(GaussianHead):
     """A move in symmetric-log coordinates from the present place (see `LogMove`)."""
 
     def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> LogMove:
         move = super().forward(core, observation)
         return LogMove(move.mean, move.std, observation["location"])
@@ -95,16 +96,16 @@ class LogitsHead(Head):
         if hidden:
             self.logits = _hidden(units, logits, hidden)
 
-    def scores(self, core: Tensor, repeated: Tensor | None) -> Tensor:
+    def scores(self, core: Tensor, added: Tensor | None) -> Tensor:
         """The logits, at least float32."""
         logits = self.logits(core)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        return logits if repeated is None else logits + repeated
+        return logits if added is None else logits + added
 
     def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> Distribution:
-        return self.distribution(self.scores(core, repeated))
+        return self.distribution(self.scores(core, added))
 
 
 class OptionalAnswerHead(LogitsHead):
@@ -121,20 +122,20 @@ class OptionalAnswerHead(LogitsHead):
         self.in_view = in_view
         self.symbols = nn.Linear(in_view, logits - 1) if in_view else None
 
-    def scores(self, core: Tensor, repeated: Tensor | None) -> Tensor:
+    def scores(self, core: Tensor, added: Tensor | None) -> Tensor:
         if self.symbols is None or self.in_view is None:
-            return super().scores(core, repeated)
+            return super().scores(core, added)
         gate = super().scores(core, None)
         symbols = self.symbols(core[:, -self.in_view :]).to(gate.dtype)
         logits = torch.cat([gate, symbols], dim=1)
-        return logits if repeated is None else logits + repeated
+        return logits if added is None else logits + added
 
     def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> OptionalAnswer:
-        if repeated is not None:  # the blank's entry has no part in whether to answer
-            repeated = torch.cat([torch.zeros_like(repeated[:, :1]), repeated[:, 1:]], dim=1)
-        logits = self.scores(core, repeated)
+        if added is not None:  # the blank's entry has no part in whether to answer
+            added = torch.cat([torch.zeros_like(added[:, :1]), added[:, 1:]], dim=1)
+        logits = self.scores(core, added)
         return OptionalAnswer(logits[:, 0], logits[:, 1:])
 
 

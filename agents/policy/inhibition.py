@@ -1,7 +1,7 @@
 """Inhibition of return: looks that know where the episode's glimpses have been.
 
-Saliency models of attention avoid where they have looked (Itti, Koch & Niebur 1998). Here the
-network works out how much a visit weighs, for or against, and so learns when to return.
+Saliency models of attention avoid places that were looked at (Itti, Koch & Niebur 1998). Here the
+network works out what a visit weighs, for or against a look there, and so learns when to return.
 """
 
 from abc import ABC, abstractmethod
@@ -18,13 +18,14 @@ from agents.policy.heads import Head, Observation
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.task import Component
 
-COUNTED = 3
-"""Visits of one address that are told apart: 0, 1, 2, and 3 or more."""
+MOST_VISITS = 3
+"""Visits of one address or tile that are told apart: 0, 1, 2, and 3 or more."""
 
-FIRST_STRENGTH = 3.0
-# Of the first weights, per visit of an address. With 0, three of four seeds of AssociativeRecall
-# were stuck after a minute and a half: pairs are stored over each other until they are found again,
-# and not looked for until they are stored apart.
+FIRST_PENALTY = 3.0
+"""Initial penalty of each visit of an address or tile, in logits. Without it three of four seeds of
+AssociativeRecall were stuck after a minute and a half (entropy weight 0.002): pairs are stored over
+each other until they are found again, and not looked for until they are stored apart. Nothing was
+measured on tiles."""
 
 REMEMBERED = 16
 """Glimpses of a picture that are remembered, the latest ones."""
@@ -35,20 +36,21 @@ class Inhibition(nn.Module, ABC):
 
     @abstractmethod
     def no_visits(self, rows: int) -> Tensor:
-        """The visits (rows, ...) before the first glimpse, all 0."""
+        """The visits (rows, k) before the first glimpse, all 0."""
 
     @abstractmethod
-    def counted(self, visits: Tensor, observation: Observation) -> Tensor:
-        """The visits (B, ...) with the present glimpse's."""
+    def with_present(self, visits: Tensor, observation: Observation) -> Tensor:
+        """The visits (B, k) with the present glimpse's."""
 
     @abstractmethod
     def forward(self, core: Tensor, visits: Tensor, observation: Observation) -> Tensor:
-        """The logits (B, n), from what the head sees, (B, units), and the visits (B, ...)."""
+        """The logits (B, n), at least float32, from what the head sees, (B, units), and the visits
+        (B, k)."""
 
 
 class PlaceInhibition(Inhibition):
-    """Of looks at n places that do not move, addresses or tiles: a weight for each number of
-    visits.
+    """Inhibition for looks at n fixed places, addresses or tiles: one weight for each number of
+    visits. The visits (B, n) are counted.
 
     Args:
         units: of what the head sees.
@@ -60,25 +62,27 @@ class PlaceInhibition(Inhibition):
     def __init__(self, units: int, locations: Tensor) -> None:
         super().__init__()
         self.register_buffer("locations", locations, persistent=False)
-        self.weights = nn.Linear(units, COUNTED + 1)
+        self.weights = nn.Linear(units, MOST_VISITS + 1)
         with torch.no_grad():
-            self.weights.bias.sub_(FIRST_STRENGTH * torch.arange(COUNTED + 1))
+            self.weights.bias.sub_(FIRST_PENALTY * torch.arange(MOST_VISITS + 1))
 
     def no_visits(self, rows: int) -> Tensor:
         return self.locations.new_zeros(rows, len(self.locations))
 
-    def counted(self, visits: Tensor, observation: Observation) -> Tensor:
+    def with_present(self, visits: Tensor, observation: Observation) -> Tensor:
         moves = observation["location"][:, None] - self.locations
         present = moves.square().sum(dim=-1).argmin(dim=1, keepdim=True)
         return visits.scatter_add(1, present, torch.ones_like(visits[:, :1]))
 
     def forward(self, core: Tensor, visits: Tensor, observation: Observation) -> Tensor:
-        return _floats(self.weights(core).gather(1, visits.clamp(max=COUNTED).long()))
+        return _floats(self.weights(core).gather(1, visits.clamp(max=MOST_VISITS).long()))
 
 
 class CellInhibition(Inhibition):
-    """Of looks at the cells that are seen: a weight a scale for the visits near a block, each
-    falling with its distance as a Gaussian whose deviation is half the finest window's side.
+    """Inhibition for looks at the cells that are seen: one weight a scale for the visits near the
+    place that a block's look leads to. Each visit counts by a Gaussian of its distance, whose
+    deviation is half the finest window's side. The visits (B, 3 REMEMBERED) are the latest places,
+    (x, y, 1) each, or zeros.
 
     Args:
         units: of what the head sees.
@@ -86,41 +90,47 @@ class CellInhibition(Inhibition):
         view: of the picture.
     """
 
+    across: Tensor  # (K, blocks), the offsets of the blocks' middles in x
+    down: Tensor  # (K, blocks), in y
+    deviations: Tensor  # (2,), of x and y
+
     def __init__(self, units: int, head: CellsHead, view: PictureView) -> None:
         super().__init__()
         self.scales = head.scales
         grid = head.offsets.view(self.scales, head.blocks, head.blocks, 2)  # rows by columns
+        _, sides = view.windows()
+        deviations = torch.as_tensor(view.space.to_offsets(np.full(2, sides[0] / 2))).to(grid)
         self.register_buffer("across", grid[:, 0, :, 0].contiguous(), persistent=False)
         self.register_buffer("down", grid[:, :, 0, 1].contiguous(), persistent=False)
-        _, sides = view.windows()
-        self.deviation = float(view.space.to_offsets(np.full((1, 2), sides[0] / 2))[0, 0])
+        self.register_buffer("deviations", deviations, persistent=False)
         self.weights = nn.Linear(units, self.scales)
-
-    across: Tensor  # (K, blocks)
-    down: Tensor  # (K, blocks)
 
     def no_visits(self, rows: int) -> Tensor:
         return self.across.new_zeros(rows, 3 * REMEMBERED)
 
-    def counted(self, visits: Tensor, observation: Observation) -> Tensor:
+    def with_present(self, visits: Tensor, observation: Observation) -> Tensor:
         location = observation["location"]
         latest = torch.cat([location, torch.ones_like(location[:, :1])], dim=1)
         return torch.cat([visits[:, 3:], latest.to(visits)], dim=1)
 
     def forward(self, core: Tensor, visits: Tensor, observation: Observation) -> Tensor:
-        past = visits.view(len(visits), 1, 1, REMEMBERED, 3)  # (x, y, whether there was one)
+        past_x, past_y, taken = visits.view(-1, 1, 1, REMEMBERED, 3).unbind(dim=-1)
         x, y = observation["location"].view(-1, 2, 1, 1).unbind(dim=1)
-        across = self._near((x + self.across)[..., None] - past[..., 0])  # (B, K, blocks, visits)
-        down = self._near((y + self.down)[..., None] - past[..., 1]) * past[..., 2]
-        near = down @ across.mT  # (B, K, rows of blocks, columns of blocks)
+        wide, high = self.deviations
+        across = _near(x + self.across, past_x, wide)  # (B, K, columns of blocks, visits)
+        down = _near(y + self.down, past_y, high) * taken  # (B, K, rows of blocks, visits)
+        near = down @ across.mT  # (B, K, rows, columns)
         return _floats((self.weights(core)[..., None, None] * near).flatten(1))
 
-    def _near(self, distances: Tensor) -> Tensor:
-        return (-distances.square() / (2 * self.deviation**2)).exp()
+
+def _near(middles: Tensor, past: Tensor, deviation: Tensor) -> Tensor:
+    """How near looks to `middles` (B, K, blocks) come to the `past` (B, 1, 1, visits) ones, in one
+    coordinate: (B, K, blocks, visits), from 0 to 1."""
+    reached = middles.clamp(-1.0, 1.0)[..., None]
+    return (-0.5 * ((reached - past) / deviation).square()).exp()
 
 
 def _floats(logits: Tensor) -> Tensor:
-    """At least float32."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
@@ -131,8 +141,8 @@ def make_inhibition(
     view: PictureView | None,
     units: int,
 ) -> Inhibition | None:
-    """Inhibition of return where a look is a choice among the cells that are seen, among tiles, or
-    among addresses of which `location` shows the bits; else None.
+    """Inhibition of return where a look is a choice among the cells that are seen, among a
+    picture's tiles, or among addresses whose bits `location` shows; else None.
 
     Args:
         space: of the observations of a single row.
@@ -146,9 +156,12 @@ def make_inhibition(
         return CellInhibition(units, head, view)
     if look is None or not isinstance(look.space, spaces.Discrete):
         return None
+    location = space.spaces.get("location")
     addresses = np.arange(look.space.n)[:, None]
     bits = (addresses >> np.arange(int(look.space.n - 1).bit_length())) & 1
     locations: NDArray = bits if view is None else view.tile_locations
-    if "location" not in space.spaces or space["location"].shape != locations.shape[1:]:
+    if not isinstance(location, spaces.Box) or location.shape != locations.shape[1:]:
         return None
+    if view is None and not ((location.low == 0).all() and (location.high == 1).all()):
+        return None  # places, not bits
     return PlaceInhibition(units, torch.as_tensor(locations, dtype=torch.get_default_dtype()))

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
 
-State = tuple[Tensor, ...]  # each (B, units)
+State = tuple[Tensor, ...]  # each (B, units), or another number of columns
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,10 @@ class NetworkConfig:
     repeat the symbols that are read; all: the addresses too."""
     inhibition_of_return: bool = False
     """Show the head of looks where the episode's glimpses have been, by weights that the network
-    works out (after Itti, Koch & Niebur 1998): at addresses of tables and tiles, by number of
-    visits, beginning against those visited most; near the cells that are seen, beginning with no
-    preference. Other looks, and addresses chosen bit by bit, have none of it."""
+    works out (after Itti, Koch & Niebur 1998). Addresses of a table, or tiles of a picture: by
+    number of visits, 0, 1, 2, and 3 or more; visits begin with a penalty. Cells that are seen: by
+    nearness to the latest 16 glimpses; visits begin without weight. Looks of other kinds, such as
+    addresses chosen bit by bit, are not affected."""
 
 
 class NetworkOptions(NetworkConfig):

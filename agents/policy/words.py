@@ -61,7 +61,7 @@ class WordsHead(Head):
         )
 
     def forward(
-        self, core: Tensor, observation: Observation, repeated: Tensor | None = None
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> Categorical:
         glimpse = observation["glimpse"][:, : self.planes]
         seen = torch.cat([glimpse, local_contrast(glimpse)], dim=1).flatten(1)

@@ -71,11 +71,18 @@ _WITHOUT = "Full-view-LSTM-without-memory"
 _MUON: dict[str, Any] = {"optimizer": "muon", "learning_rate": 4e-3}
 _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
-_DIRECT_TO_ALL = replace(_TABLE_NETWORK, direct_access="all")
-_DIRECT_TO_VALUES = replace(_TABLE_NETWORK, direct_access="symbols")
+# Addresses are chosen bit by bit there: nothing counts their visits.
+_CHASING = replace(_TABLE_NETWORK, inhibition_of_return=False)
+_DIRECT_TO_ALL = replace(_CHASING, direct_access="all")
+_DIRECT_TO_VALUES = replace(_CHASING, direct_access="symbols")
 _IN_VIEW = (
     "which symbol is put out is worked out from the encoded glimpse alone (answer_in_view); the "
     "LSTM decides whether, and where to look"
+)
+_READ_IN_VIEW = (
+    "the value of the answer is worked out from the encoded glimpse alone (answer_in_view); when "
+    "to answer is decided by the LSTM, where to look by the LSTM and by how often each address was "
+    "looked at (inhibition of return)"
 )
 _REPEATED = "address and answer may repeat the address and the value in view"
 _VALUES_REPEATED = (
@@ -109,19 +116,19 @@ MEMORY = Table(
         # Agents.
         _by_preset(
             "associative-recall-a2c", "AssociativeRecall", "tables", "actor_critic", None, 6,
-            _IN_VIEW,
+            _READ_IN_VIEW,
         ),
         _by_preset(
             "associative-recall-12-a2c", "AssociativeRecall", "tables", "actor_critic", None, 6,
-            _IN_VIEW, cells=16, length=12,
+            _READ_IN_VIEW, cells=16, length=12,
         ),
         _by_preset(
             "dictionary-lookup-a2c", "DictionaryLookup", "tables", "actor_critic",
-            {"stop_at": 0.995}, 6, _IN_VIEW,
+            {"stop_at": 0.995}, 6, _READ_IN_VIEW,
         ),
         _by_preset(
             "pointer-chase-a2c", "PointerChase", "tables", "actor_critic",
-            {"network": _DIRECT_TO_ALL}, 6, _REPEATED,
+            {"network": _DIRECT_TO_ALL}, 6, f"{_REPEATED}; {_IN_VIEW}",
         ),
         _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",

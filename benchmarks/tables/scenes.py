@@ -26,10 +26,10 @@ _SUM = "Glimpse/DigitSum-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 
 
-def _row(name: str, env_id: str, algorithm: str, settings: str = "pictures", **row: Any) -> Row:
+def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", **row: Any) -> Row:
     # "auto" would depend on the machine.
     row["changes"] = {"precision": "bfloat16", **row.get("changes", {})}
-    recipe = FromPreset(settings, algorithm)
+    recipe = FromPreset(preset_name, algorithm)
     return Row(name=name, env_id=env_id, recipe=recipe, minutes=30.0, **row)
 
 

@@ -1,4 +1,4 @@
-"""Inhibition of return counts where a glimpse was taken, avoids it at first, and can be learned."""
+"""Inhibition of return knows where the glimpses were taken, and what a visit weighs is learned."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.episodes.rollout import autocast
 from agents.policy.cells import CellsHead
 from agents.policy.distributions import Categorical, Distribution
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.inhibition import (
-    COUNTED,
-    FIRST_STRENGTH,
+    FIRST_PENALTY,
+    MOST_VISITS,
     REMEMBERED,
     CellInhibition,
     PlaceInhibition,
@@ -34,6 +36,11 @@ RECALL, LOOKUP = "Glimpse/AssociativeRecall-v0", "Glimpse/DictionaryLookup-v0"
 PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "addresses": (LOOKUP, {"cells": 7, "min_length": 5, "length": 5}),
     "tiles": (CLUTTERED, {"look": "tiles", "budget": 9}),
+}
+WINDOWS: dict[str, tuple[str, tuple[float, float]]] = {
+    # Half the finest window's side, where [-1, 1] spans the scene: in x and y.
+    "square": ("Glimpse/DigitPair-v0", (6 / 50, 6 / 50)),
+    "wide": ("Glimpse/DigitSequence-v0", (6 / 55, 6 / 27)),
 }
 ELSEWHERE: dict[str, tuple[str, dict[str, Any]]] = {
     "places": (CLUTTERED, {}),
@@ -95,8 +102,8 @@ def test_what_was_least_visited_is_preferred_at_first() -> None:
     added = _logits(inhibited.heads["look"]) - _logits(usual.heads["look"])
 
     bias = inhibition.weights.bias.detach()
-    assert (bias.diff() < -FIRST_STRENGTH / 2).all()
-    torch.testing.assert_close(added, bias[visits.clamp(max=COUNTED).long()])
+    assert (bias.diff() < -FIRST_PENALTY / 2).all()
+    torch.testing.assert_close(added, bias[visits.clamp(max=MOST_VISITS).long()])
 
 
 def _logits(head: Distribution) -> Tensor:
@@ -105,26 +112,48 @@ def _logits(head: Distribution) -> Tensor:
 
 
 @pytest.mark.parametrize("glimpses", [1, 4, REMEMBERED + 3])
-def test_visits_near_a_block_fall_with_their_distance(glimpses: int) -> None:
-    env = make_vector("Glimpse/DigitPair-v0", ROWS)
-    policy = make_policy(env, look_coordinates="cells", detach_heads=False).double()
+@pytest.mark.parametrize("scene", WINDOWS)
+def test_visits_weigh_by_their_distance_from_where_a_look_leads(scene: str, glimpses: int) -> None:
+    env_id, deviations = WINDOWS[scene]
+    policy = make_policy(make_vector(env_id, ROWS), look_coordinates="cells").double()
     inhibition, head = policy.inhibition, policy.heads["look"]
     assert isinstance(inhibition, CellInhibition)
     assert isinstance(head, CellsHead)
     rng = torch.Generator().manual_seed(0)
     locations = 2 * torch.rand(glimpses, ROWS, 2, generator=rng, dtype=torch.float64) - 1
+    locations[-1, 0] = 1.0  # a corner, beyond which blocks lead back to it
     visits = inhibition.no_visits(ROWS)
     for location in locations:
-        visits = inhibition.counted(visits, {"location": location})
+        visits = inhibition.with_present(visits, {"location": location})
     core = torch.randn(ROWS, policy.core.units, generator=rng, dtype=torch.float64)
     logits = inhibition(core, visits, {"location": locations[-1]})
 
-    blocks = locations[-1][:, None] + head.offsets
-    squares = (blocks - locations[-REMEMBERED:, :, None]).square().sum(dim=-1)  # (T, ROWS, n)
-    side = 12 / 50  # of the finest window, where the scene's 100 pixels span 2
-    near = (-squares / (2 * (side / 2) ** 2)).exp().sum(dim=0)
+    reached = (locations[-1][:, None] + head.offsets).clamp(-1.0, 1.0)
+    moves = (reached - locations[-REMEMBERED:, :, None]) / torch.tensor(deviations)
+    near = (-moves.square().sum(dim=-1) / 2).exp().sum(dim=0)  # (ROWS, n)
     weights = inhibition.weights(core).repeat_interleave(head.blocks**2, dim=1)
-    torch.testing.assert_close(logits, weights * near)
+    torch.testing.assert_close(logits, weights * near, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_places_are_remembered_until_the_episode_ends(dtype: torch.dtype) -> None:
+    env = make_vector(CLUTTERED, ROWS, budget=6)
+    policy = make_policy(env, look_coordinates="cells")
+    seen, _ = env.reset(seed=1)
+    state, places = None, []
+    for _ in range(4):
+        places.append(torch.as_tensor(seen["location"]))
+        with autocast(torch.device("cpu"), dtype):
+            action, state = policy.predict(seen, state)
+        seen, *_ = env.step(action)
+    assert state is not None
+    visits = state[-1].view(ROWS, REMEMBERED, 3)
+    assert not visits[:, :-4].any()
+    assert torch.equal(visits[:, -4:, :2], torch.stack(places, dim=1))
+    assert (visits[:, -4:, 2] == 1).all()
+    _, state = policy.predict(seen, state, np.arange(ROWS) < 2)
+    remembered = state[-1].view(ROWS, REMEMBERED, 3)[..., 2].sum(dim=1)
+    assert remembered.tolist() == [1, 1, *[5] * (ROWS - 2)]
 
 
 def test_looks_at_cells_are_weighed_by_visits() -> None:
@@ -135,7 +164,7 @@ def test_looks_at_cells_are_weighed_by_visits() -> None:
     before = _logits(policy(tensors, state)[0].heads["look"])
     assert isinstance(policy.inhibition, CellInhibition)
     with torch.no_grad():
-        policy.inhibition.weights.bias.add_(2.0)
+        policy.inhibition.weights.bias.add_(2.0)  # a visit attracts
     after = _logits(policy(tensors, state)[0].heads["look"])
     finest = (after - before).view(ROWS, -1, 6, 6)[:, 0]
     # The middle of the glimpse was just looked at: the four blocks around it gain most.
@@ -154,17 +183,40 @@ def test_looks_of_other_kinds_have_none(case: str) -> None:
     assert policy.state_dict().keys() == plain.state_dict().keys()
 
 
-def test_a_location_that_shows_no_address_has_none() -> None:
-    description = describe(gym.make(LOOKUP))
-    parts = dict(description.observation_space.spaces)
-    parts["location"] = gym.spaces.Box(0.0, 1.0, (2,), np.float32)
+@pytest.mark.parametrize(
+    "location",
+    [gym.spaces.Box(0.0, 1.0, (2,), np.float32), gym.spaces.Box(-1.0, 1.0, (4,), np.float32)],
+    ids=["too few bits", "no bits"],
+)
+def test_a_location_that_shows_no_address_has_none(location: gym.spaces.Box) -> None:
+    description = describe(gym.make(LOOKUP))  # 16 cells
+    parts = dict(description.observation_space.spaces) | {"location": location}
     other = replace(description, observation_space=gym.spaces.Dict(parts))
     assert policy_maker(tiny_network(inhibition_of_return=True))(other).inhibition is None
 
 
+@pytest.mark.parametrize(
+    ("env_id", "network", "named"),
+    [
+        (LOOKUP, {}, True),
+        (CLUTTERED, {"look_coordinates": "cells"}, True),
+        (CLUTTERED, {}, False),
+    ],
+)
+def test_a_model_is_named_after_what_it_has(
+    env_id: str, network: dict[str, Any], named: bool
+) -> None:
+    config = ActorCriticConfig(
+        env_id=env_id, batch_size=2, network=tiny_network(inhibition_of_return=True, **network)
+    )
+    learner = ActorCritic(config)
+    learner.close()
+    assert learner.model.name.endswith(", inhibition of return") == named
+
+
 @pytest.mark.learning
 def test_pairs_are_soon_stored_apart_and_found_again(tmp_path: Path) -> None:
-    """Without inhibition of return a third is solved after as many episodes."""
+    """Without inhibition of return seeds 0 and 1 solved 41 and 38 % after 200,000 episodes."""
     preset = PRESETS["tables"][0]
     config = replace(preset, env_id=RECALL, minutes=None, episodes=600_000, validate_every=25)
     run = train_to_end(ALGORITHMS["actor_critic"], config, tmp_path / "run")

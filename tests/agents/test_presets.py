@@ -59,15 +59,17 @@ def test_published_agents_of_tapes_and_tables_have_their_preset(env_id: str) -> 
     preset = PRESETS["tables" if env_id == "AssociativeRecall" else "tapes"][0]
     expected = settings_of(asdict(preset))
     found = [
-        settings_of(record.config)
-        for record in RECORDS.values()
+        # An option that is newer than a record has its default there.
+        settings_of(
+            asdict(config_from_json(ActorCriticConfig, record.config, path.name, record.revision))
+        )
+        for path, record in RECORDS.items()
         if (record.env_id, record.algorithm) == (f"Glimpse/{env_id}-v0", "actor_critic")
     ]
     assert found
     for settings in found:
-        # Options that are newer than a record have their defaults in both.
-        trained = {name: value for name, value in settings.items() if not name.startswith("env_")}
-        assert expected | trained == expected
+        trained = {name for name in settings.keys() | expected.keys() if name[:4] != "env_"}
+        assert {n: settings.get(n) for n in trained} == {n: expected.get(n) for n in trained}
 
 
 @pytest.mark.learning
