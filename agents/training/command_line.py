@@ -1,6 +1,7 @@
 """What all commands share: KEY=VALUE pairs, options that are left out, errors in one line."""
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -10,7 +11,12 @@ from typing import Any, TypeVar, get_type_hints
 import gymnasium as gym
 import tyro
 
-from agents.training.distributed import connected, first_prints, refuse_several
+from agents.training.distributed import (
+    connected,
+    first_prints,
+    refuse_several,
+    started_in_several,
+)
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
@@ -112,3 +118,9 @@ def run_command(command: Callable[[], object], *, split: bool = False) -> None:
             if first_to_report():
                 print("interrupted", file=sys.stderr)
             sys.exit(130)
+    if started_in_several():
+        # Gloo's threads may still hold tensors when the interpreter ends, which then aborts the
+        # process, and with it the training of all (pytorch/pytorch#179291).
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
