@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from agents.policy.distributions import Categorical
-from baselines.scores import Score, check_alike, dot_score, scaled_dot_score, shape_of, wide
+from agents.training.precision import wide
+from baselines.scores import Score, check_alike, dot_score, scaled_dot_score, shape_of
 
 # A score further below the best one weighs exp(-1000), which is 0 exactly in float64 too.
 NEGLIGIBLE = 1000.0

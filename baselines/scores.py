@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.training.precision import wide
+
 # Kernel scores are kept within this, so that float32 can tell the nearest key at any bandwidth.
 LARGEST_KERNEL_SCORE = 1e30
 LEAST_BANDWIDTH = 1e-18
@@ -141,12 +143,6 @@ def make_score(
     if name == "gaussian":
         return GaussianScore(bandwidth, learn_bandwidth)
     return {"dot": dot_score, "scaled_dot": scaled_dot_score, "cosine": cosine_score}[name]
-
-
-def wide(tensor: Tensor) -> Tensor:
-    """`tensor`, of any shape, in float32 at least: half precision ends at 65,504, with 3
-    digits."""
-    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
 def shape_of(tensor: Tensor) -> tuple[int, ...]:

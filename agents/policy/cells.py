@@ -19,6 +19,7 @@ from agents.policy.distributions import Categorical, as_floats
 from agents.policy.glimpse_network import local_contrast
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
+from agents.training.precision import wide
 from agents.training.row_draws import draw_rows
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.evaluation.outlook import Places
@@ -117,7 +118,7 @@ class CellsHead(Head):
         logits = (self.logits(hidden) + weighted).flatten(1)
         if added is not None:
             logits = logits + added
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = wide(logits)
         return Cells(logits, observation["location"], self.offsets)
 
 

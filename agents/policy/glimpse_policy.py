@@ -19,6 +19,7 @@ from agents.policy.inhibition import Inhibition, make_inhibition
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
 from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
+from agents.training.precision import wide
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
 from glimpse_envs.core.picture_view import PictureView
@@ -139,7 +140,7 @@ class GlimpsePolicy(nn.Module, Policy):
             known = output if self.components[name].taught else chosen
             heads[name] = head(known, observation, self._added(name, known, observation, visits))
         value = self.baseline(apart)[:, 0]
-        decision = Decision(heads, value.to(torch.promote_types(value.dtype, torch.float32)))
+        decision = Decision(heads, wide(value))
         return decision, state if visits is None else (*state, visits)
 
     def _added(

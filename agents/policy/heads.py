@@ -19,6 +19,7 @@ from agents.policy.distributions import (
     OptionalAnswer,
 )
 from agents.policy.networks import NetworkConfig
+from agents.training.precision import wide
 from glimpse_envs.task import Component
 
 # Initial strength of direct access. Of symbols those that are read are chosen at first, and hardly
@@ -99,7 +100,7 @@ class LogitsHead(Head):
     def scores(self, core: Tensor, added: Tensor | None) -> Tensor:
         """The logits, at least float32."""
         logits = self.logits(core)
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = wide(logits)
         return logits if added is None else logits + added
 
     def forward(

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from agents.policy.cells import CellsHead
 from agents.policy.heads import Head, Observation
+from agents.training.precision import wide
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.task import Component
 
@@ -75,7 +76,7 @@ class PlaceInhibition(Inhibition):
         return visits.scatter_add(1, present, torch.ones_like(visits[:, :1]))
 
     def forward(self, core: Tensor, visits: Tensor, observation: Observation) -> Tensor:
-        return _floats(self.weights(core).gather(1, visits.clamp(max=MOST_VISITS).long()))
+        return wide(self.weights(core).gather(1, visits.clamp(max=MOST_VISITS).long()))
 
 
 class CellInhibition(Inhibition):
@@ -116,11 +117,11 @@ class CellInhibition(Inhibition):
     def forward(self, core: Tensor, visits: Tensor, observation: Observation) -> Tensor:
         past_x, past_y, taken = visits.view(-1, 1, 1, REMEMBERED, 3).unbind(dim=-1)
         x, y = observation["location"].view(-1, 2, 1, 1).unbind(dim=1)
-        wide, high = self.deviations
-        across = _near(x + self.across, past_x, wide)  # (B, K, columns of blocks, visits)
-        down = _near(y + self.down, past_y, high) * taken  # (B, K, rows of blocks, visits)
+        deviation_x, deviation_y = self.deviations
+        across = _near(x + self.across, past_x, deviation_x)  # (B, K, columns of blocks, visits)
+        down = _near(y + self.down, past_y, deviation_y) * taken  # (B, K, rows of blocks, visits)
         near = down @ across.mT  # (B, K, rows, columns)
-        return _floats((self.weights(core)[..., None, None] * near).flatten(1))
+        return wide((self.weights(core)[..., None, None] * near).flatten(1))
 
 
 def _near(middles: Tensor, past: Tensor, deviation: Tensor) -> Tensor:
@@ -128,10 +129,6 @@ def _near(middles: Tensor, past: Tensor, deviation: Tensor) -> Tensor:
     coordinate: (B, K, blocks, visits), from 0 to 1."""
     reached = middles.clamp(-1.0, 1.0)[..., None]
     return (-0.5 * ((reached - past) / deviation).square()).exp()
-
-
-def _floats(logits: Tensor) -> Tensor:
-    return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def make_inhibition(

@@ -1,8 +1,9 @@
-"""The fastest precision of matrix products on this machine."""
+"""The fastest precision of matrix products on this machine, and what must not be in it."""
 
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 Precision = Literal["auto", "float32", "bfloat16"]
 UsedPrecision = Literal["float32", "bfloat16"]
@@ -17,3 +18,9 @@ def fastest_precision(device: str = "cpu") -> UsedPrecision:
         capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
         native = bool(capabilities.get("avx512_bf16"))
     return "bfloat16" if native else "float32"
+
+
+def wide(tensor: Tensor) -> Tensor:
+    """`tensor`, of any shape, in float32 at least: half precision ends at 65,504, with 3
+    digits."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))

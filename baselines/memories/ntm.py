@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_counts
+from agents.training.precision import wide
 from baselines.memories.memory_model import MemoryConfig, MemoryModel
-from baselines.scores import wide
 from baselines.setting import Setting
 from glimpse_envs.evaluation.record import Model
 
