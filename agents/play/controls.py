@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from agents.play.boards import Board
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.description import ACT
 from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.evaluation.scanpaths import latest_location
-from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.task import Component
 
 MOST_KEYS = 16
 """Keys that can be held together."""
+IDLE = ("stay", "noop", "done")
+"""Names of acts that do nothing; MiniGrid's "done" ends nothing."""
 
 
 class ActionError(ValueError):
@@ -26,18 +28,12 @@ class Controls:
     """The controls of one environment, whatever its family.
 
     Args:
-        env: single; its description says what can be chosen.
+        board: says what can be chosen.
     """
 
-    def __init__(self, env: GlimpseEnv) -> None:
-        described = describe(env)
-        self.components, self.view = described.components, described.picture_view
-        self._env = env
-        self._keys: dict[tuple[int, ...], Any] | None = None
-        try:
-            self._keys = env.get_keys_to_action()
-        except ValueError:  # there are none for these actions
-            self._keys = None
+    def __init__(self, board: Board) -> None:
+        self.components, self.view = board.components, board.view
+        self._keys, self._is_table = board.keys, board.is_table
 
     def as_json(self) -> dict[str, Any]:
         """Return the components, and whether keys held together are actions (`chords`)."""
@@ -70,12 +66,6 @@ class Controls:
         assert isinstance(space, spaces.Discrete), f"{name} has the space {space}"
         kind = "address" if name == "look" and self._is_table else "choice"
         return found | {"kind": kind, "choices": int(space.n)}
-
-    @property
-    def _is_table(self) -> bool:
-        from glimpse_envs.rendering import TablePicture
-
-        return isinstance(self._env.task.picture(0, ""), TablePicture)
 
     # --- from the page -----------------------------------------------------------------------
 
@@ -140,8 +130,9 @@ class Controls:
         if self._keys is not None:
             nothing = next(iter(self._keys.values()))  # of the space bar
             return nothing[name]
-        if name == "act" and "stay" in part.names:
-            return part.names.index("stay")
+        if name == ACT:
+            idle = [part.names.index(idle) for idle in IDLE if idle in part.names]
+            return idle[0] if idle else 0
         zero = np.zeros(part.space.shape or (), np.int64)
         return zero if part.space.shape else 0
 

@@ -5,16 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
-import glimpse_envs  # noqa: F401  (registers the environments)
+from agents.play.boards import Board, TaskBoard, make_board
 from agents.play.controls import ActionError, Controls
 from agents.play.frames import Json, frame_of
-from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.rendering import Seen
-from glimpse_envs.single import GlimpseEnv
 
 
 class GameError(ValueError):
@@ -30,24 +27,16 @@ class Setting:
     split: str = "test"
     seed: int = 0
 
-    def make(self) -> GlimpseEnv:
+    def make(self) -> Board:
         """Make the environment.
 
         Raises:
             ValueError: it is none that can be played.
         """
-        if task_class_of(self.env_id) is None:
-            raise ValueError(
-                f"{self.env_id} cannot be played here: the page plays environments that were "
-                "registered with glimpse_envs.register"
-            )
-        env = gym.make(self.env_id, split=self.split, **self.env_kwargs).unwrapped
-        assert isinstance(env, GlimpseEnv)
-        if env.num_scenes is None:
-            raise ValueError(f"{self.env_id} cannot be played here: it has no fixed scenes")
-        if env.batch.flat_actions is not None or "view" in self.env_kwargs:
+        board = make_board(self.env_id, self.env_kwargs, self.split, self.seed)
+        if isinstance(board, TaskBoard) and (board.flat or "view" in self.env_kwargs):
             raise ValueError(f"{self.env_id} is played with its own actions, through glimpses")
-        return env
+        return board
 
 
 @dataclass(frozen=True)
@@ -72,15 +61,15 @@ class Game:
 
     def __init__(self, setting: Setting, next_scene: Callable[[], int]) -> None:
         self.setting, self._next_scene = setting, next_scene
-        self.env = setting.make()
+        self.board = setting.make()
         self.history: list[Played] = []
         self.deal()
-        self.controls = Controls(self.env)
+        self.controls = Controls(self.board)
 
     def deal(self) -> None:
         """Begin the next episode."""
         self.scene = self._next_scene()
-        observation, _ = self.env.reset(seed=self.setting.seed, options={"scene": self.scene})
+        observation, _ = self.board.reset(self.scene)
         self._begin(observation)
 
     def _begin(self, observation: dict[str, Any]) -> None:
@@ -90,7 +79,7 @@ class Game:
         self.ended = False
         self._success: bool | None = None
         self._started = time.monotonic()
-        self._seen.add(self._picture())
+        self._seen.add(self.board.picture())
 
     def step(self, message: dict[str, Any]) -> Played | None:
         """Act as a message of the page says, {"keys": [...]} or {"action": {...}}; return the
@@ -111,11 +100,11 @@ class Game:
                 'a step must be {"keys": [...]} or {"action": {...}}; it has '
                 f"{', '.join(sorted(map(repr, message)))[:80] or 'nothing'}"
             )
-        observation, reward, terminated, truncated, info = self.env.step(action)
+        observation, reward, terminated, truncated, info = self.board.env.step(action)
         self._observation = observation
         self._actions.append({name: np.asarray(part).tolist() for name, part in action.items()})
-        self._return += reward
-        self._seen.add(self._picture())
+        self._return += float(reward)
+        self._seen.add(self.board.picture())
         self.ended = terminated or truncated
         if not self.ended:
             return None
@@ -133,8 +122,7 @@ class Game:
 
     def view(self) -> Json:
         """Return the game as its player sees it: what is not seen yet stands nowhere in it."""
-        task, picture = self.env.task, self._picture()
-        taken, budget = self._taken, int(task.budgets[0])
+        picture, taken, budget = self.board.picture(), self._taken, self.board.budget
         shown = picture if self.ended else self._seen.reveal(picture, ended=False)
         successes = [played.success for played in self.history if played.success is not None]
         return {
@@ -142,7 +130,7 @@ class Game:
             "frame": frame_of(shown),
             "taken": taken,
             "budget": budget,
-            "last": taken >= budget,
+            "last": budget is not None and taken >= budget,
             "ended": self.ended,
             "success": self._success,
             "return": self._return,
@@ -162,6 +150,3 @@ class Game:
     @property
     def _taken(self) -> int:
         return len(self._actions) + (not self.ended)
-
-    def _picture(self) -> Any:
-        return self.env.task.picture(0, "")

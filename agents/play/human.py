@@ -41,10 +41,16 @@ class HumanLog:
             again.
 
     Raises:
-        ValueError: the log is damaged.
+        ValueError: the log is damaged, or the scenes are those of no fixed split.
     """
 
     def __init__(self, folder: Path, setting: Setting, patience: float = 1800.0) -> None:
+        with closing(setting.make()) as board:
+            if not board.fixed:
+                raise ValueError(
+                    f"people's episodes of {setting.env_id} are not recorded: its worlds are dealt "
+                    "by seeds, and records hold scenes of a fixed split"
+                )
         self.folder, self.setting, self._patience = folder, setting, patience
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", setting.env_id)
         self.path = folder / "human" / f"{name}_{digest(asdict(setting))}.jsonl"
@@ -122,8 +128,8 @@ class HumanLog:
             return None
         seconds = float(np.mean([played.seconds for played in episodes]))
         score = score_of(self.evaluate(), Costs({"seconds_played": round(seconds, 3)}))
-        with closing(self.setting.make()) as env:
-            budget = describe(env).budget or 1
+        with closing(self.setting.make()) as board:
+            budget = describe(board.env).budget or 1
         record = Record(
             env_id=self.setting.env_id,
             env_kwargs=dict(self.setting.env_kwargs),

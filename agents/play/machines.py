@@ -5,24 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.play.boards import make_board
 from agents.play.controls import names_of
 from agents.play.frames import Json, frame_of
 from agents.play.game import Setting
 from agents.scoring.run_scores import policy_of
 from agents.training.resuming import setting_of
-from glimpse_envs.core.arguments import SPLITS
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabilities
 from glimpse_envs.evaluation.policy import Observation, as_act
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
-from glimpse_envs.single import GlimpseEnv
 
 UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "reveal", "view"})
 """Arguments that two who play the same scenes may have different values of."""
@@ -42,7 +39,7 @@ class Machine:
 
     def __init__(self, run: Run, setting: Setting) -> None:
         env_id, trained = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
-        self.name, self._seed = run.folder.name, setting.seed
+        self.name = run.folder.name
         here = [{k: v for k, v in kwargs.items() if k not in UNSEEN_ARGUMENTS}
                 for kwargs in (trained, setting.env_kwargs)]  # fmt: skip
         if env_id != setting.env_id or here[0] != here[1]:
@@ -52,21 +49,17 @@ class Machine:
                 "or its --env-kwargs"
             )
         self.policy, kwargs = policy_of(run, "learned")
-        assert setting.split in SPLITS
-        env = gym.make(env_id, **{**kwargs, "split": setting.split}).unwrapped
-        assert isinstance(env, GlimpseEnv)
-        self._env = env
-        self._view = describe(env).picture_view
-        with closing(setting.make()) as glimpsed:  # the full view does not know names
-            seen = describe(glimpsed)
-        self._names = {
-            name: names_of(name, part, seen.picture_view) for name, part in seen.components.items()
-        }
+        self._board = make_board(env_id, kwargs, setting.split, setting.seed)
+        with closing(setting.make()) as seen:  # the full view does not know names
+            self._names = {
+                name: names_of(name, part, seen.view) for name, part in seen.components.items()
+            }
 
     def play(self, scene: int) -> Json:
         """Play a scene with the likeliest actions; return its frames, each with the outlook."""
-        observation, info = self._env.reset(seed=self._seed, options={"scene": scene})
-        act, task = as_act(self.policy, self._env, deterministic=True), self._env.task
+        board, env = self._board, self._board.env
+        observation, info = board.reset(scene)
+        act = as_act(self.policy, env, deterministic=True)
         state, start, seen = None, np.ones(1, np.bool_), Seen()
         frames = self._inner_frames(_batch(observation))
         soft, reads, ended, total = bool(frames), bool(frames), False, 0.0
@@ -74,17 +67,17 @@ class Machine:
             batch, infos = _batch(observation), _batch(info)
             maps = None if soft else self.policy.attention(batch, state, start)
             if maps is not None:
-                frames.append(_lit(task.picture(0, ""), maps[0, -1]))
+                frames.append(_lit(board.picture(), maps[0, -1]))
                 reads = True
             elif not soft:
                 outlook = self.policy.outlook(batch, state, start) or self._belief(batch)
-                frames.append(self._frame(task.picture(0, ""), seen, outlook))
+                frames.append(self._frame(board.picture(), seen, outlook))
             action, state = act(batch, state, start, infos)
             start = np.zeros(1, np.bool_)
             step = {name: value[0] for name, value in action.items()}
-            observation, reward, terminated, truncated, info = self._env.step(step)
-            ended, total = terminated or truncated, total + reward
-        last = self._frame(task.picture(0, ""), seen, None)
+            observation, reward, terminated, truncated, info = env.step(step)
+            ended, total = terminated or truncated, total + float(reward)
+        last = self._frame(board.picture(), seen, None)
         if reads:
             last["frame"]["image"] = frames[-1]["frame"]["image"]
         success = info.get("is_success")
@@ -102,7 +95,7 @@ class Machine:
         eye = frame_of(seen.reveal(picture, ended=False))
         shown = {"frame": frame_of(picture), "eye": eye}
         if outlook is not None:
-            shown["outlook"] = outlook_of(outlook, picture, self._view)
+            shown["outlook"] = outlook_of(outlook, picture, self._board.view)
         return shown
 
     def _inner_frames(self, observation: Observation) -> list[Json]:
@@ -111,7 +104,7 @@ class Machine:
         maps, answers = self.policy.attention(observation), self.policy.answers(observation)
         if maps is None or answers is None:
             return []
-        picture, names = self._env.task.picture(0, ""), self._names["answer"]
+        picture, names = self._board.picture(), self._names["answer"]
         frames = [
             _lit(replace(picture, answer=names[answer]), shares)
             for shares, answer in zip(maps[0], answers[0], strict=True)
@@ -119,7 +112,7 @@ class Machine:
         beliefs = self.policy.beliefs(observation)
         if beliefs is not None:
             for step, frame in enumerate(frames):
-                frame["outlook"] = outlook_of(_answers(beliefs[:, step]), picture, self._view)
+                frame["outlook"] = outlook_of(_answers(beliefs[:, step]), picture, self._board.view)
         return frames
 
     def _belief(self, observation: Observation) -> Outlook | None:

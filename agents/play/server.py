@@ -1,6 +1,5 @@
 """The page's server: games as JSON, on this machine alone."""
 
-import inspect
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,7 +20,6 @@ from agents.play.game import Game, GameError, Setting
 from agents.play.guard import Guard, Refused, read_message
 from agents.play.human import HumanLog
 from agents.play.machines import Machine
-from glimpse_envs.episodes.description import describe
 
 PAGE = Path(__file__).parent / "page"
 MOST_GAMES = 64
@@ -60,17 +58,16 @@ class Table:
         self._seats: OrderedDict[str, _Seat] = OrderedDict()
         self._episodes: OrderedDict[int, list[Any]] = OrderedDict()
         self._lock, self._machine_lock = Lock(), Lock()
-        env = setting.make()
-        self._scenes = env.num_scenes or 1
-        described = describe(env)
+        board = setting.make()
+        self._scenes = board.scenes
         self.about = {
             "env_id": setting.env_id,
-            "question": described.question or (inspect.getdoc(env.task) or "").partition("\n")[0],
+            "question": board.question,
             "scenes": self._scenes,
             "machines": [machine.name for machine in machines],
             "recording": log is not None,
         }
-        env.close()
+        board.close()
 
     def open_game(self) -> tuple[str, Game]:
         """Begin a game, giving up the one that has rested longest where there are too many."""
@@ -135,7 +132,7 @@ class Table:
     def _leave(self, game: Game) -> None:
         if self.log is not None and not game.ended:
             self.log.give_back(game.scene)
-        game.env.close()
+        game.board.close()
 
 
 def make_app(table: Table, port: int) -> Guard:

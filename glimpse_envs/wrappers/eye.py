@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import check_flags, check_integers
 from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.vision.sensors import make_sensor
 from glimpse_envs.wrappers.looks import Looks, checked_start
 from glimpse_envs.wrappers.pixels import find_pixels
@@ -86,7 +87,7 @@ class Eye:
         reach = max(float(np.abs(outline).max()) for outline in reader.outlines)
         place = LookSpace(*shape[1:], reach if inside else 0.0)
         self._looks = Looks(look, place, reader.tile, max_move, checked_start(start))
-        self._recut, self._max_steps = bool(recut), max_steps
+        self._recut, self.max_steps = bool(recut), max_steps
         if periphery is not None:
             check_integers(1, periphery=periphery)
             if not mask:
@@ -119,10 +120,30 @@ class Eye:
             parts.append(("remaining", spaces.Box(0.0, 1.0, (1,), np.float32)))
         self.observation_space = spaces.Dict(parts)
         self.look_space = self._looks.component
+        self._glimpse_size = glimpse_size
 
     @property
     def env_name(self) -> str:
         return self._pixels.env_name
+
+    @property
+    def picture_view(self) -> PictureView | None:
+        """How frames are looked at; None where the gaze follows a rule."""
+        looks = self._looks
+        if looks.component is None:
+            return None
+        places = looks.places
+        return PictureView(
+            scene_shape=self._pixels.shape,
+            look=looks.look if places is None else "tiles",
+            space=looks.space,
+            tile_locations=looks.space.tile_centres(looks.tile) if places is None else places,
+            max_move=looks.max_move,
+            outlines=tuple(self._view.outlines),
+            window_sides=self._view.window_sides,
+            glimpse_size=self._glimpse_size,
+            answers=(),
+        )
 
     def action_space(self, act: spaces.Space) -> spaces.Dict:
         """Return the space of `look`, unless it follows a rule, and `act`."""
@@ -192,8 +213,8 @@ class Eye:
             "glimpse": seen.reshape(len(seen), -1, *seen.shape[-2:]),
             "location": self._locations.astype(np.float32),
         }
-        if self._max_steps is not None:
-            left = np.maximum(1.0 - self._steps / self._max_steps, 0.0)
+        if self.max_steps is not None:
+            left = np.maximum(1.0 - self._steps / self.max_steps, 0.0)
             observation["remaining"] = left[:, None].astype(np.float32)
         return observation
 

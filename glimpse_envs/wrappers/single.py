@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import enter_arguments, keyword_parameters
 from glimpse_envs.core.arrays import Float32s
+from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
 from glimpse_envs.wrappers.eye import Eye, max_steps_of
@@ -95,6 +96,21 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
             self._eye.step(self._row, looks, self._pixels)
         self._ended = bool(terminated or truncated)
         return self._observe(), reward, terminated, truncated, info
+
+    @property
+    def env_name(self) -> str:
+        """The id of the environment that is seen, or else its class's name."""
+        return self._eye.env_name
+
+    @property
+    def max_steps(self) -> int | None:
+        """The most steps of an episode; None where nobody knows the limit."""
+        return self._eye.max_steps
+
+    @property
+    def picture_view(self) -> PictureView | None:
+        """How frames are looked at; None where the gaze follows a rule."""
+        return self._eye.picture_view
 
     def picture(self) -> Picture:
         """Return the present frame, whole, with the place that is looked at and what is seen there,

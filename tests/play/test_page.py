@@ -246,6 +246,27 @@ def test_catch_is_played_by_arrows(open_page: Any) -> None:
         assert page.inner_text("#status").startswith(("Right", "Wrong"))
 
 
+def test_a_world_is_played_by_arrows_numbers_and_clicks(open_page: Any) -> None:
+    pytest.importorskip("minigrid")
+    setting = Setting("Glimpse/MiniGrid-v0", {"world": "Empty-5x5"})
+    with served(lambda: Table(setting, [])) as server:
+        page = open_page(server.url)
+        expect(page.locator("#question")).to_have_text("get to the green goal square")
+        status(page, "Glimpse 1.")
+        page.keyboard.press("ArrowUp")
+        status(page, "Glimpse 2.")
+        page.keyboard.press("2")
+        status(page, "Glimpse 3.")
+        click_scene(page, 0.5, 0.5)
+        status(page, "Glimpse 4.")
+        page.get_by_role("button", name="right").click()
+        status(page, "Glimpse 5.")
+        page.keyboard.press("ArrowUp")
+        status(page, "Glimpse 6.")
+        page.keyboard.press("ArrowUp")
+        status(page, "Return 0.9")
+
+
 def test_a_reload_keeps_the_game_and_players_have_their_own(open_page: Any) -> None:
     with served(pictures()) as server:
         one, two = open_page(server.url), open_page(server.url)

@@ -53,9 +53,9 @@ def test_an_episode_is_played_and_then_uncovered(client: TestClient) -> None:
     assert game["frame"]["answer"] == "4"
     assert game["success"] == (game["frame"]["target"] == "4")
     assert game["score"]["played"] == 1
-    env = PICTURES.make()
-    env.reset(seed=0, options={"scene": game["scene"]})
-    whole = env.task.picture(0, "").scene[0]  # type: ignore[union-attr]
+    board = PICTURES.make()
+    board.reset(game["scene"])
+    whole = board.picture().scene[0]  # type: ignore[union-attr]
     assert np.array_equal(pixels(game["frame"])[..., 0], np.rint(255 * whole).astype(np.uint8))
 
 

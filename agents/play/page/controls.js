@@ -1,6 +1,6 @@
 // Buttons for each part of the action, and a list of what the keys do.
 import { make } from "./draw.js";
-import { ARROWS, SYMBOLS } from "./keys.js";
+import { ACTS_OF, ARROWS, SYMBOLS } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 
@@ -38,9 +38,9 @@ function controlOf(play, part) {
     return section("Stop", [button(play.part("answer") ? "Answer now" : "Stop here", () => play.look(null, { stop: 1 }))]);
   }
   const title = { write: "Write", act: "Act" }[part.name] ?? part.name;
-  const choices = part.names.map((name, choice) => name &&
-    button(part.name === "write" ? labelOf(play, name, choice) : [name],
-      () => play.look(play.places ? play.cursor : null, { [part.name]: choice })));
+  const keyed = (choice) => part.name === "write" || (part.name === "act" && !play.part("answer") && choice < 10);
+  const choices = part.names.map((name, choice) => name && button(keyed(choice) ? labelOf(play, name, choice) : [name],
+    () => play.look(play.places ? play.cursor : null, { [part.name]: choice })));
   return section(title, choices.filter(Boolean));
 }
 
@@ -91,13 +91,16 @@ export function describeKeys(list, play) {
       bits ? "bits of the address that are 1, held together; a is the lowest" : "look at an address, a = 0"]);
     rows.push(["1–9, 0", "answer; with space 10 more"]);
   } else {
-    rows.push(["click", "look there"]);
-    if (play.part("act")) {
-      rows.push(["← →", "move, and look at the pointer"], ["w a s d", "move the pointer"]);
-    } else {
-      rows.push(["arrows", "move the pointer, with ⇧ finely"]);
+    const act = play.part("act");
+    const there = play.places ? ", and look at the pointer" : "";
+    const arrows = [..."←→↑↓"].filter((_, index) => Object.values(ACTS_OF)[index].some((name) => act?.names.includes(name)));
+    if (arrows.length) rows.push([arrows.join(" "), `act${there}`]);
+    if (act && !answer) rows.push([`0–${Math.min(act.names.length, 10) - 1}`, `act by number${there}`]);
+    if (play.places) {
+      rows.push(["click", "look there"]);
+      rows.push(act ? ["w a s d", "move the pointer"] : ["arrows", "move the pointer, with ⇧ finely"]);
+      rows.push(["space", "look at the pointer"]);
     }
-    rows.push(["space", "look at the pointer"]);
     if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), 
       answer.written ? "the next word, written with each look" : "answer; it counts after the last glimpse"]);
     if (play.part("stop")) rows.push(["enter", answer ? "answer now, and stop" : "stop: the gaze is on it"]);

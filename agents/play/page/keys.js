@@ -4,6 +4,8 @@ const NAMED = {
   ShiftLeft: 0x400000e1, ShiftRight: 0x400000e1, Space: 32,
 };
 export const ARROWS = { "←": NAMED.ArrowLeft, "→": NAMED.ArrowRight, "↓": NAMED.ArrowDown, "↑": NAMED.ArrowUp };
+// Acts that an arrow key stands for, by their names.
+export const ACTS_OF = { ArrowLeft: ["left"], ArrowRight: ["right"], ArrowUp: ["up", "forward"], ArrowDown: ["down"] };
 export const SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 export function codeOf(event) {

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { buildControls, describeKeys } from "./controls.js";
 import { drawFrame, drawLegend, drawPanels, make } from "./draw.js";
-import { Chords, SYMBOLS, codeOf, isTyping, symbolOf } from "./keys.js";
+import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, symbolOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 const STEP = 0.05;
@@ -10,6 +10,7 @@ const STEP = 0.05;
 const HINTS = {
   tapes: "Move a head, or hold a symbol and an arrow together.",
   table: "Click a cell to look there.",
+  scene: "Act by a key or a button.",
 };
 
 export class Play {
@@ -114,6 +115,11 @@ export class Play {
     return this.step({ action });
   }
 
+  // Act, and look at the pointer where places are looked at.
+  act(choice) {
+    return this.look(this.places ? this.cursor : null, { act: choice });
+  }
+
   choose(choice) {
     if (this.game.ended) return undefined;
     if (this.part("answer").optional) return this.step({ action: { answer: choice } });
@@ -172,8 +178,9 @@ export class Play {
   pressed(event) {
     const act = this.part("act");
     const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.code];
-    if (arrow && act?.names.includes("left") && arrow[0]) {
-      this.look(this.cursor, { act: act.names.indexOf(arrow[0] < 0 ? "left" : "right") });
+    const acted = (ACTS_OF[event.code] ?? []).map((name) => act?.names.indexOf(name) ?? -1).find((index) => index >= 0);
+    if (acted !== undefined) {
+      this.act(acted);
       return true;
     }
     const letters = { KeyA: [-1, 0], KeyD: [1, 0], KeyW: [0, -1], KeyS: [0, 1] }[event.code];
@@ -202,6 +209,11 @@ export class Play {
       this.choose(choice);
       return true;
     }
+    // Letters move the pointer.
+    if (act && !answer && choice >= 0 && choice < Math.min(act.names.length, 10)) {
+      this.act(choice);
+      return true;
+    }
     return false;
   }
 
@@ -225,7 +237,7 @@ export class Play {
     at("panels-part").hidden = !frame.panels?.length;
     drawPanels(at("panels"), frame);
     drawLegend(document.querySelector("#play .legend"), frame, { eye: !ended });
-    at("pips").replaceChildren(...Array.from({ length: Math.min(game.budget, 60) }, (_, index) =>
+    at("pips").replaceChildren(...Array.from({ length: Math.min(game.budget ?? 0, 60) }, (_, index) =>
       make("i", { class: index < game.taken ? "on" : "" })));
     for (const button of at("answers").children) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.choice) === this.answer));
@@ -250,7 +262,7 @@ export class Play {
       const why = [answered, target].filter(Boolean).join(", ");
       return `${result}${why ? `: ${why}` : ""}, after ${taken} ${taken === 1 ? "glimpse" : "glimpses"}.`;
     }
-    const now = `Glimpse ${taken} of ${budget}.`;
+    const now = budget === null ? `Glimpse ${taken}.` : `Glimpse ${taken} of ${budget}.`;
     const answer = this.part("answer");
     if (last && answer && !answer.optional) return `${now} That was the last: what is it?`;
     if (last) return `${now} The last action.`;

@@ -1,0 +1,178 @@
+"""What is played: an environment of this project, or another one that is seen through a glimpse."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+
+import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.episodes.description import ACT, describe
+from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.policy import Observation
+from glimpse_envs.rendering import AnyPicture, TablePicture
+from glimpse_envs.single import GlimpseEnv
+from glimpse_envs.task import Component
+from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
+
+WORLDS = 10_000
+"""Scenes of a wrapped environment; each is the episode of a seed of its own."""
+
+
+class Board(ABC):
+    """An environment and the episodes that can be played in it, by number.
+
+    Attributes:
+        env: the environment, single.
+        components: the parts of its action.
+        view: geometry of the picture that is looked at; None where there is none.
+        question: what is asked, in words; "" where unknown.
+        keys: codes of keys held together -> action; None where there are none.
+        scenes: how many episodes can be chosen from.
+        budget: of glimpses in the present episode; None where unknown.
+        fixed: whether episodes can be played again and be scored as a fixed split's.
+    """
+
+    env: gym.Env
+    components: Mapping[str, Component]
+    view: PictureView | None
+    question: str
+    keys: Mapping[tuple[int, ...], Any] | None
+    scenes: int
+    fixed: bool
+
+    @property
+    @abstractmethod
+    def budget(self) -> int | None: ...
+
+    @abstractmethod
+    def reset(self, scene: int) -> tuple[Observation, dict[str, Any]]:
+        """Begin the episode of the number `scene`, in [0, scenes)."""
+
+    @abstractmethod
+    def picture(self) -> AnyPicture:
+        """Return the present moment, whole."""
+
+    @property
+    def is_table(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.env.close()
+
+
+class TaskBoard(Board):
+    """An environment of this project, whose scenes are those of a fixed split.
+
+    Args:
+        env: of a fixed split.
+        seed: of clutter, places and first glimpses.
+    """
+
+    fixed = True
+
+    def __init__(self, env: GlimpseEnv, seed: int) -> None:
+        self.env, self._task, self._seed = env, env.task, seed
+        described = describe(env)
+        self.components, self.view = described.components, described.picture_view
+        first_line = (inspect.getdoc(env.task) or "").partition("\n")[0]
+        self.question, self.scenes = described.question or first_line, env.num_scenes or 1
+        self.flat = env.batch.flat_actions is not None
+        try:
+            self.keys = env.get_keys_to_action()
+        except ValueError:  # there are none for these actions
+            self.keys = None
+
+    @property
+    def budget(self) -> int:
+        return int(self._task.budgets[0])
+
+    def reset(self, scene: int) -> tuple[Observation, dict[str, Any]]:
+        return self.env.reset(seed=self._seed, options={"scene": scene})
+
+    def picture(self) -> AnyPicture:
+        return self._task.picture(0, "")
+
+    @property
+    def is_table(self) -> bool:
+        return isinstance(self.picture(), TablePicture)
+
+
+class WorldBoard(Board):
+    """Another environment, seen through a `GlimpseWrapper`; scene k is the episode of seed
+    `seed` + k.
+
+    Acts have the names that Arcade games and MiniGrid's worlds give them; MiniGrid's mission is the
+    question.
+
+    Raises:
+        ValueError: its acts are no choices of one.
+    """
+
+    keys = None
+    fixed = False
+    scenes = WORLDS
+
+    def __init__(self, env: gym.Env, wrapper: GlimpseWrapper, seed: int) -> None:
+        self.env, self._wrapper, self._seed = env, wrapper, seed
+        self.view = wrapper.picture_view
+        components = dict(describe(env).components)
+        act = components[ACT]
+        if not isinstance(act.space, gym.spaces.Discrete):
+            raise ValueError(
+                f"{wrapper.env_name} cannot be played here: its acts are {act.space}, and the "
+                "page has buttons for a Discrete space alone"
+            )
+        components[ACT] = replace(act, names=act_names(wrapper.unwrapped, int(act.space.n)))
+        self.components = components
+        self.question = f"Play {wrapper.env_name} through a glimpse."
+
+    @property
+    def budget(self) -> int | None:
+        return self._wrapper.max_steps
+
+    def reset(self, scene: int) -> tuple[Observation, dict[str, Any]]:
+        return self.env.reset(seed=self._seed + scene)
+
+    def picture(self) -> AnyPicture:
+        mission = getattr(self._wrapper.unwrapped, "mission", "")
+        return replace(self._wrapper.picture(), question=str(mission))
+
+
+def act_names(env: Any, choices: int) -> tuple[str, ...]:
+    """Return the names of an environment's acts, in small letters: an Arcade game's meanings, the
+    members of a MiniGrid world's enumeration, or else their numbers."""
+    named: list[str] = []
+    if hasattr(env, "get_action_meanings"):
+        named = [str(name) for name in env.get_action_meanings()]
+    elif hasattr(env, "actions"):
+        named = [str(getattr(action, "name", "")) for action in env.actions]
+    if len(named) != choices or not all(named):
+        named = [str(choice) for choice in range(choices)]
+    return tuple(name.lower() for name in named)
+
+
+def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int) -> Board:
+    """Make the environment and return its board.
+
+    Raises:
+        ValueError: it is none that can be played.
+    """
+    if task_class_of(env_id) is None:
+        world = gym.make(env_id, **env_kwargs)
+        wrapper = glimpse_wrapper_of(world)
+        if wrapper is None:
+            world.close()
+            raise ValueError(
+                f"{env_id} cannot be played here: the page plays environments that were registered "
+                "with glimpse_envs.register, and those in a glimpse_envs.wrappers.GlimpseWrapper"
+            )
+        return WorldBoard(world, wrapper, seed)
+    env = gym.make(env_id, **{**env_kwargs, "split": split}).unwrapped
+    assert isinstance(env, GlimpseEnv)
+    if env.num_scenes is None:
+        raise ValueError(f"{env_id} cannot be played here: it has no fixed scenes")
+    return TaskBoard(env, seed)
