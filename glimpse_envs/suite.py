@@ -80,7 +80,7 @@ def _moving(source: str) -> dict[str, Any]:
         speed=4.0,
         budget=12,
         glimpse_size=12,
-        scales=3,
+        scales=4,  # as RAM has it for scenes of 100 pixels
         reward="dense",
     )
 
@@ -94,7 +94,7 @@ def _pair(source: str, asked: str, clutter: int, budget: int) -> dict[str, Any]:
 
 
 def _search(source: str) -> dict[str, Any]:
-    return dict(source=source, scene_size=240, images=12, glimpse_size=12, scales=4)
+    return dict(source=source, scene_size=240, images=12, glimpse_size=12, scales=5)
 
 
 def _sequence(source: str) -> dict[str, Any]:

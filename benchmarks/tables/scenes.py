@@ -15,7 +15,7 @@ from report.references.scenes import DRAM_SCENES, SAMPLING, SELECTION
 
 _NETWORK = preset("pictures", "reinforce").network
 _RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True)}
-"""Which of two digits was looked at already."""
+"""Which of several digits were looked at already."""
 
 SEARCH_SETTINGS = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
 """The stop is taught where the gaze lies on the target or not; looks earn what a search earns."""
@@ -53,7 +53,10 @@ SCENES = Table(
             "sum-full", _SUM, "full_view", priority=4, reference=published(_SUM, 1, FULL_STRONG),
             notes="a residual network; the paper's has three convolutions and a layer of 512",
         ),
-        _row("sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3),
+        _row(
+            "sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3,
+            changes=_RETURNING,
+        ),
         _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
         _row(
             "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=SEARCH_SETTINGS

@@ -32,8 +32,8 @@ class Search(PictureTask):
     asked for; several may be of one class.
 
     The finest window of a glimpse is less than half as wide as a digit of 28 pixels, as in
-    ClutteredMNIST; the coarsest of four, of 96 pixels, spans two fifths of the scene's side, in
-    which a digit is three to four cells wide: enough to see where something is, not what.
+    ClutteredMNIST; the coarsest of five, of 192 pixels, spans four fifths of the scene's side, in
+    which a digit is one to two cells wide: enough to see where something is, not what.
 
     ## Action Space
 
@@ -114,7 +114,7 @@ class Search(PictureTask):
         images: int = 12,
         budget: int = 16,
         glimpse_size: int = 12,
-        scales: int = 4,
+        scales: int = 5,
         glimpse_cost: float = 0.0,
         **looking: Unpack[Looking],
     ) -> None:
