@@ -4,6 +4,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import EnumType
 from typing import Any
 
 import gymnasium as gym
@@ -13,13 +14,14 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import Observation
+from glimpse_envs.evaluation.protocol import world_seed
 from glimpse_envs.rendering import AnyPicture, TablePicture
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.task import Component
 from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
 
 WORLDS = 10_000
-"""Scenes of a wrapped environment; each is the episode of a seed of its own."""
+"""Scenes of a wrapped environment: episodes that can be chosen from."""
 
 
 class Board(ABC):
@@ -70,6 +72,9 @@ class TaskBoard(Board):
     Args:
         env: of a fixed split.
         seed: of clutter, places and first glimpses.
+
+    Attributes:
+        flat: whether its actions are plain numbers in place of named parts.
     """
 
     fixed = True
@@ -102,29 +107,36 @@ class TaskBoard(Board):
 
 
 class WorldBoard(Board):
-    """Another environment, seen through a `GlimpseWrapper`; scene k is the episode of seed
-    `seed` + k.
+    """Another environment, seen through a `GlimpseWrapper`; scene k is the episode that evaluation
+    numbers k.
 
     Acts have the names that Arcade games and MiniGrid's worlds give them; MiniGrid's mission is the
     question.
 
+    Args:
+        env: the environment, in which `wrapper` is.
+        wrapper: through which it is seen.
+        split: whose episodes are played.
+        seed: of the evaluation.
+
     Raises:
-        ValueError: its acts are no choices of one.
+        ValueError: its acts are no choices from 0 on.
     """
 
     keys = None
     fixed = False
     scenes = WORLDS
 
-    def __init__(self, env: gym.Env, wrapper: GlimpseWrapper, seed: int) -> None:
-        self.env, self._wrapper, self._seed = env, wrapper, seed
+    def __init__(self, env: gym.Env, wrapper: GlimpseWrapper, split: str, seed: int) -> None:
+        self.env, self._wrapper, self._split, self._seed = env, wrapper, split, seed
         self.view = wrapper.picture_view
         components = dict(describe(env).components)
-        act = components[ACT]
-        if not isinstance(act.space, gym.spaces.Discrete):
+        act = components.get(ACT)
+        if act is None or not isinstance(act.space, gym.spaces.Discrete) or act.space.start != 0:
+            acts = env.action_space if act is None else act.space
             raise ValueError(
-                f"{wrapper.env_name} cannot be played here: its acts are {act.space}, and the "
-                "page has buttons for a Discrete space alone"
+                f"{wrapper.env_name} cannot be played here: its acts are {acts}, and the page has "
+                "buttons for the choices of a Discrete space from 0 on alone"
             )
         components[ACT] = replace(act, names=act_names(wrapper.unwrapped, int(act.space.n)))
         self.components = components
@@ -135,21 +147,22 @@ class WorldBoard(Board):
         return self._wrapper.max_steps
 
     def reset(self, scene: int) -> tuple[Observation, dict[str, Any]]:
-        return self.env.reset(seed=self._seed + scene)
+        return self.env.reset(seed=world_seed(self._split, self._seed, scene))
 
     def picture(self) -> AnyPicture:
-        mission = getattr(self._wrapper.unwrapped, "mission", "")
-        return replace(self._wrapper.picture(), question=str(mission))
+        mission = getattr(self._wrapper.unwrapped, "mission", None)
+        return replace(self._wrapper.picture(), question=mission if type(mission) is str else "")
 
 
 def act_names(env: Any, choices: int) -> tuple[str, ...]:
     """Return the names of an environment's acts, in small letters: an Arcade game's meanings, the
     members of a MiniGrid world's enumeration, or else their numbers."""
     named: list[str] = []
-    if hasattr(env, "get_action_meanings"):
-        named = [str(name) for name in env.get_action_meanings()]
-    elif hasattr(env, "actions"):
-        named = [str(getattr(action, "name", "")) for action in env.actions]
+    meanings, members = getattr(env, "get_action_meanings", None), getattr(env, "actions", None)
+    if callable(meanings):
+        named = [str(name) for name in meanings()]
+    elif isinstance(members, EnumType):
+        named = [member.name for member in members]  # type: ignore[var-annotated]
     if len(named) != choices or not all(named):
         named = [str(choice) for choice in range(choices)]
     return tuple(name.lower() for name in named)
@@ -161,18 +174,28 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
     Raises:
         ValueError: it is none that can be played.
     """
-    if task_class_of(env_id) is None:
-        world = gym.make(env_id, **env_kwargs)
-        wrapper = glimpse_wrapper_of(world)
-        if wrapper is None:
-            world.close()
-            raise ValueError(
-                f"{env_id} cannot be played here: the page plays environments that were registered "
-                "with glimpse_envs.register, and those in a glimpse_envs.wrappers.GlimpseWrapper"
-            )
-        return WorldBoard(world, wrapper, seed)
-    env = gym.make(env_id, **{**env_kwargs, "split": split}).unwrapped
-    assert isinstance(env, GlimpseEnv)
-    if env.num_scenes is None:
-        raise ValueError(f"{env_id} cannot be played here: it has no fixed scenes")
-    return TaskBoard(env, seed)
+    refused = (
+        f"{env_id} cannot be played here: the page plays environments that were registered with "
+        "glimpse_envs.register, and those with a split that are seen through a "
+        "glimpse_envs.wrappers.GlimpseWrapper"
+    )
+    try:
+        env = gym.make(env_id, **{**env_kwargs, "split": split})
+    except TypeError as error:
+        if "'split'" not in str(error):
+            raise
+        raise ValueError(refused) from error
+    try:
+        if task_class_of(env_id) is None:
+            wrapper = glimpse_wrapper_of(env)
+            if wrapper is None:
+                raise ValueError(refused)
+            return WorldBoard(env, wrapper, split, seed)
+        ours = env.unwrapped
+        assert isinstance(ours, GlimpseEnv)
+        if ours.num_scenes is None:
+            raise ValueError(f"{env_id} cannot be played here: it has no fixed scenes")
+        return TaskBoard(ours, seed)
+    except BaseException:
+        env.close()
+        raise

@@ -16,8 +16,8 @@ from glimpse_envs.task import Component
 
 MOST_KEYS = 16
 """Keys that can be held together."""
-IDLE = ("stay", "noop", "done")
-"""Names of acts that do nothing; MiniGrid's "done" ends nothing."""
+IDLE = ("stay", "noop")
+"""Names of acts that do nothing; MiniGrid's "done" ends some of its worlds."""
 
 
 class ActionError(ValueError):
@@ -46,6 +46,7 @@ class Controls:
             "name": name,
             "optional": part.optional,
             "names": names,
+            "idle": name != ACT or idle_act(part) is not None,  # may be left out
             # Every choice is a part of the whole answer, such as a word.
             "written": name == "answer" and part.effect == "always" and not part.optional,
         }
@@ -131,10 +132,17 @@ class Controls:
             nothing = next(iter(self._keys.values()))  # of the space bar
             return nothing[name]
         if name == ACT:
-            idle = [part.names.index(idle) for idle in IDLE if idle in part.names]
-            return idle[0] if idle else 0
+            idle = idle_act(part)
+            if idle is None:
+                raise ActionError("say which act: none of this world's does nothing")
+            return idle
         zero = np.zeros(part.space.shape or (), np.int64)
         return zero if part.space.shape else 0
+
+
+def idle_act(part: Component) -> int | None:
+    """The choice of a component of acts that does nothing; None where there is none."""
+    return next((part.names.index(name) for name in IDLE if name in part.names), None)
 
 
 def names_of(name: str, part: Component, view: PictureView | None) -> list[str]:

@@ -12,6 +12,7 @@ from agents.play.controls import ActionError, Controls
 from agents.play.frames import Json, frame_of
 from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.rendering import Seen
+from glimpse_envs.wrappers.errors import WrappedEnvError
 
 
 class GameError(ValueError):
@@ -35,6 +36,7 @@ class Setting:
         """
         board = make_board(self.env_id, self.env_kwargs, self.split, self.seed)
         if isinstance(board, TaskBoard) and (board.flat or "view" in self.env_kwargs):
+            board.close()
             raise ValueError(f"{self.env_id} is played with its own actions, through glimpses")
         return board
 
@@ -87,7 +89,7 @@ class Game:
 
         Raises:
             ActionError, ValueError: it is no action; nothing has changed.
-            GameError: the episode has ended.
+            GameError: the episode has ended, or the world has failed, which ends it.
         """
         if self.ended:
             raise GameError("this episode has ended: go on to the next scene")
@@ -100,19 +102,24 @@ class Game:
                 'a step must be {"keys": [...]} or {"action": {...}}; it has '
                 f"{', '.join(sorted(map(repr, message)))[:80] or 'nothing'}"
             )
-        observation, reward, terminated, truncated, info = self.board.env.step(action)
+        try:
+            observation, reward, terminated, truncated, info = self.board.env.step(action)
+        except WrappedEnvError as error:
+            self.ended = True
+            raise GameError(f"{error}: go on to the next scene") from error
         self._observation = observation
         self._actions.append({name: np.asarray(part).tolist() for name, part in action.items()})
         self._return += float(reward)
         self._seen.add(self.board.picture())
-        self.ended = terminated or truncated
+        self.ended = bool(terminated or truncated)
         if not self.ended:
             return None
-        self._success = info.get("is_success")
+        success = info.get("is_success")
+        self._success = None if success is None else bool(success)
         played = Played(
             scene=self.scene,
             actions=tuple(self._actions),
-            success=None if self._success is None else bool(self._success),
+            success=self._success,
             total=self._return,
             glimpses=len(self._actions),
             seconds=time.monotonic() - self._started,

@@ -13,6 +13,7 @@ from agents.play.controls import names_of
 from agents.play.frames import Json, frame_of
 from agents.play.game import Setting
 from agents.scoring.run_scores import policy_of
+from agents.scoring.world_films import LONGEST
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
@@ -56,14 +57,17 @@ class Machine:
             }
 
     def play(self, scene: int) -> Json:
-        """Play a scene with the likeliest actions; return its frames, each with the outlook."""
+        """Play a scene with the likeliest actions; return its frames, each with the outlook.
+
+        After `LONGEST` steps it is cut off: some worlds last for ever.
+        """
         board, env = self._board, self._board.env
         observation, info = board.reset(scene)
         act = as_act(self.policy, env, deterministic=True)
         state, start, seen = None, np.ones(1, np.bool_), Seen()
         frames = self._inner_frames(_batch(observation))
         soft, reads, ended, total = bool(frames), bool(frames), False, 0.0
-        while not ended:
+        while not ended and len(frames) < LONGEST:
             batch, infos = _batch(observation), _batch(info)
             maps = None if soft else self.policy.attention(batch, state, start)
             if maps is not None:
@@ -76,7 +80,7 @@ class Machine:
             start = np.zeros(1, np.bool_)
             step = {name: value[0] for name, value in action.items()}
             observation, reward, terminated, truncated, info = env.step(step)
-            ended, total = terminated or truncated, total + float(reward)
+            ended, total = bool(terminated or truncated), total + float(reward)
         last = self._frame(board.picture(), seen, None)
         if reads:
             last["frame"]["image"] = frames[-1]["frame"]["image"]
@@ -88,6 +92,7 @@ class Machine:
             "success": None if success is None else bool(success),
             "return": total,
             "soft": reads,
+            "cut": not ended,
         }
 
     def _frame(self, picture: AnyPicture, seen: Seen, outlook: Outlook | None) -> Json:

@@ -20,6 +20,7 @@ from agents.play.game import Game, GameError, Setting
 from agents.play.guard import Guard, Refused, read_message
 from agents.play.human import HumanLog
 from agents.play.machines import Machine
+from glimpse_envs.wrappers.errors import WrappedEnvError
 
 PAGE = Path(__file__).parent / "page"
 MOST_GAMES = 64
@@ -74,11 +75,14 @@ class Table:
         numbers = count()
         dealt = self.log.next_scene if self.log else lambda: next(numbers) % self._scenes
         game, name = Game(self.setting, dealt), secrets.token_urlsafe(12)
+        given_up: list[_Seat] = []
         with self._lock:
             while len(self._seats) >= self._most:
-                _, given_up = self._seats.popitem(last=False)
-                self._leave(given_up.game)
+                given_up.append(self._seats.popitem(last=False)[1])
             self._seats[name] = _Seat(game, Lock())
+        for seat in given_up:
+            with seat.lock:
+                self._leave(seat.game)
         return name, game
 
     def with_game(self, name: str, use: Callable[[Game], None]) -> dict[str, Any]:
@@ -191,7 +195,9 @@ def make_app(table: Table, port: int) -> Guard:
         Route("/api/watch", watch),
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
-    handlers: dict[Any, Any] = dict.fromkeys((Refused, ValueError, RecursionError), refused)
+    handlers: dict[Any, Any] = dict.fromkeys(
+        (Refused, ValueError, RecursionError, WrappedEnvError), refused
+    )
     return Guard(Starlette(routes=routes, exception_handlers=handlers), port)
 
 

@@ -97,9 +97,9 @@ export function describeKeys(list, play) {
     if (arrows.length) rows.push([arrows.join(" "), `act${there}`]);
     if (act && !answer) rows.push([`0–${Math.min(act.names.length, 10) - 1}`, `act by number${there}`]);
     if (play.places) {
-      rows.push(["click", "look there"]);
+      rows.push(["click", !act || act.idle ? "look there" : "point there"]);
       rows.push(act ? ["w a s d", "move the pointer"] : ["arrows", "move the pointer, with ⇧ finely"]);
-      rows.push(["space", "look at the pointer"]);
+      if (!act || act.idle) rows.push(["space", "look at the pointer"]);
     }
     if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), 
       answer.written ? "the next word, written with each look" : "answer; it counts after the last glimpse"]);

@@ -111,3 +111,8 @@ export function drawLegend(list, frame, { eye = false, look = false }) {
     return make("li", {}, mark, text);
   }));
 }
+
+// The class of a verdict: a world that does not tell success has neither.
+export function judged(success) {
+  return success === null ? "" : success ? "right" : "wrong";
+}

@@ -1,7 +1,7 @@
 // Playing: one game, its scene, its answers and its keys.
 import { call } from "./api.js";
 import { buildControls, describeKeys } from "./controls.js";
-import { drawFrame, drawLegend, drawPanels, make } from "./draw.js";
+import { drawFrame, drawLegend, drawPanels, judged, make } from "./draw.js";
 import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, symbolOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
@@ -107,6 +107,12 @@ export class Play {
     if (written && this.answer === null) {
       this.say("Choose the next word first: one is written with each look.");
       return undefined;
+    }
+    const act = this.part("act");
+    if (act && !act.idle && !("act" in more)) {
+      this.cursor = place ?? this.cursor;
+      this.keyed = true;
+      return this.draw().then(() => this.say("Now act: the gaze goes to the pointer with it."));
     }
     const action = { ...more };
     if (place && this.part("look")) action.look = place;
@@ -308,7 +314,7 @@ export class Play {
     const verdict = success === null ? `return ${total.toFixed(2)}` : success ? "right" : "wrong";
     const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}, ` : "";
     at("model-cards").append(make("article", { class: "card" }, make("h3", {}, name), host,
-      make("p", { class: `verdict ${success ? "right" : "wrong"}` },
+      make("p", { class: `verdict ${judged(success)}` },
         `${answered}${verdict}, after ${glimpses} ${glimpses === 1 ? "glimpse" : "glimpses"}`)));
     return drawFrame(host, frame);
   }

@@ -1,6 +1,6 @@
 // Watching: the episodes of models on one scene, step by step, beside each other.
 import { call } from "./api.js";
-import { drawFrame, drawLegend, make } from "./draw.js";
+import { drawFrame, drawLegend, judged, make } from "./draw.js";
 import { isTyping } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
@@ -98,12 +98,13 @@ export class Watch {
       const [, view, verdict, beliefs] = cards[index].children;
       legend ??= frame;
       await drawFrame(view, eye && !ended ? seen : frame, { dim: !ended, look: outlook?.look });
+      const cut = episode.cut ? `, cut off after ${step} steps` : "";
       const result = episode.success === null ? `return ${episode.return.toFixed(2)}` : episode.success ? "right" : "wrong";
       const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}` : "";
       const target = frame.target !== null && !episode.success ? `, it was ${frame.target}` : "";
-      verdict.textContent = ended ? [answered, result].filter(Boolean).join(": ") + target
+      verdict.textContent = ended ? [answered, result].filter(Boolean).join(": ") + target + cut
         : episode.soft ? `reads softly where it is lit; ${answered} so far` : "";
-      verdict.className = `verdict ${ended ? (episode.success ? "right" : "wrong") : ""}`;
+      verdict.className = `verdict ${ended ? judged(episode.success) : ""}`;
       if (outlook) beliefs.replaceChildren(...beliefsOf(outlook, episode.names, frame));
       else if (!ended) beliefs.replaceChildren();
     }
