@@ -1,7 +1,7 @@
 """The tables of trained settings on the page on training.
 
-They are drawn from `results/benchmarks/trials.json` and, of trials whose code was not kept,
-`trials_earlier.json`.
+They are drawn from `results/benchmarks/trials.json` and, of trials whose code was not kept, the
+records in `OTHERS`.
 """
 
 import json
@@ -13,19 +13,23 @@ from report.page import Places, Published
 from report.references.pictures import LEARNED, REFERENCES
 
 BLOCK = "docs/training.md:trials"
+OTHERS = {
+    "trials_regularisers": "Trials beside the preset on another machine, by code that was not kept",
+    "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
+}
+"""Name of a record of other trials -> what they are, in the order of the page."""
 
 
 def publish(places: Places) -> Published:
     """The block of the records, if there are any."""
     text = "Not measured yet (`python -m benchmarks.trials --record`)."
-    path, earlier = (places.benchmarks / f"{name}.json" for name in ("trials", "trials_earlier"))
+    path = places.benchmarks / "trials.json"
     if path.exists():
         text = _block(json.loads(path.read_text(encoding="utf-8")))
-    if earlier.exists():
-        before = _block(json.loads(earlier.read_text(encoding="utf-8")))
-        text += (
-            f"\n\nEarlier trials, with looks in the scene, some by code that was not kept: {before}"
-        )
+    for name, about in OTHERS.items():
+        other = places.benchmarks / f"{name}.json"
+        if other.exists():
+            text += f"\n\n{about}: {_block(json.loads(other.read_text(encoding='utf-8')))}"
     return Published({}, {BLOCK: text})
 
 

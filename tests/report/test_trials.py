@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from report.page import Places
-from report.pages.trials import BLOCK, publish
+from report.pages.trials import BLOCK, OTHERS, publish
 from report.references.pictures import LEARNED, REFERENCES
 
 ENV_ID = "Glimpse/ClutteredMNIST-v0"
@@ -44,16 +46,15 @@ def test_the_presets_rivals_stand_beside_it(tmp_path: Path) -> None:
     assert "| the preset | 15 | 1.00%, 3.00%, 2.00% | 2.00% |" in text
 
 
-def test_earlier_trials_stand_below(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "about"), OTHERS.items())
+def test_other_trials_stand_below(tmp_path: Path, name: str, about: str) -> None:
     block(tmp_path)
     path = tmp_path / "benchmarks" / "trials.json"
-    earlier = json.loads(path.read_text())
-    earlier["trials"][0]["settings"] = "a moving average"
-    path.with_name("trials_earlier.json").write_text(json.dumps(earlier), encoding="utf-8")
+    other = json.loads(path.read_text())
+    other["trials"][0]["settings"] = "a moving average"
+    path.with_name(f"{name}.json").write_text(json.dumps(other), encoding="utf-8")
     text = publish(Places(tmp_path, tmp_path)).blocks[BLOCK]
-    assert (
-        text.index("looks at cells") < text.index("Earlier trials") < text.index("a moving average")
-    )
+    assert text.index("looks at cells") < text.index(about) < text.index("a moving average")
 
 
 def test_without_a_record_its_command_is_named(tmp_path: Path) -> None:
