@@ -7,9 +7,9 @@ in place of its squares.
 
 Departures from DRAW: the window's head has a hidden layer; tanh keeps the centre in the scene, the
 stride lies between 0 and the scene's, the filters' width within a factor e of half the stride (and
-above half a pixel), the intensity within a factor e of 1; the window starts in the middle with
-strides of a few pixels, not as wide as the scene; and gradients on it are bounded. Every pixel is
-read at every glimpse.
+above half a pixel), the intensity within a factor e of 1; the window starts in the middle, narrower
+than the scene (`first_window`); and gradients on it are bounded. Every pixel is read at every
+glimpse.
 """
 
 import math
@@ -30,8 +30,8 @@ from baselines.setting import Setting
 # Factor on the outputs of the window's head. Adam moves all weights at one pace; at its full pace
 # the window leaves the scene before the controller has learned to read it.
 WINDOW_PACE = 0.1
-# In pixels, at the start: narrow enough to read a digit that happens to lie in the middle.
 START_STRIDE = 2.5
+"""In pixels, where the first window is not chosen."""
 # Bound on the norm of one scene's gradient on one window. Gradients grow from window to window on
 # their way back; without a bound a few scenes outweigh all others.
 LONGEST_GRADIENT = 0.3
@@ -46,6 +46,9 @@ class GaussianWindowConfig(ReaderConfig):
     window: Literal["draw", "retina"] = "draw"
     """Kind of window. draw: its centre, stride, variance and intensity are learned; retina: only
     its centre."""
+    first_window: float | None = None
+    """Share of the scene's longer side that DRAW's window spans at the start, above 0 and below 1;
+    None: filters 2.5 pixels apart, enough to read a digit in the middle of a small scene."""
     place_noise: float = 0.0
     """Standard deviation of noise on the window's centre at the start of the training, in units of
     half the scene's side; it falls linearly to 0. Helps in scenes so large that the first window
@@ -70,13 +73,18 @@ class GaussianWindow(RecurrentReader):
         check_choices(config)
         if not 0 <= config.place_noise < math.inf:
             raise ValueError(f"place_noise={config.place_noise} must be at least 0 and finite")
+        if config.first_window is not None and not 0 < config.first_window < 1:
+            raise ValueError(
+                f"first_window={config.first_window} must be above 0 and below 1, or None"
+            )
         view = setting.picture.view
         channels, self.height, self.width = view.scene_shape
         g, sides = view.windows()
         self._place_noise, self._noise_now = config.place_noise, 0.0
         self._whole = (max(self.height, self.width) - 1) / max(g - 1, 1)
         # Before softplus: shortens the widest stride to the one at the start.
-        self._narrowing = math.log(max(self._whole / START_STRIDE - 1, 1e-3))
+        share = config.first_window or START_STRIDE / self._whole
+        self._narrowing = math.log(max(1 / share - 1, 1e-3))
         self.draw = config.window == "draw"
         scales = 1 if self.draw else len(sides)
         self.parameters_of_window = 5 if self.draw else 2

@@ -171,6 +171,25 @@ def test_draws_window_is_a_loop_over_its_equations() -> None:
         np.testing.assert_allclose(seen["glimpse"][row], expected, atol=2e-5)
 
 
+@pytest.mark.parametrize(("asked", "share"), [(None, 2.5 * 11 / 59), (0.3, 0.3), (0.9, 0.9)])
+@torch.no_grad()
+def test_draws_first_window_spans_a_share_of_the_scene(asked: float | None, share: float) -> None:
+    model = GaussianWindow(setting_of(), GaussianWindowConfig(first_window=asked, network=NETWORK))
+    last = model.look[-1]
+    assert isinstance(last, nn.Linear)
+    last.weight.zero_()
+    last.bias.zero_()
+    places = model.read(scenes(), core_output(2))["location"]
+    assert places[:, :2].abs().max() == 0, "in the middle"
+    assert places[:, 2].tolist() == pytest.approx([share, share], rel=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, math.nan])
+def test_a_first_window_that_cannot_be_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match=r"first_window=.* must be above 0 and below 1, or None"):
+        GaussianWindow(setting_of(), GaussianWindowConfig(first_window=share, network=NETWORK))
+
+
 @torch.no_grad()
 def test_the_soft_retina_is_nearly_the_hard_one() -> None:
     setting = setting_of()
