@@ -15,6 +15,7 @@ from report.references.pictures import LEARNED, REFERENCES
 BLOCK = "docs/training.md:trials"
 OTHERS = {
     "trials_regularisers": "Trials beside the preset on another machine, by code that was not kept",
+    "trials_draw": "Trials of soft attention by DRAW's window",
     "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
 }
 """Name of a record of other trials -> what they are, in the order of the page."""
