@@ -110,6 +110,8 @@ class PolicyGradientLearner(GradientLearner):
         for part, head in self.policy.heads.items():
             if part != "look" or gaze == "learned":
                 name += _KINDS.get(type(head), "")
+            if isinstance(head, CellsHead) and head.refined and gaze == "learned":
+                name += ", refined"
         if self.policy.inhibition is not None and gaze == "learned":
             name += ", inhibition of return"
         learns_from = self.config.answer_by

@@ -26,6 +26,9 @@ from glimpse_envs.evaluation.outlook import Places
 
 BLOCK = 2
 """A look goes to the middle of a block of so many by so many cells."""
+NEAR = 1.5
+"""How far from a block's middle its neighbours lie along each axis, in its sides: those of its own
+scale around it, and the finer ones among them."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,31 @@ class Cells(Categorical):
     scene that is nearest to it. An action is a block's number, or a place (x, y) that a rule has
     chosen, which counts as the nearest block.
 
+    The likeliest look is the likeliest block, or, refined, the mean place of its neighbours and
+    itself by their probabilities, which is finer than a block.
+
     Args:
         logits: (B, n).
         place: (B, 2) in [-1, 1], of the present glimpse.
         offsets: (n, 2) in look coordinates, from there to the middles of the blocks.
+        reaches: (n, 2) in look coordinates, how far from each its neighbours lie; None: the
+            likeliest look is not refined.
     """
 
     place: Tensor
     offsets: Tensor
+    reaches: Tensor | None = None
+
+    def mode(self) -> Tensor:
+        """The likeliest block (B,), or, refined, a place (B, 2)."""
+        block = super().mode()
+        if self.reaches is None:
+            return block
+        away = (self.offsets - self.offsets[block][:, None]).abs()  # (B, n, 2)
+        near = (away < self.reaches[block][:, None]).all(dim=-1)
+        shares = self.logits.detach().softmax(dim=-1) * near
+        shares = shares / shares.sum(dim=-1, keepdim=True)
+        return self.place + shares.to(self.offsets) @ self.offsets
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
         """Draw a block a row, from one random number each: blocks are many."""
@@ -68,8 +88,8 @@ class Cells(Categorical):
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        whole = super().joined([replace(part, offsets=part.offsets[:0]) for part in parts])
-        return replace(whole, offsets=parts[0].offsets)
+        rows = [replace(part, offsets=part.offsets[:0], reaches=None) for part in parts]
+        return replace(super().joined(rows), offsets=parts[0].offsets, reaches=parts[0].reaches)
 
     def outlook(self) -> Places:
         places = (self.place[:, None] + self.offsets).clamp(-1.0, 1.0)
@@ -88,6 +108,7 @@ class CellsHead(Head):
     """
 
     offsets: Tensor
+    reaches: Tensor
 
     def __init__(self, units: int, view: PictureView, config: NetworkConfig) -> None:
         super().__init__()
@@ -100,6 +121,11 @@ class CellsHead(Head):
         offsets = view.space.to_offsets(pixels.reshape(-1, 2))
         as_tensor = torch.as_tensor(offsets, dtype=torch.get_default_dtype())
         self.register_buffer("offsets", as_tensor, persistent=False)
+        self.refined = config.refine_looks
+        reach = NEAR * sides[:, None].repeat(self.blocks**2, axis=0) / self.blocks  # (n, 1)
+        reaches = view.space.to_offsets(reach.repeat(2, axis=1))
+        as_tensor = torch.as_tensor(reaches, dtype=torch.get_default_dtype())
+        self.register_buffer("reaches", as_tensor, persistent=False)
         hidden, values = config.head_units, self.channels * self.size**2
         self.seen = nn.Linear(2 * values, hidden)
         self.known = nn.Linear(units, self.scales * hidden)
@@ -119,7 +145,8 @@ class CellsHead(Head):
         if added is not None:
             logits = logits + added
         logits = wide(logits)
-        return Cells(logits, observation["location"], self.offsets)
+        reaches = self.reaches if self.refined else None
+        return Cells(logits, observation["location"], self.offsets, reaches)
 
 
 def make_cells_head(

@@ -52,6 +52,10 @@ class NetworkConfig:
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1."""
+    refine_looks: bool = False
+    """Take the likeliest look at cells finer than these: at the mean place of the likeliest block
+    and its neighbours by their probabilities. Looks that are sampled, as in training, are not
+    changed."""
     learn_look_std: bool = False
     """Learn the standard deviation of a continuous look, in place of fixing or scheduling it."""
     detach_heads: bool = False
@@ -87,6 +91,7 @@ class NetworkOptions(NetworkConfig):
 @without_options(
     "word_units",
     "look_coordinates",
+    "refine_looks",
     "look_std",
     "learn_look_std",
     "answer_in_view",

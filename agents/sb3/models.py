@@ -34,6 +34,7 @@ Config = TypeVar("Config", bound="SB3Config")
 @without_options(
     "core",
     "look_coordinates",
+    "refine_looks",
     "detach_heads",
     "skip",
     "answer_in_view",

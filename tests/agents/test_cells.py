@@ -1,5 +1,6 @@
 """Looks at the cells that are seen: a choice among places that the glimpse itself shows."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,58 @@ def test_joined_rows_are_those_of_the_parts() -> None:
         for part in (slice(0, 1), slice(1, 3))
     )
     joined = Cells.joined([first, rest])
-    for name, value in vars(whole).items():
-        assert torch.equal(getattr(joined, name), value)
+    for name in ("logits", "place", "offsets"):
+        assert torch.equal(getattr(joined, name), getattr(whole, name))
+    assert joined.reaches is None
+
+
+def test_a_refined_look_goes_to_the_mean_of_the_likeliest_block_and_its_neighbours() -> None:
+    """In closed form, of three blocks in a row, one far away and one of a finer scale."""
+    offsets = torch.tensor([[-0.2, 0.0], [0.0, 0.0], [0.2, 0.0], [0.4, 0.0], [0.0, 0.1]])
+    reaches = torch.tensor([[0.3, 0.3]] * 4 + [[0.15, 0.15]])
+    shares = torch.tensor([[0.1, 0.4, 0.2, 0.2, 0.1], [0.1, 0.1, 0.2, 0.2, 0.4]])
+    place = torch.tensor([[0.5, -0.5], [0.0, 0.9]])
+    choice = Cells(shares.log(), place, offsets, reaches)
+    near_wide = torch.tensor([(0.2 * 0.2 - 0.1 * 0.2) / 0.8, 0.1 * 0.1 / 0.8])
+    near_fine = torch.tensor([0.0, 0.4 * 0.1 / 0.5])  # itself and the block in the middle alone
+    expected = place + torch.stack([near_wide, near_fine])
+    torch.testing.assert_close(choice.mode(), expected)
+    torch.testing.assert_close(choice.to_env(choice.mode()), expected.clamp(-1.0, 1.0))
+    assert torch.equal(choice.log_prob(choice.mode()), choice.log_prob(torch.tensor([1, 4])))
+    joined = Cells.joined([choice, choice])
+    torch.testing.assert_close(joined.mode(), expected.repeat(2, 1))
+
+
+def test_neighbours_are_around_a_block_and_within_it() -> None:
+    head: Any = policy_for(TRANSLATED).heads["look"]
+    sides = torch.tensor([4.0, 8.0, 16.0]) / 2 / 30  # of blocks of 2 x 2 cells, of 60 pixels
+    for scale, side in enumerate(sides):
+        number = 36 * scale + 14  # inside its window
+        away = (head.offsets - head.offsets[number]).abs().amax(dim=1)
+        near = away < head.reaches[number, 0]
+        assert torch.equal(near, away < 1.5 * side)
+        assert near[36 * scale : 36 * scale + 36].sum() == 9
+        assert torch.equal(head.reaches[number, 0], head.reaches[number, 1])
+
+
+def test_refined_looks_change_likeliest_looks_alone() -> None:
+    env = gym.make(TRANSLATED)
+    observation, _ = env.reset(seed=0)
+    batch = {name: value[None] for name, value in observation.items()}
+    policies = []
+    for refined in (False, True):
+        torch.manual_seed(0)
+        make = policy_maker(replace(CELLS, refine_looks=refined))
+        policies.append(make(describe(env)))
+    plain, refined_one = (policy.predict(batch, deterministic=True)[0] for policy in policies)
+    assert (plain["look"] != refined_one["look"]).any()
+    assert np.array_equal(plain["answer"], refined_one["answer"])
+    plain, refined_one = (policy.predict(batch)[0] for policy in policies)
+    assert np.array_equal(plain["look"], refined_one["look"])
+    config = tiny_config(
+        env_id=TRANSLATED, env_kwargs={}, network=replace(CELLS, refine_looks=True)
+    )
+    assert "looks at cells, refined" in Reinforce(config).model.name
 
 
 def brightest(glimpse: Tensor, scale: int) -> int:
