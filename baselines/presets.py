@@ -36,8 +36,8 @@ _SET = 5_000  # scenes that the papers train on, again and again
 
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (
-        # Half the scene at first: a digit of a small one can be read, one of a large one is in view
-        # more often than not.
+        # Half the scene at first: a digit of a small one can be read, and of one in a large scene a
+        # part is often in view.
         GaussianWindowConfig(**_PICTURES, first_window=0.5),
         SoftTilesConfig(**_PICTURES),
         SpatialTransformerConfig(),

@@ -162,7 +162,7 @@ def act_names(env: Any, choices: int) -> tuple[str, ...]:
     if callable(meanings):
         named = [str(name) for name in meanings()]
     elif isinstance(members, EnumType):
-        named = [member.name for member in members]  # type: ignore[var-annotated]
+        named = list(members.__members__)
     if len(named) != choices or not all(named):
         named = [str(choice) for choice in range(choices)]
     return tuple(name.lower() for name in named)

@@ -1,5 +1,6 @@
 """Episodes of trained models, step by step with what they expected, for the page."""
 
+import math
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -59,15 +60,16 @@ class Machine:
     def play(self, scene: int) -> Json:
         """Play a scene with the likeliest actions; return its frames, each with the outlook.
 
-        After `LONGEST` steps it is cut off: some worlds last for ever.
+        The episode of another environment is cut off after `LONGEST` steps: some last for ever.
         """
         board, env = self._board, self._board.env
+        most = math.inf if board.fixed else LONGEST
         observation, info = board.reset(scene)
         act = as_act(self.policy, env, deterministic=True)
         state, start, seen = None, np.ones(1, np.bool_), Seen()
         frames = self._inner_frames(_batch(observation))
         soft, reads, ended, total = bool(frames), bool(frames), False, 0.0
-        while not ended and len(frames) < LONGEST:
+        while not ended and len(frames) < most:
             batch, infos = _batch(observation), _batch(info)
             maps = None if soft else self.policy.attention(batch, state, start)
             if maps is not None:

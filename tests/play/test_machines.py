@@ -10,6 +10,7 @@ import torch
 from starlette.testclient import TestClient
 
 from agents.algorithms.reinforce import Reinforce
+from agents.play import machines
 from agents.play.__main__ import PlayConfig, main, setting_from
 from agents.play.game import Game, Setting
 from agents.play.machines import Machine, published_run
@@ -48,6 +49,15 @@ def test_a_model_answers_as_its_evaluation_has_it(hard_run: Run) -> None:
     score = evaluate_run(hard_run, episodes=8)
     assert score.successes is not None
     assert [machine.play(k)["success"] for k in range(8)] == score.successes.tolist()
+
+
+def test_an_episode_of_this_project_is_shown_to_its_end(
+    hard_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machines, "LONGEST", 1)
+    episode = Machine(hard_run, setting_of(hard_run)).play(0)
+    assert len(episode["frames"]) == 3 + 1
+    assert not episode["cut"]
 
 
 def test_each_step_has_the_next_look_the_answers_and_the_value(hard_run: Run) -> None:

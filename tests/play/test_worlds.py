@@ -14,13 +14,13 @@ from gymnasium import spaces
 from starlette.testclient import TestClient
 
 from agents.algorithms.actor_critic import ActorCritic
+from agents.play import machines
 from agents.play.boards import act_names
 from agents.play.controls import ActionError, Controls
 from agents.play.game import Game, Setting
 from agents.play.human import HumanLog
 from agents.play.machines import Machine
 from agents.play.server import Table, make_app
-from agents.scoring.world_films import LONGEST
 from glimpse_envs.evaluation.protocol import deal
 from glimpse_envs.wrappers import GlimpseWrapper
 from tests.support.pixel_world import PixelWorld
@@ -115,7 +115,9 @@ def test_every_look_is_played(options: dict[str, Any], kind: str | None, reach: 
 
 
 @needs_minigrid
-def test_a_trained_agent_is_watched_in_a_world(tmp_path: Path) -> None:
+def test_a_trained_agent_is_watched_in_a_world(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kwargs = {**GRID.env_kwargs, "glimpse_size": 8}
     config = tiny_actor_critic(env_id=GRID.env_id, env_kwargs=kwargs, episodes=8)
     run = trained(ActorCritic, config, tmp_path / "run")
@@ -127,7 +129,11 @@ def test_a_trained_agent_is_watched_in_a_world(tmp_path: Path) -> None:
     assert episode["frames"][0]["eye"]["image"] == start["image"]
     outlook = episode["frames"][0]["outlook"]
     assert sum(outlook["act"]["parts"][0]) == pytest.approx(1, abs=1e-3)
-    assert episode["cut"] == (len(episode["frames"]) == LONGEST + 1)
+    assert not episode["cut"], "the world ends after 100 steps"
+    monkeypatch.setattr(machines, "LONGEST", 3)
+    episode = Machine(run, setting).play(2)
+    assert episode["cut"]
+    assert len(episode["frames"]) == 3 + 1
 
 
 @needs_minigrid
