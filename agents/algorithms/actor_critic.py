@@ -208,7 +208,9 @@ class ActorCritic(PolicyGradientLearner):
     def _total(self, means: dict[str, Tensor]) -> Tensor:
         """The weighted sum of the mean losses."""
         config = self.config
-        total = config.value_weight * means["value"] - config.entropy_weight * means["entropy"]
+        total = config.value_weight * means["value"]
+        if config.entropy_weight:  # else its gradient, of zeros, would be worked out
+            total = total - config.entropy_weight * means["entropy"]
         if config.answer_by == "reward":
             return total + means["policy"]
         return total + config.look_weight * means["policy"] + means["answer"]

@@ -215,7 +215,8 @@ class Reinforce(PolicyGradientLearner):
         total = config.look_weight * means["policy"]
         if config.baseline == "learned":
             total = total + config.baseline_weight * means["baseline"]
-        total = total - config.entropy_weight * means["entropy"]
+        if config.entropy_weight:  # else its gradient, of zeros, would be worked out
+            total = total - config.entropy_weight * means["entropy"]
         if config.answer_by == "label":
             total = total + means["answer"]
         norm = self.descend(total, **means)

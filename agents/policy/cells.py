@@ -6,6 +6,8 @@ judged by the same weights: what is learned where the target is near tells where
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
 from typing import Self
 
 import numpy as np
@@ -24,8 +26,6 @@ from agents.training.row_draws import draw_rows
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.evaluation.outlook import Places
 
-BLOCK = 2
-"""A look goes to the middle of a block of so many by so many cells."""
 NEAR = 1.5
 """How far from a block's middle its neighbours lie along each axis, in its sides: those of its own
 scale around it, and the finer ones among them."""
@@ -114,7 +114,7 @@ class CellsHead(Head):
         super().__init__()
         self.size, sides = view.windows()
         self.channels, self.scales = view.scene_shape[0], len(sides)
-        self.blocks = -(-self.size // BLOCK)
+        self.blocks = -(-self.size // config.look_block)
         middles = (np.arange(self.blocks) + 0.5) / self.blocks - 0.5
         x, y = np.meshgrid(middles, middles)
         pixels = np.stack([x, y], axis=-1).reshape(-1, 2) * sides[:, None, None]  # (K, blocks², 2)
@@ -139,7 +139,7 @@ class CellsHead(Head):
         known = self.known(core).view(rows, scales, -1)
         hidden = F.relu(self.seen(torch.cat([glimpse, contrast], dim=-1)) + known)
         pictures = contrast.view(rows * scales, self.channels, self.size, self.size)
-        bright = F.adaptive_avg_pool2d(pictures.mean(dim=1, keepdim=True), self.blocks)
+        bright = _block_means(pictures.mean(dim=1), self.blocks)
         weighted = self.brightness(core)[..., None] * bright.view(rows, scales, -1)
         logits = (self.logits(hidden) + weighted).flatten(1)
         if added is not None:
@@ -147,6 +147,16 @@ class CellsHead(Head):
         logits = wide(logits)
         reaches = self.reaches if self.refined else None
         return Cells(logits, observation["location"], self.offsets, reaches)
+
+
+def _block_means(pictures: Tensor, blocks: int) -> Tensor:
+    """The means of `pictures` (B, g, g) over `blocks` x `blocks` blocks: (B, blocks, blocks)."""
+    side, left = divmod(pictures.shape[-1], blocks)
+    if left:  # blocks of uneven sides
+        return F.adaptive_avg_pool2d(pictures[:, None], blocks)[:, 0]
+    # torch's pooling of so small pictures takes several times as long.
+    starts = product(range(side), repeat=2)
+    return reduce(torch.add, (pictures[:, i::side, j::side] for i, j in starts)) / side**2
 
 
 def make_cells_head(

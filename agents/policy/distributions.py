@@ -66,7 +66,7 @@ class Distribution(ABC):
     def is_finite(self) -> bool:
         """Whether no parameter is NaN or infinite."""
         tensors = [value for value in vars(self).values() if isinstance(value, Tensor)]
-        return all(bool(torch.isfinite(tensor).all()) for tensor in tensors)
+        return all(bool(torch.isfinite(tensor.detach().sum())) for tensor in tensors)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,8 @@ class NetworkConfig:
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1."""
+    look_block: int = 2
+    """Side, in cells, of the blocks of cells to whose middles looks at cells go."""
     refine_looks: bool = False
     """Take the likeliest look at cells finer than these: at the mean place of the likeliest block
     and its neighbours by their probabilities. Looks that are sampled, as in training, are not
@@ -91,6 +93,7 @@ class NetworkOptions(NetworkConfig):
 @without_options(
     "word_units",
     "look_coordinates",
+    "look_block",
     "refine_looks",
     "look_std",
     "learn_look_std",
@@ -117,6 +120,7 @@ def check_network(config: NetworkConfig) -> None:
     if config.word_units is not None:
         check_counts(config, "word_units")
     check_counts(config, "glimpse_units", "core_units", "head_units")
+    check_counts(config, "look_block")
     check_positive(config, "look_std")
     if config.class_scales < 0:
         raise ValueError(f"class_scales={config.class_scales} must be at least 0")

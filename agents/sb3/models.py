@@ -34,6 +34,7 @@ Config = TypeVar("Config", bound="SB3Config")
 @without_options(
     "core",
     "look_coordinates",
+    "look_block",
     "refine_looks",
     "detach_heads",
     "skip",

@@ -33,6 +33,7 @@ from glimpse_envs.task import Component
 @without_options(
     "word_units",
     "look_coordinates",
+    "look_block",
     "refine_looks",
     "look_std",
     "learn_look_std",

@@ -13,9 +13,11 @@ from torch import Tensor
 from agents.algorithms.reinforce import Reinforce
 from agents.episodes.rollout import play_episodes
 from agents.play.machines import outlook_of
-from agents.policy.cells import BLOCK, Cells, CellsHead
+from agents.policy.cells import Cells, CellsHead
 from agents.policy.distributions import Categorical
+from agents.policy.glimpse_network import local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
+from agents.policy.networks import NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Places
 from tests.support.episodes import make_vector, view_of
@@ -38,9 +40,9 @@ def cells(rows: int = 3, blocks: int = 5) -> Cells:
     return Cells(logits, place, torch.rand(blocks, 2, generator=seeded(3), dtype=torch.float64))
 
 
-def policy_for(env_id: str, **env_kwargs: Any) -> GlimpsePolicy:
+def policy_for(env_id: str, network: NetworkConfig = CELLS, **env_kwargs: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(CELLS)(describe(gym.make(env_id, **env_kwargs)))
+    return policy_maker(network)(describe(gym.make(env_id, **env_kwargs)))
 
 
 def test_numbers_of_blocks_have_the_chances_of_a_categorical() -> None:
@@ -130,22 +132,26 @@ def test_refined_looks_change_likeliest_looks_alone() -> None:
     assert "looks at cells, refined" in Reinforce(config).model.name
 
 
-def brightest(glimpse: Tensor, scale: int) -> int:
-    """The number of the block that is brightest in one scale of a glimpse (K, g, g)."""
-    size = glimpse.shape[-1] // BLOCK
-    blocks = glimpse[scale].reshape(size, BLOCK, size, BLOCK).mean(dim=(1, 3))
+def brightest(glimpse: Tensor, scale: int, side: int) -> int:
+    """The number of the block of `side` x `side` cells that is brightest in one scale of a glimpse
+    (K, g, g)."""
+    size = glimpse.shape[-1] // side
+    blocks = glimpse[scale].reshape(size, side, size, side).mean(dim=(1, 3))
     return scale * size**2 + int(blocks.argmax())
 
 
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("scale", [0, 1, 2])
-def test_a_look_at_the_brightest_block_goes_to_what_is_seen(scale: int, inside: bool) -> None:
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_a_look_at_the_brightest_block_goes_to_what_is_seen(
+    block: int, scale: int, inside: bool
+) -> None:
     """One white pixel in a black scene lies within half a block, and half of itself, of where the
     look goes."""
     envs = make_vector(TRANSLATED, 1, inside=inside)
-    head: Any = policy_maker(CELLS)(describe(envs)).heads["look"]
+    head: Any = policy_maker(replace(CELLS, look_block=block))(describe(envs)).heads["look"]
     view = view_of(envs)
-    reach = BLOCK * view.window_sides[scale] / view.glimpse_size / 2 + 0.5
+    reach = block * view.window_sides[scale] / view.glimpse_size / 2 + 0.5
     side, rng = view.scene_shape[-1], np.random.default_rng(0)
     limits = view.space.to_pixels(np.array([[-1.0, -1.0], [1.0, 1.0]]))
     for location in rng.uniform(-1, 1, (40, 2)):
@@ -155,7 +161,7 @@ def test_a_look_at_the_brightest_block_goes_to_what_is_seen(scale: int, inside: 
         scene = np.zeros((side, side))
         scene[y, x] = 1.0
         glimpse = retina(scene[None], gaze_x, gaze_y, view.glimpse_size, 3)
-        number = torch.tensor([brightest(torch.as_tensor(glimpse), scale)])
+        number = torch.tensor([brightest(torch.as_tensor(glimpse), scale, block)])
         choice = Cells(torch.zeros(1, 1), torch.as_tensor(location)[None], head.offsets)
         place = view.space.to_pixels(choice.to_env(number).numpy())
         assert (np.abs(place - np.clip([x + 0.5, y + 0.5], *limits)) <= reach).all()
@@ -171,6 +177,22 @@ def test_scales_that_show_the_same_are_judged_the_same() -> None:
     logits = head(core, {"glimpse": glimpse, "location": location}).logits.view(2, 3, -1)
     torch.testing.assert_close(logits[:, 0], logits[:, 2])
     assert logits[0, 0].std() > 0
+
+
+@pytest.mark.parametrize(
+    ("size", "block", "blocks"), [(12, 1, 12), (12, 2, 6), (12, 5, 3), (12, 20, 1), (13, 2, 7)]
+)
+def test_bright_blocks_attract_by_the_mean_contrast_of_their_cells(
+    size: int, block: int, blocks: int
+) -> None:
+    policy = policy_for(TRANSLATED, replace(CELLS, look_block=block), glimpse_size=size)
+    head: Any = policy.heads["look"]
+    torch.nn.init.zeros_(head.logits.weight), torch.nn.init.zeros_(head.logits.bias)
+    torch.nn.init.zeros_(head.brightness.weight), torch.nn.init.ones_(head.brightness.bias)
+    glimpse = torch.rand(2, 3, size, size, generator=seeded())
+    seen = {"glimpse": glimpse, "location": torch.zeros(2, 2)}
+    expected = torch.nn.functional.adaptive_avg_pool2d(local_contrast(glimpse), blocks)
+    torch.testing.assert_close(head(torch.rand(2, 8), seen).logits, expected.flatten(1))
 
 
 def test_who_watches_sees_each_place_and_its_chance() -> None:
