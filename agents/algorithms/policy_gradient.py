@@ -39,8 +39,9 @@ class PolicyGradientConfig(AgentConfig):
     look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
     """Reward of looks for an answer. reward: the environment's, as in RAM; probability or
     log_likelihood: that of the right answer, which varies less; of a description, which is paid as
-    a whole, the mean over its words, added to the environment's. With --answer-by reward always
-    the environment's."""
+    a whole, the mean over its words, added to the environment's; of a stop that is taught, its
+    probability wherever it is right, so that looks learn before anybody stops. With --answer-by
+    reward always the environment's."""
     look_weight: float = 0.1
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
@@ -72,9 +73,10 @@ def learning_signal(
     if not trajectory.answer_reward.any():  # a right word alone earns nothing
         words = trajectory.target_mask.sum(dim=0).clamp(min=1)
         return trajectory.rewards + trajectory.target_mask * score / words
-    return trajectory.rewards + trajectory.answer_reward * trajectory.target_mask * (
-        score - success
-    )
+    earning = trajectory.target_mask
+    if trajectory.taught == "stop":  # to go on is right almost everywhere, and earns nothing
+        earning = earning & (trajectory.targets == 1)
+    return trajectory.rewards + trajectory.answer_reward * earning * (score - success)
 
 
 def mean_where(mask: Tensor, values: Tensor) -> Tensor:
@@ -103,6 +105,11 @@ class PolicyGradientLearner(GradientLearner):
 
     def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
         super().__init__(config, env, policy_maker(config.network))
+        if self.description.taught == "stop" and config.look_signal == "log_likelihood":
+            raise ValueError(
+                "look_signal='log_likelihood' is at most 0: looks would be paid for keeping away "
+                f"from where a stop is right in {config.env_id}; choose 'probability' or 'reward'"
+            )
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
         """The description of an agent called `name`, by its config's view and `answer_by`, and by

@@ -17,8 +17,9 @@ _NETWORK = preset("pictures", "reinforce").network
 _RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True)}
 """Which of several digits were looked at already."""
 
-SEARCH_SETTINGS = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
-"""The stop is taught where the gaze lies on the target or not; looks earn what a search earns."""
+_SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_RETURNING}
+"""The stop is taught where the gaze lies on the target or not. Without inhibition of return the
+likeliest looks go back and forth between two digits."""
 
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
@@ -59,7 +60,7 @@ SCENES = Table(
         ),
         _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
         _row(
-            "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=SEARCH_SETTINGS
+            "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
         ),
         _row(
             "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5,

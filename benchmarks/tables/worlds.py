@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.tables.scenes import SEARCH_SETTINGS
 from benchmarks.tables.table import FromPreset, Row, Table
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.references.worlds import CATCH
@@ -15,6 +14,9 @@ GAZES = ("learned", "static", "random", "raster")
 
 WEIGHTS = (0.001, 0.003, 0.01)
 """Of a bonus: a sweep by factors of 3."""
+
+_SPARSE = {"batch_size": 512, "learning_rate": 4e-3, "look_signal": "reward"}
+"""Of a search that is paid for where it ends alone, which is what curiosity is for."""
 
 
 def _game(game: str, gaze: str) -> Row:
@@ -38,7 +40,7 @@ def _search(name: str, **changes: Any) -> Row:
         name=f"search-{name}",
         env_id="Glimpse/Search-v0",
         recipe=FromPreset("pictures", "actor_critic"),
-        changes={"precision": "bfloat16", **SEARCH_SETTINGS, **changes},
+        changes={"precision": "bfloat16", **_SPARSE, **changes},
         minutes=10,
         priority=6,
     )

@@ -9,6 +9,7 @@ from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.policy_gradient import learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.rollout import play_episodes
+from agents.episodes.trajectory import Trajectory
 from tests.support.tiny import SMALL
 
 SETTING: dict[str, Any] = {
@@ -71,10 +72,7 @@ def test_digits_and_words_are_taught(name: str, learner: Any) -> None:
     taught.close()
 
 
-@pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
-def test_looks_earn_by_every_word_of_a_description_that_is_paid_as_a_whole(signal: Any) -> None:
-    setting = SETTING | {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}}
-    learner = Reinforce(ReinforceConfig(**setting))
+def play(learner: Reinforce) -> Trajectory:
     played = play_episodes(
         learner.envs,
         learner.policy,
@@ -84,6 +82,30 @@ def test_looks_earn_by_every_word_of_a_description_that_is_paid_as_a_whole(signa
         generator=learner.generator,
     )
     learner.close()
+    return played
+
+
+def test_looks_earn_where_a_stop_is_right_by_its_probability() -> None:
+    env_kwargs = {"scene_size": 60, "images": 1, "budget": 4}
+    setting = SETTING | {"env_kwargs": env_kwargs, "batch_size": 200}
+    learner = Reinforce(ReinforceConfig(**setting))
+    played = play(learner)
+    stops = torch.stack([decision.heads["stop"].logits for decision in played.decisions])  # type: ignore[attr-defined]
+    found = learning_signal(played, played.log_likelihood().detach(), "label", "probability")
+    assert played.targets is not None
+    there = played.alive & (played.targets == 1)
+    assert there.any()
+    assert (played.alive & ~there).any()
+    torch.testing.assert_close(found[there], stops.softmax(dim=-1)[..., 1][there])
+    assert not found[~there].any()
+    with pytest.raises(ValueError, match="keeping away from where a stop is right"):
+        Reinforce(ReinforceConfig(**setting, look_signal="log_likelihood"))
+
+
+@pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
+def test_looks_earn_by_every_word_of_a_description_that_is_paid_as_a_whole(signal: Any) -> None:
+    setting = SETTING | {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}}
+    played = play(Reinforce(ReinforceConfig(**setting)))
     likely = played.log_likelihood().detach()
     found = learning_signal(played, likely, "label", signal)
     assert not played.rewards.any(), "of words that are not learned yet"
