@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.lstm_cell import lstm_cell
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
 
@@ -204,10 +205,7 @@ class LSTMCore(Core):
 
     def forward(self, seen: Tensor, state: State) -> State:
         output, cell = state
-        gates = self.gates(torch.cat([seen, output], dim=1)).to(cell.dtype)
-        write, keep, show = gates[:, : 3 * self.units].sigmoid().chunk(3, dim=1)
-        cell = keep * cell + write * gates[:, 3 * self.units :].tanh()
-        return (show * cell.tanh(), cell)
+        return lstm_cell(self.gates(torch.cat([seen, output], dim=1)), cell)
 
 
 class DRAMCore(Core):

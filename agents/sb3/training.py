@@ -19,7 +19,6 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 from stable_baselines3.common.vec_env import VecMonitor
@@ -33,6 +32,7 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.training.distributed import refuse_several
+from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.loggers import Loggers
 from agents.training.loop import clock_of
@@ -70,8 +70,7 @@ def train(
     refuse_several("Stable-Baselines3")
     check_config(config)
     config = with_history(config)
-    torch.set_num_threads(config.threads)
-    torch.set_flush_denormal(True)
+    settle_host(config.threads)
     folder = Path(folder)
     run = run_to_resume(folder, config) if resume else None
     venv = VecMonitor(make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs))

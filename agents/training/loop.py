@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-
 from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config
 from agents.training.distributed import (
@@ -18,6 +16,7 @@ from agents.training.distributed import (
     processes,
     share_of,
 )
+from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt
 from agents.training.loggers import Loggers
 from agents.training.progress_bar import ProgressBar
@@ -123,8 +122,7 @@ def train(
         validate = None
     if config.stop_at is not None and validate is None:
         raise ValueError(f"stop_at={config.stop_at} needs validation, and there is none here")
-    torch.set_num_threads(config.threads)
-    torch.set_flush_denormal(True)
+    settle_host(config.threads)
     folder = Path(folder)
     saved = from_first(lambda: run_to_resume(folder, config) if resume else None)
     config = from_first(lambda: settled(config, saved))
