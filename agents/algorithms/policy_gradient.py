@@ -119,6 +119,8 @@ class PolicyGradientLearner(GradientLearner):
                 name += _KINDS.get(type(head), "")
             if isinstance(head, CellsHead) and head.refined and gaze == "learned":
                 name += ", refined"
+        if self.policy.blindness is not None:
+            name += ", blind memory"
         if self.policy.inhibition is not None and gaze == "learned":
             name += ", inhibition of return"
         learns_from = self.config.answer_by

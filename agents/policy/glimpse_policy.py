@@ -11,6 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from agents.policy.blindness import Blindness
 from agents.policy.cells import make_cells_head
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork, context_shape
@@ -80,17 +81,22 @@ class GlimpsePolicy(nn.Module, Policy):
             )
         self.config, self.components = config, components
         units = config.core_units + (config.glimpse_units if config.skip else 0)
-        self.glimpse_network = GlimpseNetwork(observation_space, config)
+        words: Head | None = None
+        self.blindness: Blindness | None = None
+        if answer is not None and view is not None:
+            words = make_words_head(observation_space, answer, view, config, units)
+            if config.blind_memory and words is not None:
+                self.blindness = Blindness(observation_space, answer.classes, view.scene_shape[0])
+        remembered = observation_space if self.blindness is None else self.blindness.space
+        self.glimpse_network = GlimpseNetwork(remembered, config)
         context = context_shape(observation_space)
         self.core = make_core(config, config.glimpse_units, context)
         self.has_context = context is not None
         self.heads = nn.ModuleDict()
         for name, component in components.items():
-            head: Head | None = None
+            head = words if name == "answer" else None
             if name == "look" and config.look_coordinates == "cells":
                 head = make_cells_head(observation_space, view, config, units)
-            elif name == "answer":
-                head = make_words_head(observation_space, component, view, config, units)
             self.heads[name] = head or make_head(name, component, config, units)
         self.repeaters = nn.ModuleDict()
         for name in _repeating(components, config.direct_access):
@@ -121,7 +127,8 @@ class GlimpsePolicy(nn.Module, Policy):
 
     def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
         """Decide on one observation, name -> (B, ...)."""
-        seen = self.glimpse_network(observation)
+        blind = self.blindness
+        seen = self.glimpse_network(observation if blind is None else blind(observation))
         visits: Tensor | None = None
         if self.inhibition is not None:
             visits = self.inhibition.with_present(state[-1], observation)

@@ -72,6 +72,10 @@ class NetworkConfig:
     class_scales: int = 2
     """Number of the finest scales of a picture from which alone a class is read, where the answer
     is the next word of a sentence; 0: classes are chosen from memory, like all words."""
+    blind_memory: bool = False
+    """Where classes are read from a picture's fine scales, hide them from memory: it sees which
+    parts of the coarsest scale are lit, and of a word that names a class only that one was named. A
+    memory that sees classes learns at which places each was never seen, and denies them there."""
     direct_access: Literal["symbols", "all"] | None = None
     """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
     repeat the symbols that are read; all: the addresses too."""
@@ -100,6 +104,7 @@ class NetworkOptions(NetworkConfig):
     "learn_look_std",
     "answer_in_view",
     "class_scales",
+    "blind_memory",
     "direct_access",
     "inhibition_of_return",
 )
@@ -125,6 +130,11 @@ def check_network(config: NetworkConfig) -> None:
     check_positive(config, "look_std")
     if config.class_scales < 0:
         raise ValueError(f"class_scales={config.class_scales} must be at least 0")
+    if config.blind_memory and not config.class_scales:
+        raise ValueError(
+            "blind_memory=True needs class_scales of at least 1: what memory does not see must be "
+            "read from the glimpse"
+        )
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
 

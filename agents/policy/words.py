@@ -71,13 +71,13 @@ class WordsHead(Head):
 def make_words_head(
     space: spaces.Dict,
     component: Component,
-    view: PictureView | None,
+    view: PictureView,
     config: NetworkConfig,
     units: int,
 ) -> WordsHead | None:
     """The head of `component` where it has words for classes, and observations of `space` show one
     glimpse to read them from; else None."""
-    if not component.classes or not config.class_scales or view is None:
+    if not component.classes or not config.class_scales:
         return None
     shape = space["glimpse"].shape if "glimpse" in space.spaces else None
     if shape is None or len(shape) != 3:

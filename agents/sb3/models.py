@@ -40,6 +40,7 @@ Config = TypeVar("Config", bound="SB3Config")
     "skip",
     "answer_in_view",
     "class_scales",
+    "blind_memory",
     "direct_access",
     "inhibition_of_return",
 )

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.blindness import lit_parts, without_classes
 from agents.policy.words import join_words
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
@@ -54,6 +55,10 @@ class CaptionerConfig(PictureConfig):
     classes_in_view: bool = True
     """Read which class a word names from the annotations alone, without their places; else from the
     LSTM too, like all words."""
+    blind_memory: bool = False
+    """Let the LSTM and attention's score see places and which of them are lit, not the features
+    there, and of a word that names a class only that one was named, as with the hard agent's
+    --network.blind-memory. Needs --classes-in-view."""
     doubly_stochastic: float = 0.01
     """Weight of the doubly stochastic penalty, a mean over the scenes of the sum over the cells of
     (1 - attention over all words) squared; at least 0."""
@@ -62,7 +67,7 @@ class CaptionerConfig(PictureConfig):
 class CaptionerState(NamedTuple):
     """Of B rows that describe a scene of n cells."""
 
-    values: Tensor  # (B, n, D), annotations
+    values: Tensor  # (B, n, D), annotations, of which the last columns are what memory sees
     keys: Tensor  # (B, n, K), of the score
     hidden: Tensor  # (B, units), of the LSTM, as below
     cell: Tensor
@@ -85,9 +90,18 @@ class Captioner(Baseline):
             raise ValueError(
                 f"doubly_stochastic={config.doubly_stochastic} must be at least 0 and finite"
             )
+        if config.blind_memory and not config.classes_in_view:
+            raise ValueError(
+                "blind_memory=True needs classes_in_view=True: what memory does not see must be "
+                "read from the annotations"
+            )
         inputs, height, width = setting.described.view.scene_shape
         self.side = height, width
         features, units, words = 4 * config.channels, config.units, setting.num_answers
+        classes = setting.classes if config.classes_in_view else 0
+        # Where classes are hidden, the last three columns: a cell's place, and whether it is lit.
+        self.hidden_classes = classes if config.blind_memory else 0
+        known = 3 if self.hidden_classes else features + 2
         self.encode = nn.Sequential(
             nn.Conv2d(inputs, config.channels, 5, stride=2, padding=2, bias=False),
             nn.BatchNorm2d(config.channels),
@@ -97,49 +111,63 @@ class Captioner(Baseline):
         )
         self.grid = -(-height // 8), -(-width // 8)
         self.register_buffer("places", _places(*self.grid), persistent=False)
-        size = features + 2
-        self.key = nn.Linear(size, config.score_units, bias=False)
+        self.known = slice(-known, None)
+        self.key = nn.Linear(known, config.score_units, bias=False)
         self.query = nn.Linear(units, config.score_units)
         self.read = nn.Linear(config.score_units, 1, bias=False)
-        self.first = nn.Linear(size, 2 * units)
+        self.first = nn.Linear(known, 2 * units)
         self.gate = nn.Linear(units, 1)
-        self.embed = nn.Linear(words, config.word_units, bias=False)
-        self.core = nn.LSTMCell(config.word_units + size, units)
-        self.deep = nn.Linear(units + size, config.word_units)
-        classes = setting.classes if config.classes_in_view else 0
+        kinds = words - self.hidden_classes + (self.hidden_classes > 0)
+        self.embed = nn.Linear(kinds, config.word_units, bias=False)
+        self.core = nn.LSTMCell(config.word_units + known, units)
+        self.deep = nn.Linear(units + known, config.word_units)
         self.word = nn.Linear(config.word_units, words - classes + (classes > 0))
         self.classes = nn.Linear(features, classes) if classes else None
-        self.annotated = slice(units, units + features)
+        self.annotated = slice(0, features)
 
     places: Tensor  # (n, 2), middles of the cells
 
     @property
     def model(self) -> Model:
-        return Model("Soft captioner LSTM", sees="everything", attention="soft")
+        name = "Soft captioner LSTM" + (", blind memory" if self.hidden_classes else "")
+        return Model(name, sees="everything", attention="soft")
 
     def forward(self, observation: Observation) -> Answers:
         """Answers to `scene` (B, C, H, W), each after the words of `last_action` (B, T, words);
         `asked` (B, T) is 0 beyond the last word."""
-        last = self.embed(observation["last_action"].transpose(0, 1))  # (T, B, word_units)
-        state, found, weights = self.look_at(observation["scene"]), [], []
+        last = self.embedded(observation["last_action"].transpose(0, 1))  # (T, B, word_units)
+        state, outputs, found, weights = self.look_at(observation["scene"]), [], [], []
         for word in last:
             state, seen, attention = self.step(state, word)
-            found.append(torch.cat([state.hidden, seen], dim=1))
+            outputs.append(state.hidden)
+            found.append(seen)
             weights.append(attention)
         losses = {}
         if self.config.doubly_stochastic:
             penalty = doubly_stochastic(torch.stack(weights), observation["asked"].T)
             losses["doubly_stochastic"] = self.config.doubly_stochastic * penalty
-        return Answers(self.write(last, torch.stack(found)), losses=losses)
+        logits = self.write(last, torch.stack(outputs), torch.stack(found))
+        return Answers(logits, losses=losses)
+
+    def embedded(self, words: Tensor) -> Tensor:
+        """One-hot `words` (..., words) as their vectors (..., word_units)."""
+        if self.hidden_classes:
+            words = without_classes(words, self.hidden_classes)
+        vectors: Tensor = self.embed(words)
+        return vectors
 
     def look_at(self, scene: Tensor) -> CaptionerState:
         """The state before the first word about `scene` (B, C, H, W)."""
         # Convolutions are faster where a pixel's channels lie side by side.
         seen = self.encode(scene.contiguous(memory_format=torch.channels_last))
         seen = seen.flatten(2).mT  # (B, n, features)
-        values = torch.cat([seen, self.places.to(seen).expand(len(seen), -1, -1)], dim=2)
-        hidden, cell = self.first(values.mean(dim=1)).tanh().chunk(2, dim=1)
-        return CaptionerState(values, self.key(values), hidden, cell)
+        columns = [seen, self.places.to(seen).expand(len(seen), -1, -1)]
+        if self.hidden_classes:
+            columns.append(lit_parts(scene, self.grid).to(seen).flatten(2).mT)
+        values = torch.cat(columns, dim=2)
+        known = values[..., self.known]
+        hidden, cell = self.first(known.mean(dim=1)).tanh().chunk(2, dim=1)
+        return CaptionerState(values, self.key(known), hidden, cell)
 
     def step(self, state: CaptionerState, last: Tensor) -> tuple[CaptionerState, Tensor, Tensor]:
         """Read before the word that comes after the embedded one, `last` (B, word_units).
@@ -155,13 +183,14 @@ class Captioner(Baseline):
 
         seen, weights = attend(self.query(hidden), keys, values, score=score, need_weights=True)
         seen = self.gate(hidden).sigmoid() * seen
-        hidden, cell = self.core(torch.cat([last, seen], dim=1), (hidden, cell))
+        hidden, cell = self.core(torch.cat([last, seen[:, self.known]], dim=1), (hidden, cell))
         return CaptionerState(values, keys, hidden, cell), seen, weights
 
-    def write(self, last: Tensor, found: Tensor) -> Tensor:
+    def write(self, last: Tensor, output: Tensor, found: Tensor) -> Tensor:
         """Logits (..., words) of the word after the embedded one, `last` (..., word_units), from
-        the LSTM's output and what is read, side by side, `found` (..., units + D)."""
-        logits: Tensor = self.word(last + self.deep(found))
+        the LSTM's `output` (..., units) and from what is read, `found` (..., D)."""
+        known = torch.cat([output, found[..., self.known]], dim=-1)
+        logits: Tensor = self.word(last + self.deep(known))
         if self.classes is None:
             return logits
         return join_words(logits, self.classes(found[..., self.annotated]))
@@ -204,9 +233,9 @@ class Captioner(Baseline):
             fresh = self.look_at(seen["scene"][new])
             pairs = zip(state, fresh, strict=True)
             state = CaptionerState(*(old.index_copy(0, new, part) for old, part in pairs))
-        last = self.embed(seen["last_action"])
+        last = self.embedded(seen["last_action"])
         state, read, weights = self.step(state, last)
-        return state, self.write(last, torch.cat([state.hidden, read], dim=1)), weights
+        return state, self.write(last, state.hidden, read), weights
 
 
 def doubly_stochastic(weights: Tensor, asked: Tensor) -> Tensor:

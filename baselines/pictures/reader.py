@@ -40,6 +40,7 @@ from glimpse_envs.task import Component
     "skip",
     "answer_in_view",
     "class_scales",
+    "blind_memory",
     "direct_access",
     "inhibition_of_return",
 )

@@ -9,6 +9,7 @@ import torch
 
 from agents.play.game import Setting
 from agents.play.machines import Machine
+from agents.policy.blindness import LIT, lit_parts
 from agents.report.trace import Witness
 from agents.scoring.costs import measure_costs
 from agents.scoring.films import film_episodes
@@ -122,9 +123,10 @@ def test_places_tell_where_a_cell_is() -> None:
     torch.testing.assert_close(places[0, 0], torch.tensor([-0.875, -0.875]))
 
 
-def test_own_words_are_written_as_the_right_ones_are_taught() -> None:
+@pytest.mark.parametrize("blind", [False, True])
+def test_own_words_are_written_as_the_right_ones_are_taught(blind: bool) -> None:
     """`predict`, step by step, is `forward` on the words that it wrote; rows begin anew alone."""
-    model = model_of("captioner")
+    model = model_of("captioner", blind_memory=blind)
     rng = np.random.default_rng(0)
     words = np.eye(22, dtype=np.float32)[rng.integers(22, size=(6, 4))]  # (B, T)
     words[:, 0] = 0.0
@@ -145,6 +147,31 @@ def test_own_words_are_written_as_the_right_ones_are_taught() -> None:
     for new, old, fresh in zip(renewed, kept, first, strict=True):
         torch.testing.assert_close(new[[0, 2, 3, 5]], old[[0, 2, 3, 5]])
         torch.testing.assert_close(new[[1, 4]], fresh[[1, 4]])
+
+
+def test_a_blind_memory_sees_where_something_is_and_not_what() -> None:
+    model = model_of("captioner", blind_memory=True)
+    scene = torch.as_tensor(make_vector(ENV_ID, 4, view="full").reset(seed=0)[0]["scene"])
+    words = torch.eye(22)[[3, 7, END, 3]]  # two classes, and another word
+
+    def remembered(scene: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        state, _, weights = model.step(model.look_at(scene), model.embedded(words))
+        return torch.cat([state.hidden, state.cell, weights], dim=1)
+
+    first = remembered(scene, words)
+    brighter = torch.where(scene >= LIT, scene.clamp(min=0.5), 0.0)
+    classes = words[[1, 0, 2, 1]]
+    assert torch.equal(remembered(scene, classes), first)
+    assert not torch.equal(remembered(scene, words.roll(1, dims=0)), first)
+    same = lit_parts(brighter, model.grid) == lit_parts(scene, model.grid)
+    rows = same.flatten(1).all(dim=1)
+    assert rows.any()
+    assert not torch.equal(brighter[rows], scene[rows])
+    assert torch.equal(remembered(brighter, words)[rows], first[rows])
+    assert not torch.equal(remembered(scene * 0.0, words), first)
+    assert model.model.name == "Soft captioner LSTM, blind memory"
+    with pytest.raises(ValueError, match="blind_memory=True needs classes_in_view=True"):
+        model_of("captioner", blind_memory=True, classes_in_view=False)
 
 
 @pytest.fixture(scope="module")

@@ -99,10 +99,10 @@ def learner_of(kind: str, config: BaselineConfig) -> SupervisedLearner:
     return SupervisedLearner(config, class_of(kind))
 
 
-def model_of(kind: str) -> Any:
+def model_of(kind: str, **options: Any) -> Any:
     """An untrained model of `tiny_config`, in eval mode."""
     torch.manual_seed(0)
-    config = tiny_config(kind)
+    config = tiny_config(kind, **options)
     setting = Setting.of(config.env_id, config.env_kwargs)
     return class_of(kind)(setting, config).eval()
 
