@@ -62,6 +62,7 @@ MOVES = frozenset(
     {
         *(aten.cat, aten.stack, aten.copy_, aten.where, aten.scatter, aten.scatter_),
         *(aten.index_put, aten.index_put_, aten._index_put_impl_, aten.slice_scatter),
+        *(aten.index_copy, aten.index_copy_),
     }
 )
 """Operations that take several matrices and multiply none, but those that torch calls pointwise."""

@@ -45,7 +45,9 @@ SCENES = Table(
     seeds=5,
     rows=(
         _row("describe-hard", _DESCRIBE, "reinforce", priority=1, changes=_BLIND),
-        _row("describe-soft", _DESCRIBE, "captioner", priority=1),
+        _row("describe-soft", _DESCRIBE, "captioner", priority=1, changes={"blind_memory": True}),
+        _row("describe-hard-sighted", _DESCRIBE, "reinforce", priority=7, seeds=1),
+        _row("describe-soft-sighted", _DESCRIBE, "captioner", priority=7, seeds=1),
         _row(
             "pair-hard", _PAIR, "reinforce", priority=2, changes=_FINE,
             reference=published(_PAIR, 4, LEARNED), notes=DRAM_SCENES,

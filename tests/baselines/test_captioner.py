@@ -13,6 +13,7 @@ from agents.policy.blindness import LIT, lit_parts
 from agents.report.trace import Witness
 from agents.scoring.costs import measure_costs
 from agents.scoring.films import film_episodes
+from agents.scoring.multiply_adds import MultiplyAdds
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, policy_of
 from baselines.learner import SupervisedLearner, cross_entropies
@@ -144,6 +145,12 @@ def test_own_words_are_written_as_the_right_ones_are_taught(blind: bool) -> None
     _, renewed = model.predict(seen, state, start)
     _, kept = model.predict(seen, state, np.zeros(6, np.bool_))
     _, first = model.predict(seen)
+    totals = []
+    for begins in (start, np.zeros(6, np.bool_), np.ones(6, np.bool_)):
+        with MultiplyAdds() as counter:
+            model.predict(seen, state, begins)
+        totals.append(counter.total)
+    assert totals[0] - totals[1] == (totals[2] - totals[1]) * 2 // 6, "of two new scenes of six"
     for new, old, fresh in zip(renewed, kept, first, strict=True):
         torch.testing.assert_close(new[[0, 2, 3, 5]], old[[0, 2, 3, 5]])
         torch.testing.assert_close(new[[1, 4]], fresh[[1, 4]])
