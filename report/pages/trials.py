@@ -16,6 +16,9 @@ BLOCK = "docs/training.md:trials"
 OTHERS = {
     "trials_regularisers": "Trials beside the preset on another machine, by code that was not kept",
     "trials_draw": "Trials of soft attention by DRAW's window",
+    "trials_pairs": "Trials of looks at two digits",
+    "trials_search": "Trials of what looks of a search earn, of which no seed was repeated",
+    "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
     "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
 }
 """Name of a record of other trials -> what they are, in the order of the page."""
