@@ -39,9 +39,9 @@ class PolicyGradientConfig(AgentConfig):
     look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
     """Reward of looks for an answer. reward: the environment's, as in RAM; probability or
     log_likelihood: that of the right answer, which varies less; of a description, which is paid as
-    a whole, the mean over its words, added to the environment's; of a stop that is taught, its
-    probability wherever it is right, so that looks learn before anybody stops. With --answer-by
-    reward always the environment's."""
+    a whole, the mean over its words, added to the environment's; of a search whose stop is taught,
+    the probability of a right end, were stops drawn, so that looks learn before anybody stops. With
+    --answer-by reward always the environment's."""
     look_weight: float = 0.1
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
@@ -76,7 +76,23 @@ def learning_signal(
     earning = trajectory.target_mask
     if trajectory.taught == "stop":  # to go on is right almost everywhere, and earns nothing
         earning = earning & (trajectory.targets == 1)
+        score = drawn_stops(score, trajectory.targets, trajectory.target_mask)
     return trajectory.rewards + trajectory.answer_reward * earning * (score - success)
+
+
+def drawn_stops(right: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+    """The probability (T, B) of stopping at each step and at none before it, were stops drawn: over
+    the steps at which it is right they add up to that of a right end, so that to linger where a
+    stop is likely earns no more than to stop.
+
+    Args:
+        right: (T, B), the probability of the right choice.
+        targets: (T, B), 1 where that is to stop, 0 where it is to go on.
+        mask: (T, B) bool, where there is a choice.
+    """
+    stops = torch.where(targets == 1, right, 1.0 - right) * mask
+    going = (1.0 - stops).cumprod(dim=0)
+    return stops * torch.cat([torch.ones_like(going[:1]), going[:-1]])
 
 
 def mean_where(mask: Tensor, values: Tensor) -> Tensor:
@@ -105,7 +121,9 @@ class PolicyGradientLearner(GradientLearner):
 
     def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
         super().__init__(config, env, policy_maker(config.network))
-        if self.description.taught == "stop" and config.look_signal == "log_likelihood":
+        negative = config.answer_by == "label" and config.look_signal == "log_likelihood"
+        if negative and self.description.taught == "stop":
+            self.close()
             raise ValueError(
                 "look_signal='log_likelihood' is at most 0: looks would be paid for keeping away "
                 f"from where a stop is right in {config.env_id}; choose 'probability' or 'reward'"
@@ -117,8 +135,8 @@ class PolicyGradientLearner(GradientLearner):
         for part, head in self.policy.heads.items():
             if part != "look" or gaze == "learned":
                 name += _KINDS.get(type(head), "")
-            if isinstance(head, CellsHead) and head.refined and gaze == "learned":
-                name += ", refined"
+            if isinstance(head, CellsHead) and gaze == "learned":
+                name += f", {head.described}" if head.described else ""
         if self.policy.blindness is not None:
             name += ", blind memory"
         if self.policy.inhibition is not None and gaze == "learned":

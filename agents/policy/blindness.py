@@ -1,9 +1,9 @@
-"""A memory that sees where something is, and not what.
+"""A memory that sees where something is, and little of what.
 
 A memory that sees classes learns at which places each was never seen in training, and denies them
 there. This one sees which parts of a glimpse are lit, and of a word that names a class only that
-one was named; classes are named from the glimpse alone (see `agents.policy.words`). So "what" and
-"where" meet in nothing but the sentence.
+one was named; classes are named from the glimpse alone (see `agents.policy.words`). The head of
+looks sees all of the glimpse.
 """
 
 import numpy as np
@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.heads import Observation
+from glimpse_envs.core.picture_view import PictureView
 
-BLOCKS = 4
-"""Parts along each axis of the coarsest window: of three scales of 12 cells 12 pixels each, less
-than half a digit."""
+PART = 12
+"""Side in pixels of a part, less than half a digit: in smaller ones its class could be read."""
 LIT = 0.03
 """Least mean brightness of a part that is lit."""
 
@@ -34,30 +34,40 @@ def without_classes(words: Tensor, classes: int) -> Tensor:
 
 
 class Blindness(nn.Module):
-    """From observations, name -> (B, ...), to what memory sees of them: `glimpse` as (B, 1, 4, 4),
+    """From observations, name -> (B, ...), to what memory sees of them: `glimpse` as (B, 1, n, n),
     1 where a part of its coarsest scale is lit and 0 elsewhere; `last_action` (B, 1 + others), of
     which the first says that a class was named. All other parts stay.
 
     Args:
         space: of the observations of a single row, with both parts.
         classes: words that name one; the first of all.
-        channels: of a scale.
+        view: of the picture.
 
     Attributes:
         space: of what memory sees.
+
+    Raises:
+        ValueError: a context is observed, which shows classes.
     """
 
-    def __init__(self, space: spaces.Dict, classes: int, channels: int) -> None:
+    def __init__(self, space: spaces.Dict, classes: int, view: PictureView) -> None:
         super().__init__()
-        self.classes, self.channels = classes, channels
+        if "context" in space.spaces:
+            raise ValueError(
+                "blind_memory=True would see classes in observation['context']: make the "
+                "environment with context=False"
+            )
+        self.classes, self.channels = classes, view.scene_shape[0]
+        side = max(1, round(view.window_sides[-1] / PART))
+        self.grid = (side, side)
         words = int(np.prod(space["last_action"].shape or ()))
-        lit = spaces.Box(0.0, 1.0, (1, BLOCKS, BLOCKS), np.float32)
+        lit = spaces.Box(0.0, 1.0, (1, *self.grid), np.float32)
         named = spaces.Box(0.0, 1.0, (1 + words - classes,), np.float32)
         self.space = spaces.Dict({**space.spaces, "glimpse": lit, "last_action": named})
 
     def forward(self, observation: Observation) -> Observation:
         return {
             **observation,
-            "glimpse": lit_parts(observation["glimpse"][:, -self.channels :], (BLOCKS, BLOCKS)),
+            "glimpse": lit_parts(observation["glimpse"][:, -self.channels :], self.grid),
             "last_action": without_classes(observation["last_action"], self.classes),
         }

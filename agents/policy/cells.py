@@ -105,6 +105,9 @@ class CellsHead(Head):
         units: of the core's output.
         view: of the picture; see `make_cells_head`.
         config: sizes.
+
+    Attributes:
+        described: in which it differs from looks at blocks of 2 x 2 cells, in words.
     """
 
     offsets: Tensor
@@ -122,6 +125,9 @@ class CellsHead(Head):
         as_tensor = torch.as_tensor(offsets, dtype=torch.get_default_dtype())
         self.register_buffer("offsets", as_tensor, persistent=False)
         self.refined = config.refine_looks
+        single = "one by one" if config.look_block == 1 else f"{config.look_block} by as many"
+        kinds = "" if config.look_block == 2 else single, "refined" if self.refined else ""
+        self.described = ", ".join(filter(None, kinds))
         reach = NEAR * sides[:, None].repeat(self.blocks**2, axis=0) / self.blocks  # (n, 1)
         reaches = view.space.to_offsets(reach.repeat(2, axis=1))
         as_tensor = torch.as_tensor(reaches, dtype=torch.get_default_dtype())
@@ -152,9 +158,9 @@ class CellsHead(Head):
 def _block_means(pictures: Tensor, blocks: int) -> Tensor:
     """The means of `pictures` (B, g, g) over `blocks` x `blocks` blocks: (B, blocks, blocks)."""
     side, left = divmod(pictures.shape[-1], blocks)
-    if left:  # blocks of uneven sides
+    if left or side > 4:  # blocks of uneven sides, or large ones
         return F.adaptive_avg_pool2d(pictures[:, None], blocks)[:, 0]
-    # torch's pooling of so small pictures takes several times as long.
+    # Of small blocks torch's pooling takes several times as long.
     starts = product(range(side), repeat=2)
     return reduce(torch.add, (pictures[:, i::side, j::side] for i, j in starts)) / side**2
 

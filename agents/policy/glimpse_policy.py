@@ -86,7 +86,7 @@ class GlimpsePolicy(nn.Module, Policy):
         if answer is not None and view is not None:
             words = make_words_head(observation_space, answer, view, config, units)
             if config.blind_memory and words is not None:
-                self.blindness = Blindness(observation_space, answer.classes, view.scene_shape[0])
+                self.blindness = Blindness(observation_space, answer.classes, view)
         remembered = observation_space if self.blindness is None else self.blindness.space
         self.glimpse_network = GlimpseNetwork(remembered, config)
         context = context_shape(observation_space)

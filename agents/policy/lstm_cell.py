@@ -1,7 +1,7 @@
-"""The element-wise half of an LSTM, with its derivative worked out by hand: half as many passes.
+"""The element-wise half of an LSTM, with its derivative worked out by hand, for CPUs.
 
-tanh(x) is taken as 2 sigmoid(2 x) - 1, since torch vectorises the exponential better on CPUs; so
-all four gates are one sigmoid.
+tanh(x) is taken as 2 sigmoid(2 x) - 1, since torch computes sigmoids there several times as fast:
+all four gates are one sigmoid. Near 0 its error is absolute, about 1e-7 in float32.
 """
 
 from typing import Any

@@ -54,7 +54,8 @@ class NetworkConfig:
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1."""
     look_block: int = 2
-    """Side, in cells, of the blocks of cells to whose middles looks at cells go."""
+    """Side, in cells, of the blocks of cells to whose middles looks at cells go (see
+    --network.look-coordinates)."""
     refine_looks: bool = False
     """Take the likeliest look at cells finer than these: at the mean place of the likeliest block
     and its neighbours by their probabilities. Looks that are sampled, as in training, are not
@@ -75,7 +76,8 @@ class NetworkConfig:
     blind_memory: bool = False
     """Where classes are read from a picture's fine scales, hide them from memory: it sees which
     parts of the coarsest scale are lit, and of a word that names a class only that one was named. A
-    memory that sees classes learns at which places each was never seen, and denies them there."""
+    memory that sees classes learns at which places each was never seen, and denies them there. It
+    has no effect where classes are not read so."""
     direct_access: Literal["symbols", "all"] | None = None
     """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
     repeat the symbols that are read; all: the addresses too."""

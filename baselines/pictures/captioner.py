@@ -10,7 +10,7 @@ Departures: the convolutional network is small and learned along with the rest, 
 annotation also holds its cell's place, of which the paper's know from their wide receptive fields;
 and the penalty's sum over words ends with each description's last word. Which class a word names is
 read, unless `classes_in_view` is False, from what attention reads alone, as by the hard agent (see
-`agents.policy.words`).
+`agents.policy.words`), and `blind_memory` hides classes from the LSTM (`agents.policy.blindness`).
 """
 
 from dataclasses import dataclass

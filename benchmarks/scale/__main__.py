@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 import tyro
 
 from agents.scoring.run_record import make_record
@@ -22,6 +21,7 @@ from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
+from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
@@ -103,8 +103,7 @@ def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingCo
 
 def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseconds, Milliseconds]]:
     """Milliseconds a scene of inference and of an update: (side, model) -> both. All take turns."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    settle_host(1)
     cases = [(side, model) for side in scaling.sides for model in MODELS]
     timed: list[TimedModel] = []
     try:

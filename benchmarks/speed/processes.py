@@ -14,10 +14,9 @@ import sys
 import time
 from dataclasses import replace
 
-import torch
-
 from agents.algorithms.reinforce import Reinforce
 from agents.training.distributed import connected, from_first, is_first, processes, share_of
+from agents.training.host import settle_host
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.tables.table import preset
 from glimpse_envs.evaluation.provenance import hardware
@@ -31,8 +30,7 @@ _WORKER = "--as-one-of-them"
 
 def images_per_second() -> float:
     """The speed of this process, or of all that are connected, in `CONFIG`'s training."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    settle_host(1)
     learner = Reinforce(share_of(CONFIG))
     learner.update(0.5)  # compiles the kernels
     best = float("inf")

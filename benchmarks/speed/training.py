@@ -16,6 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.policy.networks import NetworkConfig
+from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision
 from benchmarks.options import options_parser, write_benchmark
 from glimpse_envs.evaluation.provenance import hardware
@@ -85,8 +86,7 @@ def measure(core: Core, precision: UsedPrecision, repeats: int) -> Speed:
 def main() -> None:
     """The command line."""
     arguments = options_parser(__doc__, repeats=8).parse_args()
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    settle_host(1)
     speeds = [measure(core, precision, arguments.repeats) for core, precision in CASES]
 
     print(f"{ENV_ID}, batch {ReinforceConfig.batch_size}, one thread, {hardware(1)}")

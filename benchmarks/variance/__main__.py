@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from agents.training.host import settle_host
 from benchmarks.options import options_parser, record_header
 from benchmarks.variance.enumerable import (
     BATCH,
@@ -176,8 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if chosen.record and set(chosen.only) != set(names):
         parser.error("--record is for all experiments: leave --only out")
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    settle_host(1)
     scale = QUICK if chosen.quick else FULL
 
     points: list[Point] = []

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from agents.algorithms.reinforce import Reinforce
-from agents.policy.blindness import LIT
+from agents.policy.blindness import LIT, lit_parts
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from glimpse_envs.episodes.description import describe
 from tests.support.tiny import tiny_config, tiny_network
@@ -55,6 +55,30 @@ def test_memory_sees_where_something_is_and_what_kind_of_word_was_written() -> N
     elsewhere = {**first, "location": first["location"] + 0.1}
     for changed in (dark, elsewhere, seen(word=CLASSES)):
         assert not torch.equal(remembered(policy, changed), remembered(policy, first))
+
+
+@pytest.mark.parametrize(("scales", "parts"), [(1, 1), (2, 2), (3, 4), (4, 8)])
+def test_parts_are_as_large_at_every_number_of_scales(scales: int, parts: int) -> None:
+    env = gym.make(DESCRIBE, scales=scales)
+    blindness = policy_maker(NETWORK)(describe(env)).blindness
+    assert blindness is not None
+    assert blindness.space["glimpse"].shape == (1, parts, parts)
+    observation, _ = env.reset(seed=0)
+    batch = {name: torch.as_tensor(value)[None] for name, value in observation.items()}
+    assert blindness(batch)["glimpse"].shape == (1, 1, parts, parts)
+
+
+def test_coloured_parts_are_lit_by_all_channels() -> None:
+    picture = torch.zeros(1, 3, 4, 4)
+    picture[0, 0, :2, :2] = 4 * LIT
+    picture[0, 2, 2:, 2:] = 2 * LIT
+    assert lit_parts(picture, (2, 2)).tolist() == [[[[1.0, 0.0], [0.0, 0.0]]]]
+
+
+def test_a_context_would_show_classes() -> None:
+    network = tiny_network(blind_memory=True, core="dram")
+    with pytest.raises(ValueError, match="would see classes in observation"):
+        policy_maker(network)(describe(gym.make(DESCRIBE, context=True)))
 
 
 def test_only_who_writes_sentences_has_a_blind_memory() -> None:

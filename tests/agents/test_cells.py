@@ -132,6 +132,14 @@ def test_refined_looks_change_likeliest_looks_alone() -> None:
     assert "looks at cells, refined" in Reinforce(config).model.name
 
 
+@pytest.mark.parametrize(("block", "name"), [(1, ", one by one"), (2, ""), (3, ", 3 by as many")])
+def test_the_model_is_named_for_its_blocks(block: int, name: str) -> None:
+    network = replace(CELLS, look_block=block)
+    learner = Reinforce(tiny_config(env_id=TRANSLATED, env_kwargs={}, network=network))
+    learner.close()
+    assert learner.model.name == f"Reinforce LSTM, looks at cells{name}"
+
+
 def brightest(glimpse: Tensor, scale: int, side: int) -> int:
     """The number of the block of `side` x `side` cells that is brightest in one scale of a glimpse
     (K, g, g)."""

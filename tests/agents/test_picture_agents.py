@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.policy_gradient import drawn_stops, learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
@@ -85,21 +85,39 @@ def play(learner: Reinforce) -> Trajectory:
     return played
 
 
-def test_looks_earn_where_a_stop_is_right_by_its_probability() -> None:
+def test_looks_of_a_search_earn_the_probability_of_a_right_end() -> None:
     env_kwargs = {"scene_size": 60, "images": 1, "budget": 4}
     setting = SETTING | {"env_kwargs": env_kwargs, "batch_size": 200}
-    learner = Reinforce(ReinforceConfig(**setting))
-    played = play(learner)
-    stops = torch.stack([decision.heads["stop"].logits for decision in played.decisions])  # type: ignore[attr-defined]
-    found = learning_signal(played, played.log_likelihood().detach(), "label", "probability")
+    played = play(Reinforce(ReinforceConfig(**setting)))
+    likely = played.log_likelihood().detach()
+    found = learning_signal(played, likely, "label", "probability")
     assert played.targets is not None
     there = played.alive & (played.targets == 1)
     assert there.any()
     assert (played.alive & ~there).any()
-    torch.testing.assert_close(found[there], stops.softmax(dim=-1)[..., 1][there])
-    assert not found[~there].any()
+    for row in range(200):
+        going, earned = 1.0, []
+        for step in range(int(played.alive[:, row].sum())):
+            right = float(likely[step, row].exp())
+            stops = right if there[step, row] else 1.0 - right
+            earned.append(going * stops if there[step, row] else 0.0)
+            going *= 1.0 - stops
+        assert found[: len(earned), row].tolist() == pytest.approx(earned, abs=1e-6)
+        assert not found[len(earned) :, row].any()
+
+
+def test_to_linger_where_a_stop_is_likely_earns_no_more_than_to_stop() -> None:
+    targets, mask = torch.ones(16, 2, dtype=torch.int64), torch.ones(16, 2, dtype=torch.bool)
+    right = torch.tensor([0.45, 0.0]).expand(16, 2)
+    total = drawn_stops(right, targets, mask).sum(dim=0)
+    torch.testing.assert_close(total, torch.tensor([1 - 0.55**16, 0.0]))
+
+
+def test_a_stops_log_likelihood_is_refused_where_looks_would_earn_it() -> None:
+    setting = SETTING | {"look_signal": "log_likelihood"}
     with pytest.raises(ValueError, match="keeping away from where a stop is right"):
-        Reinforce(ReinforceConfig(**setting, look_signal="log_likelihood"))
+        Reinforce(ReinforceConfig(**setting))
+    Reinforce(ReinforceConfig(**setting, answer_by="reward")).close()
 
 
 @pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
