@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from agents.algorithms.reinforce import Reinforce, episode_losses
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig, episode_losses
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.heads import GaussianHead
@@ -51,6 +52,27 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, gaze: Any, signal: 
     learned = {name for name, p in learner.policy.named_parameters() if p.grad is not None}
     assert any(name.startswith("heads.answer") for name in learned)
     assert any(name.startswith("heads.look") for name in learned) == (gaze == "learned")
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"), [(Reinforce, ReinforceConfig), (ActorCritic, ActorCriticConfig)]
+)
+def test_the_entropy_of_looks_is_paid_for_by_its_weight(learner: Any, kind: Any) -> None:
+    """The bonus alone, as a price: looks, alike likely at first, are decided on."""
+    network = tiny_network(look_coordinates="cells")
+    setting: dict[str, Any] = {"look_weight": 0.0, "learning_rate": 1e-2, "precision": "float32"}
+    env_id, entropies = "Glimpse/TranslatedGlyphs-v0", []
+    for weight in (0.0, -100.0):
+        config = kind(
+            env_id=env_id, network=network, batch_size=16, entropy_weight=weight, **setting
+        )
+        taught = learner(config)
+        before = taught.update(0.5)["loss/entropy"]
+        for _ in range(20):
+            after = taught.update(0.5)["loss/entropy"]
+        entropies.append(after - before)
+        taught.close()
+    assert abs(entropies[0]) < 0.5 < 2.0 < -entropies[1]
 
 
 def test_an_environment_that_stops_of_itself_is_learned_from() -> None:
