@@ -10,7 +10,12 @@ from glimpse_envs.sources import folder, load
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
+    _forget()  # what tests elsewhere have loaded
     yield
+    _forget()
+
+
+def _forget() -> None:
     load.cache_clear()
     folder.read_folder.cache_clear()
 
