@@ -56,5 +56,6 @@ def lstm_cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
             tanh, what would be written.
         cell: (B, units), before the step.
     """
+    # Torch leaves it untyped.
     output, after = _LSTMCell.apply(gates, cell)  # type: ignore[no-untyped-call]
     return output, after
