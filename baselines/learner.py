@@ -14,6 +14,7 @@ from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from agents.training.distributed import mean_and_deviation, processes
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
+from baselines.sentences import log_any, wrong_words
 from baselines.setting import Setting
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
@@ -23,18 +24,21 @@ class Batch(NamedTuple):
     """B fresh episodes in the full view."""
 
     observation: Observation
-    targets: Tensor  # (T, B) int64, the right answers; T = 1 where one answer ends the episode
+    # (T, B) int64, the right answers; T = 1 where one answer ends the episode. Of descriptions
+    # (T, R B): the first of R right sentences of all scenes, the second of all, and so on, each
+    # with -1 behind its last word.
+    targets: Tensor
     lengths: NDArray[np.int64]  # (B,), 0 where nothing has a length
-    asked: Tensor | None = None  # (T, B) bool, where a word is asked; None: everywhere
 
 
 class SupervisedLearner(GradientLearner):
     """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
     On pictures the last answer counts, or every one where the environment pays all; on tapes every
-    symbol and the nothing after the last one; of a description every word, each after the right
-    words before it (teacher forcing). The error of descriptions is the share of wrong words, which
-    does not fall to 0 where two descriptions are right.
+    symbol and the nothing after the last one. Of a description it is the log-likelihood that one of
+    the right sentences is written, whichever, over the most words of one: each word after the right
+    words before it (teacher forcing). The error of descriptions is the share of wrong words in the
+    likeliest of the right sentences.
 
     A sampled read is learned by REINFORCE, as in D-NTM (Gulcehre et al. 2016, section 4.2): the
     reward is the log-likelihood of the right answers, less a baseline that is learned from the
@@ -81,20 +85,26 @@ class SupervisedLearner(GradientLearner):
         with autocast(self.device, self.config.torch_precision):
             answers = self.policy(batch.observation)
         missed = cross_entropies(answers.logits[self.first_scored :], batch.targets)
-        if batch.asked is not None:
-            missed = missed * batch.asked
-        parts = {"answer": missed.mean(), **answers.losses}
+        described = bool(self.policy.setting.words)
+        if described:
+            # (T, R, B)
+            sentences = batch.targets.view(len(missed), -1, self.env.num_envs)
+            likelihoods = -missed.view(sentences.shape).sum(dim=0)
+            loss = -log_any(likelihoods, sentences).mean() / len(missed)
+        else:
+            loss = missed.mean()
+        parts = {"answer": loss, **answers.losses}
         if answers.log_probs is not None:
             parts |= read_losses(answers, -missed.detach())
         norm = self.descend(torch.stack(list(parts.values())).sum(), **parts)
         final = answers.logits[self.first_final :].argmax(dim=-1)  # (T, B) or (1, B)
         right = final == batch.targets
-        if batch.asked is None:
+        if described:
+            error = wrong_words(right.view(sentences.shape), sentences, likelihoods)
+        else:
             success = right.all(dim=0)
             self.record_success(batch.lengths, success)
             error = 1.0 - success.float().mean().item()
-        else:
-            error = 1.0 - right[batch.asked].float().mean().item()
         return {
             **{f"loss/{name}": part.item() for name, part in parts.items()},
             "error": error,
@@ -109,26 +119,24 @@ class SupervisedLearner(GradientLearner):
         lengths = info.get("length", np.zeros(self.env.num_envs, np.int64)).copy()
         tensors = self.policy.as_tensors(observation)
         if self.policy.setting.words:
-            return self._deal_words(tensors, lengths)
+            return self._deal_words(tensors, info["sentences"], lengths)
         target = torch.as_tensor(self._answer_nothing()["target"]).to(self.device)
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
 
-    def _deal_words(self, observation: Observation, lengths: NDArray[np.int64]) -> Batch:
-        """The right descriptions: after a wrong word the next one that is right is still told.
+    def _deal_words(
+        self, observation: Observation, sentences: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> Batch:
+        """The R right `sentences` (B, R, T) of each scene, -1 behind the last word of each.
 
-        In the observation `last_action` (B, T, words) is the right word before each, and `asked`
-        (B, T) 1 where there is one, 0 beyond the last.
+        In the observation `last_action` (R B, T, words) is the right word before each, and `asked`
+        (R B, T) 1 where there is one, 0 beyond the last.
         """
-        told = [self._answer_nothing() for _ in range(self.policy.setting.words)]
-        targets, asked = (
-            torch.as_tensor(np.stack([info[name] for info in told])).to(self.device)
-            for name in ("target", "target_mask")
-        )
-        none, like = observation["last_action"], observation["scene"]
-        before = F.one_hot(targets[:-1], none.shape[-1]).to(like)
-        words = torch.cat([none[None], before]).transpose(0, 1)
-        observation = observation | {"last_action": words, "asked": asked.T.to(like)}
-        return Batch(observation, targets, lengths, asked)
+        right = torch.as_tensor(sentences).to(self.device).transpose(0, 1).flatten(0, 1)
+        like, choices = observation["scene"], observation["last_action"].shape[-1]
+        before = F.one_hot(right[:, :-1].clamp(min=0), choices).to(like)
+        words = torch.cat([torch.zeros_like(before[:, :1]), before], dim=1)
+        observation = observation | {"last_action": words, "asked": (right >= 0).to(like)}
+        return Batch(observation, right.T, lengths)
 
     def _answer_nothing(self) -> dict[str, Any]:
         """A copy of what is told of all rows after answer 0."""
@@ -140,10 +148,13 @@ class SupervisedLearner(GradientLearner):
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:
     """Cross-entropy (T, B) in nats of `logits` (T, B, n).
 
-    The right answers `targets` are (T, B), or (1, B) where all T answer the same.
+    The right answers `targets` are (T, B), or (1, B) where all T answer the same; 0 where one is
+    -1.
     """
     targets = targets.expand(len(logits), -1)
-    losses = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), reduction="none")
+    losses = F.cross_entropy(
+        logits.float().flatten(0, 1), targets.flatten(), reduction="none", ignore_index=-1
+    )
     return losses.view(targets.shape)
 
 

@@ -133,10 +133,13 @@ class Captioner(Baseline):
         return Model(name, sees="everything", attention="soft")
 
     def forward(self, observation: Observation) -> Answers:
-        """Answers to `scene` (B, C, H, W), each after the words of `last_action` (B, T, words);
-        `asked` (B, T) is 0 beyond the last word."""
-        last = self.embedded(observation["last_action"].transpose(0, 1))  # (T, B, word_units)
-        state, outputs, found, weights = self.look_at(observation["scene"]), [], [], []
+        """Answers about `scene` (B, C, H, W), each after the words of `last_action` (R B, T,
+        words), in R sentences about each; `asked` (R B, T) is 0 beyond the last word."""
+        last = self.embedded(observation["last_action"].transpose(0, 1))  # (T, R B, word_units)
+        scene = observation["scene"]
+        state, outputs, found, weights = self.look_at(scene), [], [], []
+        sentences = last.shape[1] // len(scene)
+        state = CaptionerState(*(part.repeat(sentences, *[1] * (part.ndim - 1)) for part in state))
         for word in last:
             state, seen, attention = self.step(state, word)
             outputs.append(state.hidden)

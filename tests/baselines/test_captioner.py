@@ -18,6 +18,7 @@ from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, policy_of
 from baselines.learner import SupervisedLearner, cross_entropies
 from baselines.pictures.captioner import Captioner, CaptionerConfig, doubly_stochastic
+from baselines.sentences import log_any, wrong_words
 from glimpse_envs import sources
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -44,21 +45,21 @@ def test_the_penalty_is_that_of_the_paper() -> None:
     assert doubly_stochastic(even[:3], torch.ones(3, 4)).item() == pytest.approx(0.0)
 
 
-def test_the_right_descriptions_are_told_and_fed() -> None:
+def test_both_right_descriptions_are_told_and_fed() -> None:
     learner = learner_of("captioner", tiny_config("captioner", batch_size=200))
-    observation, targets, _, asked = learner.deal()
+    observation, targets, _ = learner.deal()
     batch: Any = learner.env.unwrapped
-    relations, subjects, objects = batch.task._stage.labels.T
-    sentences = WORDS.write(relations, subjects, objects)
+    labels = batch.task._stage.labels.T
     learner.close()
-    assert asked is not None
-    np.testing.assert_array_equal(asked.T, sentences >= 0)
-    np.testing.assert_array_equal(targets.T[asked.T], sentences[sentences >= 0])
-    assert (targets.T[~asked.T] == END).all()
-    fed = observation["last_action"]  # (B, T, words)
+    sentences = np.concatenate([WORDS.write(*labels), WORDS.equivalent(*labels)])
+    np.testing.assert_array_equal(targets.T, sentences)
+    fed = observation["last_action"]  # (2 B, T, words)
     assert not fed[:, 0].any()
-    assert torch.equal(fed[:, 1:].argmax(dim=2), targets.T[:, :-1])
-    assert torch.equal(observation["asked"], asked.T.float())
+    asked = targets.T >= 0
+    told = asked[:, :-1]
+    assert torch.equal(fed[:, 1:].argmax(dim=2)[told], targets.T[:, :-1][told])
+    assert torch.equal(observation["asked"], asked.float())
+    assert observation["scene"].shape[0] == 200
 
 
 def test_beyond_the_last_word_nothing_is_earned_or_paid() -> None:
@@ -66,18 +67,17 @@ def test_beyond_the_last_word_nothing_is_earned_or_paid() -> None:
     learner = learner_of("captioner", tiny_config("captioner", batch_size=32, precision="float32"))
     batch = learner.deal()
     learner.close()
-    asked = batch.asked
-    assert asked is not None
+    asked = batch.targets.T >= 0
     assert not asked.all()
     model = learner.policy.eval()
 
     def loss(observation: Any) -> torch.Tensor:
         answers = model(observation)
-        missed = cross_entropies(answers.logits, batch.targets) * asked
+        missed = cross_entropies(answers.logits, batch.targets)
         return torch.stack([missed.mean(), answers.losses["doubly_stochastic"]])
 
     changed = batch.observation["last_action"].clone()
-    changed[~asked.T] = torch.nn.functional.one_hot(torch.tensor(3), 22).float()
+    changed[~asked] = torch.nn.functional.one_hot(torch.tensor(3), 22).float()
     assert not torch.equal(changed, batch.observation["last_action"])
     expected = loss(batch.observation)
     assert torch.equal(loss(batch.observation | {"last_action": changed}), expected)
@@ -95,11 +95,32 @@ def test_the_error_is_the_share_of_wrong_words() -> None:
     with torch.no_grad():
         learner.policy.get_parameter("word.bias")[-1] = 1e6  # "." is the last word
     error = learner.update(0.0)["error"]
-    targets, asked = learner.batch_now.targets, learner.batch_now.asked
+    targets = learner.batch_now.targets
     learner.close()
-    assert asked is not None
+    asked = targets[:, :64] >= 0  # both sentences about a scene are of one length
     assert error == pytest.approx(1 - 64 / asked.sum().item())
-    assert (targets[asked] == END).sum() == 64
+    assert (targets[:, :64][asked] == END).sum() == 64
+
+
+def test_the_likelihood_of_either_sentence_is_the_sum_of_both_unless_they_are_one() -> None:
+    sentences = torch.tensor([[[1, 4], [2, 4]], [[3, 5], [3, 5]]])  # (T, R, B)
+    likelihoods = torch.tensor([[0.2, 0.2], [0.3, 0.2]]).log()
+    either = log_any(likelihoods, sentences)
+    torch.testing.assert_close(either, torch.tensor([0.5, 0.2]).log())
+
+
+def test_a_word_is_wrong_by_the_likelier_sentence() -> None:
+    sentences = torch.tensor([[[1, 4], [2, 6]], [[3, 5], [3, 5]], [[0, -1], [0, -1]]])  # (T, R, B)
+    right = torch.tensor([[[0, 1], [1, 0]], [[0, 1], [1, 0]], [[0, 0], [0, 0]]], dtype=torch.bool)
+    likelihoods = torch.tensor([[-9.0, -1.0], [-2.0, -3.0]])  # the second, then the first
+    assert wrong_words(right, sentences, likelihoods) == pytest.approx(1 / 5)
+
+
+def test_a_pair_is_learned_by_the_sentence_that_the_model_prefers() -> None:
+    """The gradient weighs each sentence by its share of the likelihood of either."""
+    likelihoods = torch.tensor([[0.03], [0.01]]).log().requires_grad_()
+    log_any(likelihoods, torch.tensor([[[1], [2]]])).backward()  # type: ignore[no-untyped-call]
+    torch.testing.assert_close(likelihoods.grad, torch.tensor([[0.75], [0.25]]))
 
 
 def test_attention_adds_up_to_1_over_cells_and_pixels() -> None:

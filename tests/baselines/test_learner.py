@@ -25,7 +25,7 @@ def test_all_answers_are_supervised_where_all_are_paid_or_it_is_asked(kind: str)
 @pytest.mark.parametrize("task", [COPY, RECALL], ids=["copy", "recall"])
 def test_targets_are_those_of_what_is_shown(task: Changes) -> None:
     learner = learner_of("lstm", tiny_config("lstm", batch_size=64, **task))
-    observation, targets, lengths, _ = learner.deal()
+    observation, targets, lengths = learner.deal()
     learner.close()
     scene = observation["scene"]
     if task is COPY:

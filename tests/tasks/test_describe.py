@@ -152,32 +152,43 @@ def test_both_of_two_equivalent_sentences_are_right_and_no_other() -> None:
         np.testing.assert_array_equal(played.returns, ~wrong)
 
 
-def test_targets_follow_the_sentence_that_is_written() -> None:
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_right_word_is_its_own_target(which: int) -> None:
     rows = 200
     envs = make_vector(DESCRIBE, rows, autoreset_mode="NextStep")
-    for seed in (5, 6):
-        envs.reset(seed=seed)
-        relations, subjects, objects = labels_of(envs).T
-        own = DIGITS.write(relations, subjects, objects)
-        other = DIGITS.equivalent(relations, subjects, objects)
-        differ = (relations < 4) & (subjects != objects)
-        sentences = own if seed == 5 else other
-        playing, written = np.ones(rows, np.bool_), []
-        for step in range(12):
-            words = np.maximum(sentences[:, step], 0)
-            actions = envs.task.oracle() | {"answer": words}
-            observation, _, ended, _, info = envs.step(actions)
-            # Until the two differ, the target is the scene's own.
-            expected = own if seed == 5 or step <= 2 else np.where(differ[:, None], other, own)
-            np.testing.assert_array_equal(info["target"][playing], expected[playing, step])
-            assert info["target_mask"][playing].all()
-            written.append(words)
-            going_on = playing & ~ended
-            last = observation["last_action"][going_on]
-            np.testing.assert_array_equal(last.argmax(axis=1), words[going_on])
-            assert (last.sum(axis=1) == 1).all()
-            playing = going_on
-        assert not playing.any()
+    _, info = envs.reset(seed=5)
+    labels = labels_of(envs).T
+    sentences = info["sentences"][:, which]
+    np.testing.assert_array_equal(
+        sentences, DIGITS.equivalent(*labels) if which else DIGITS.write(*labels)
+    )
+    playing = np.ones(rows, np.bool_)
+    for step in range(12):
+        words = np.maximum(sentences[:, step], 0)
+        observation, _, ended, _, info = envs.step(envs.task.oracle() | {"answer": words})
+        np.testing.assert_array_equal(info["target"][playing], words[playing])
+        assert info["target_mask"][playing].all()
+        playing &= ~ended
+        last = observation["last_action"][playing]
+        np.testing.assert_array_equal(last.argmax(axis=1), words[playing])
+        assert (last.sum(axis=1) == 1).all()
+    assert not playing.any()
+
+
+def test_the_target_of_a_wrong_word_goes_on_with_the_sentence_so_far() -> None:
+    rows, named = 200, 3
+    babble = np.full(rows, DIGITS.words.index("the"))
+    for which in (0, 1):
+        envs = make_vector(DESCRIBE, rows, autoreset_mode="Disabled")
+        _, info = envs.reset(seed=5)
+        own, followed = info["sentences"][:, 0], info["sentences"][:, which]
+        for words in followed[:, :named].T:
+            envs.step(envs.task.oracle() | {"answer": words})
+        *_, info = envs.step(envs.task.oracle() | {"answer": babble})
+        # Where both name the same digit the scene's own goes on; the next word, "is", is alike.
+        np.testing.assert_array_equal(info["target"], followed[:, named])
+        *_, info = envs.step(envs.task.oracle() | {"answer": babble})
+        np.testing.assert_array_equal(info["target"], own[:, named + 1])
 
 
 def test_after_a_mistake_nothing_is_right_and_the_scenes_words_are_still_told() -> None:

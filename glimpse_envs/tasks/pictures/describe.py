@@ -75,10 +75,12 @@ class DescribeScene(PictureTask):
 
     ## Information
 
-    After a step `target`, the word that was right there: the next one of the scene's sentence, or,
-    where the words so far are those of the equivalent sentence alone, of that one. (After a mistake
-    it is the word at that position of the scene's sentence.) `target_mask`, whether that sentence
-    has a word at this position; `success`, whether the sentence is complete and right. Always
+    After a step `target`, the word that was right there: the written one, if it goes on with one of
+    the two right sentences; else the next one of the scene's sentence, or of the equivalent one
+    where only that was followed. (After a mistake it is the word at that position of the scene's
+    sentence.) `target_mask`, whether that sentence has a word at this position; `success`, whether
+    the sentence is complete and right. Always `sentences` (2, 12): the words of the scene's
+    sentence and of the equivalent one (of a corner the same again), -1 behind the last;
     `target_box` (2, 4): x0, y0, x1, y1 of the sentence's subject and object in look coordinates,
     NaN for no object; in a fixed split `scene`, the scene's number; with `copies` of more than 1
     `waiting`.
@@ -174,24 +176,28 @@ class DescribeScene(PictureTask):
         self._right[1, groups] = self._captions.equivalent(relations, subjects, objects)
         self._written[rows_of(groups, self._copies)] = NO_WORD
 
-    def _followed(self, rows: Rows) -> tuple[Ints, Bools]:
-        """Return the sentence (m, 12) that the words of `rows` (m,) so far follow, and whether they
-        follow one, (m,)."""
+    def _followed(self, rows: Rows) -> Bools:
+        """Return whether the words of `rows` (m,) so far follow each right sentence, (2, m)."""
         right, written = self._right[:, rows // self._copies], self._written[rows]
         before = np.arange(self.budget) < self._taken[rows, None] - 1
-        own, other = ((right == written) | ~before).all(axis=2)
-        return np.where((other & ~own)[:, None], right[1], right[0]), own | other
+        followed: Bools = ((right == written) | ~before).all(axis=2)
+        return followed
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
-        followed, follows = self._followed(rows)
+        own, other = self._followed(rows)
         position = self._taken[rows] - 1
         words = self._answers[rows] = actions["answer"][rows]
-        target = followed[np.arange(len(rows)), position]
+        first, second = self._right[:, rows // self._copies, position]
+        target = np.where(other & (~own | (second == words)), second, first)
         asked, end = target != NO_WORD, self._captions.end
         self._written[rows, position] = words
-        success = follows & (words == target) & (target == end)
+        success = (own | other) & (words == target) & (target == end)
         target = np.where(asked, target, end)
         return Outcome(success.astype(np.float64), success, target, asked, terminated=words == end)
+
+    def info(self, rows: Rows) -> Arrays:
+        right = self._right[:, rows // self._copies].swapaxes(0, 1)
+        return {"sentences": right.copy(), **super().info(rows)}
 
     def _further(self, rows: Rows) -> Arrays:
         before = self._taken[rows] - 2
@@ -204,8 +210,9 @@ class DescribeScene(PictureTask):
 
     def oracle(self) -> Arrays:
         rows = np.arange(len(self._taken))
-        followed, _ = self._followed(rows)
-        words = followed[rows, np.maximum(self._taken - 1, 0)]
+        own, other = self._followed(rows)
+        first, second = self._right[:, rows // self._copies, np.maximum(self._taken - 1, 0)]
+        words = np.where(other & ~own, second, first)
         return self._looks_at_target() | {"answer": np.where(words < 0, self._captions.end, words)}
 
     def state_arrays(self) -> Arrays:
