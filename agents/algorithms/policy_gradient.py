@@ -74,23 +74,25 @@ def learning_signal(
         words = trajectory.target_mask.sum(dim=0).clamp(min=1)
         return trajectory.rewards + trajectory.target_mask * score / words
     earning = trajectory.target_mask
-    if trajectory.taught == "stop":  # to go on is right almost everywhere, and earns nothing
-        earning = earning & (trajectory.targets == 1)
-        score = drawn_stops(score, trajectory.targets, trajectory.target_mask)
+    ending = trajectory.components[trajectory.taught].ending
+    if ending is not None:
+        ends = trajectory.targets == ending
+        earning = earning & ends
+        score = drawn_ends(score, ends, trajectory.target_mask)
     return trajectory.rewards + trajectory.answer_reward * earning * (score - success)
 
 
-def drawn_stops(right: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
-    """The probability (T, B) of stopping at each step and at none before it, were stops drawn: over
-    the steps at which it is right they add up to that of a right end, so that to linger where a
-    stop is likely earns no more than to stop.
+def drawn_ends(right: Tensor, ends: Tensor, mask: Tensor) -> Tensor:
+    """The probability (T, B) of ending at each step and at none before it, were ends drawn: over
+    the steps at which to end is right they add up to that of a right end, so that to linger where
+    an end is likely earns no more than to end.
 
     Args:
-        right: (T, B), the probability of the right choice.
-        targets: (T, B), 1 where that is to stop, 0 where it is to go on.
+        right: (T, B), the probability of the right choice, of two.
+        ends: (T, B) bool, whether that is to end, and not to go on.
         mask: (T, B) bool, where there is a choice.
     """
-    stops = torch.where(targets == 1, right, 1.0 - right) * mask
+    stops = torch.where(ends, right, 1.0 - right) * mask
     going = (1.0 - stops).cumprod(dim=0)
     return stops * torch.cat([torch.ones_like(going[:1]), going[:-1]])
 
@@ -121,12 +123,14 @@ class PolicyGradientLearner(GradientLearner):
 
     def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
         super().__init__(config, env, policy_maker(config.network))
+        taught = self.description.taught
+        ends = taught is not None and self.description.components[taught].ending is not None
         negative = config.answer_by == "label" and config.look_signal == "log_likelihood"
-        if negative and self.description.taught == "stop":
+        if negative and ends:
             self.close()
             raise ValueError(
                 "look_signal='log_likelihood' is at most 0: looks would be paid for keeping away "
-                f"from where a stop is right in {config.env_id}; choose 'probability' or 'reward'"
+                f"from where an end is right in {config.env_id}; choose 'probability' or 'reward'"
             )
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:

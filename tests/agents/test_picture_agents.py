@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.algorithms.policy_gradient import drawn_stops, learning_signal
+from agents.algorithms.policy_gradient import drawn_ends, learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
@@ -107,15 +107,15 @@ def test_looks_of_a_search_earn_the_probability_of_a_right_end() -> None:
 
 
 def test_to_linger_where_a_stop_is_likely_earns_no_more_than_to_stop() -> None:
-    targets, mask = torch.ones(16, 2, dtype=torch.int64), torch.ones(16, 2, dtype=torch.bool)
+    always = torch.ones(16, 2, dtype=torch.bool)
     right = torch.tensor([0.45, 0.0]).expand(16, 2)
-    total = drawn_stops(right, targets, mask).sum(dim=0)
+    total = drawn_ends(right, always, always).sum(dim=0)
     torch.testing.assert_close(total, torch.tensor([1 - 0.55**16, 0.0]))
 
 
 def test_a_stops_log_likelihood_is_refused_where_looks_would_earn_it() -> None:
     setting = SETTING | {"look_signal": "log_likelihood"}
-    with pytest.raises(ValueError, match="keeping away from where a stop is right"):
+    with pytest.raises(ValueError, match="keeping away from where an end is right"):
         Reinforce(ReinforceConfig(**setting))
     Reinforce(ReinforceConfig(**setting, answer_by="reward")).close()
 

@@ -142,7 +142,7 @@ class Search(PictureTask):
         self.components = {"look": Component(look_space)}
         if not self._full:
             # A stop counts with a spent budget too: it says that the gaze lies on the target.
-            stop = Component(spaces.Discrete(2), taught=True)
+            stop = Component(spaces.Discrete(2), taught=True, ending=1)
             self.components = {"look": Component(look_space, effect="continuing"), "stop": stop}
 
     def _further_parts(self) -> dict[str, spaces.Box]:
