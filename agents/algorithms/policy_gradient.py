@@ -144,7 +144,7 @@ class PolicyGradientLearner(GradientLearner):
         if self.policy.blindness is not None:
             name += ", blind memory"
         if self.policy.inhibition is not None and gaze == "learned":
-            name += ", inhibition of return"
+            name += f", {self.policy.inhibition.described}"
         learns_from = self.config.answer_by
         if self.config.env_kwargs.get("view") == "full":
             return Model(name, "everything", learns_from, "none", gaze)

@@ -106,7 +106,9 @@ class GlimpsePolicy(nn.Module, Policy):
         self.inhibition: Inhibition | None = None
         if config.inhibition_of_return:
             heads: Any = dict(self.heads.items())
-            self.inhibition = make_inhibition(observation_space, components, heads, view, units)
+            self.inhibition = make_inhibition(
+                observation_space, components, heads, view, units, config.wide_inhibition
+            )
         self.baseline = nn.Sequential(
             nn.Linear(units, config.head_units),
             nn.ReLU(),

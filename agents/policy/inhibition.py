@@ -33,7 +33,13 @@ REMEMBERED = 16
 
 
 class Inhibition(nn.Module, ABC):
-    """Logits of a look, added to its head's, by where the episode's glimpses have been."""
+    """Logits of a look, added to its head's, by where the episode's glimpses have been.
+
+    Attributes:
+        described: what it is, in words.
+    """
+
+    described = "inhibition of return"
 
     @abstractmethod
     def no_visits(self, rows: int) -> Tensor:
@@ -89,18 +95,24 @@ class CellInhibition(Inhibition):
         units: of what the head sees.
         head: of the looks.
         view: of the picture.
+        wide: make the deviation at least half the block's side: what was visited may lie anywhere
+            in the block.
     """
 
     across: Tensor  # (K, blocks), the offsets of the blocks' middles in x
     down: Tensor  # (K, blocks), in y
-    deviations: Tensor  # (2,), of x and y
+    deviations: Tensor  # (2, K, 1, 1), of x and y
 
-    def __init__(self, units: int, head: CellsHead, view: PictureView) -> None:
+    def __init__(self, units: int, head: CellsHead, view: PictureView, wide: bool = False) -> None:
         super().__init__()
         self.scales = head.scales
+        self.described = "wide inhibition of return" if wide else "inhibition of return"
         grid = head.offsets.view(self.scales, head.blocks, head.blocks, 2)  # rows by columns
         _, sides = view.windows()
-        deviations = torch.as_tensor(view.space.to_offsets(np.full(2, sides[0] / 2))).to(grid)
+        blocks = sides / head.blocks if wide else np.zeros_like(sides)
+        spreads = np.maximum(sides[0], blocks) / 2
+        offsets = view.space.to_offsets(spreads[:, None].repeat(2, axis=1)).T  # (2, K)
+        deviations = torch.as_tensor(offsets.copy()).to(grid)[..., None, None]
         self.register_buffer("across", grid[:, 0, :, 0].contiguous(), persistent=False)
         self.register_buffer("down", grid[:, :, 0, 1].contiguous(), persistent=False)
         self.register_buffer("deviations", deviations, persistent=False)
@@ -124,11 +136,11 @@ class CellInhibition(Inhibition):
         return wide((self.weights(core)[..., None, None] * near).flatten(1))
 
 
-def _near(middles: Tensor, past: Tensor, deviation: Tensor) -> Tensor:
+def _near(middles: Tensor, past: Tensor, deviations: Tensor) -> Tensor:
     """How near looks to `middles` (B, K, blocks) come to the `past` (B, 1, 1, visits) ones, in one
-    coordinate: (B, K, blocks, visits), from 0 to 1."""
+    coordinate, by the `deviations` (K, 1, 1) of each scale: (B, K, blocks, visits), from 0 to 1."""
     reached = middles.clamp(-1.0, 1.0)[..., None]
-    return (-0.5 * ((reached - past) / deviation).square()).exp()
+    return (-0.5 * ((reached - past) / deviations).square()).exp()
 
 
 def make_inhibition(
@@ -137,6 +149,7 @@ def make_inhibition(
     heads: Mapping[str, Head],
     view: PictureView | None,
     units: int,
+    wide: bool = False,
 ) -> Inhibition | None:
     """Inhibition of return where a look is a choice among the cells that are seen, among a
     picture's tiles, or among addresses whose bits `location` shows; else None.
@@ -147,10 +160,11 @@ def make_inhibition(
         heads: of the components.
         view: of the picture, if there is one.
         units: of what the head sees.
+        wide: see `CellInhibition`.
     """
     look, head = components.get("look"), heads.get("look")
     if isinstance(head, CellsHead) and view is not None:
-        return CellInhibition(units, head, view)
+        return CellInhibition(units, head, view, wide)
     if look is None or not isinstance(look.space, spaces.Discrete):
         return None
     location = space.spaces.get("location")

@@ -87,6 +87,10 @@ class NetworkConfig:
     number of visits, 0, 1, 2, and 3 or more; visits begin with a penalty. Cells that are seen: by
     nearness to the latest 16 glimpses; visits begin without weight. Looks of other kinds, such as
     addresses chosen bit by bit, are not affected."""
+    wide_inhibition: bool = False
+    """Let a visit weigh on looks at cells as far away as half a block, where that is more than half
+    the finest window: for scenes of many images, of which those that were visited are seen from
+    afar. Needs --network.inhibition-of-return."""
 
 
 class NetworkOptions(NetworkConfig):
@@ -109,6 +113,7 @@ class NetworkOptions(NetworkConfig):
     "blind_memory",
     "direct_access",
     "inhibition_of_return",
+    "wide_inhibition",
 )
 class TileNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""
@@ -139,6 +144,8 @@ def check_network(config: NetworkConfig) -> None:
         )
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
+    if config.wide_inhibition and not config.inhibition_of_return:
+        raise ValueError("wide_inhibition=True needs inhibition_of_return=True, which it widens")
 
 
 class Core(nn.Module, ABC):

@@ -43,6 +43,7 @@ Config = TypeVar("Config", bound="SB3Config")
     "blind_memory",
     "direct_access",
     "inhibition_of_return",
+    "wide_inhibition",
 )
 class SB3NetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""

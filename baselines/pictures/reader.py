@@ -43,6 +43,7 @@ from glimpse_envs.task import Component
     "blind_memory",
     "direct_access",
     "inhibition_of_return",
+    "wide_inhibition",
 )
 class ReaderNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks, as for agents."""

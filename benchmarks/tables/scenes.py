@@ -19,12 +19,17 @@ _RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True)}
 _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, refine_looks=True)}
 """Few looks are left for two digits, and none to correct a look from afar."""
 
-_SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_RETURNING}
+_SEARCHING = {
+    "batch_size": 512,
+    "learning_rate": 4e-3,
+    "network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True),
+}
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the
-likeliest looks go back and forth between two digits."""
+likeliest looks go back and forth between two digits; of digits that were visited some are far."""
 
-_BLIND = {"network": replace(_NETWORK, blind_memory=True)}
-"""Combinations of classes and places that were never seen are what is scored."""
+_BLIND = {"network": replace(_NETWORK, blind_memory=True, refine_looks=True)}
+"""Combinations of classes and places that were never seen are what is scored; few looks are left
+before the first class is named."""
 
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"

@@ -37,10 +37,12 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "addresses": (LOOKUP, {"cells": 7, "min_length": 5, "length": 5}),
     "tiles": (CLUTTERED, {"look": "tiles", "budget": 9}),
 }
-WINDOWS: dict[str, tuple[str, tuple[float, float]]] = {
-    # Half the finest window's side, where [-1, 1] spans the scene: in x and y.
-    "square": ("Glimpse/DigitPair-v0", (6 / 50, 6 / 50)),
-    "wide": ("Glimpse/DigitSequence-v0", (6 / 55, 6 / 27)),
+WINDOWS: dict[str, tuple[str, bool, tuple[int, int], list[float]]] = {
+    # Whether inhibition is wide; the scene's width and height, and deviations in pixels: half the
+    # finest window's side of 12, or, wide, half a block's, a twelfth of its window's, if more.
+    "square": ("Glimpse/DigitPair-v0", False, (100, 100), [6, 6, 6, 6, 6]),
+    "oblong": ("Glimpse/DigitSequence-v0", False, (110, 54), [6, 6, 6]),
+    "wide": ("Glimpse/DigitPair-v0", True, (100, 100), [6, 6, 6, 8, 16]),
 }
 ELSEWHERE: dict[str, tuple[str, dict[str, Any]]] = {
     "places": (CLUTTERED, {}),
@@ -114,8 +116,9 @@ def _logits(head: Distribution) -> Tensor:
 @pytest.mark.parametrize("glimpses", [1, 4, REMEMBERED + 3])
 @pytest.mark.parametrize("scene", WINDOWS)
 def test_visits_weigh_by_their_distance_from_where_a_look_leads(scene: str, glimpses: int) -> None:
-    env_id, deviations = WINDOWS[scene]
-    policy = make_policy(make_vector(env_id, ROWS), look_coordinates="cells").double()
+    env_id, wide, sides, in_pixels = WINDOWS[scene]
+    env = make_vector(env_id, ROWS)
+    policy = make_policy(env, look_coordinates="cells", wide_inhibition=wide).double()
     inhibition, head = policy.inhibition, policy.heads["look"]
     assert isinstance(inhibition, CellInhibition)
     assert isinstance(head, CellsHead)
@@ -129,7 +132,9 @@ def test_visits_weigh_by_their_distance_from_where_a_look_leads(scene: str, glim
     logits = inhibition(core, visits, {"location": locations[-1]})
 
     reached = (locations[-1][:, None] + head.offsets).clamp(-1.0, 1.0)
-    moves = (reached - locations[-REMEMBERED:, :, None]) / torch.tensor(deviations)
+    deviations = 2 * torch.tensor(in_pixels)[:, None] / torch.tensor(sides)  # (K, 2)
+    deviations = deviations.repeat_interleave(head.blocks**2, dim=0)
+    moves = (reached - locations[-REMEMBERED:, :, None]) / deviations
     near = (-moves.square().sum(dim=-1) / 2).exp().sum(dim=0)  # (ROWS, n)
     weights = inhibition.weights(core).repeat_interleave(head.blocks**2, dim=1)
     torch.testing.assert_close(logits, weights * near, rtol=1e-5, atol=1e-6)
