@@ -46,12 +46,12 @@ def _block(record: dict[str, Any]) -> str:
     ]
     # Runs are kept, and may be of other revisions than their scores.
     revisions = ", ".join(map(short_revision, record.get("revisions", [record["revision"]])))
+    noise = record.get("noise", "differences below a percentage point are noise")
     about = (
         f"{len(rows)} trials of {record['minutes']:g} core-minutes each on "
         f"`{record['env_id']}`, seed {record['seed']}, error on "
         f"{record['validation_episodes']:,} validation scenes; of these single runs, "
-        f"differences below a percentage point are noise ({record['hardware']}, revision "
-        f"{revisions})."
+        f"{noise} ({record['hardware']}, revision {revisions})."
     )
     heads = ("settings", "episodes", "error", "")
     return "\n\n".join([about, table(heads, rows), *_longer(record)])
