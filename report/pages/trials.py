@@ -18,8 +18,8 @@ OTHERS = {
     "trials_draw": "Trials of soft attention by DRAW's window",
     "trials_pairs": "Trials of looks at two digits",
     "trials_search": "Trials of what looks of a search earn, of which no seed was repeated",
-    "trials_inhibition": "Trials of how far inhibition of return reaches, in a search",
-    "trials_inhibition_sum": "Trials of how far inhibition of return reaches, in sums of two digits",
+    "trials_inhibition": "How far inhibition of return reaches, in a search",
+    "trials_inhibition_sum": "How far inhibition of return reaches, in sums of two digits",
     "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
     "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
 }
