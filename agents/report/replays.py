@@ -11,6 +11,7 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.episodes.description import describe, task_of
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.policy import Policy, as_act
 from glimpse_envs.evaluation.protocol import deal
 from glimpse_envs.evaluation.result import Evaluation
@@ -41,15 +42,13 @@ def replay(
 ) -> list[Replay]:
     """Play `episodes`, each with a probability to be shown, of an evaluation once more; none of a
     world of others, which draws itself."""
-    options: dict[str, Any] = {"split": evaluation.split, "autoreset_mode": "Disabled"}
-    try:
-        env = gym.make_vec(evaluation.env_id, num_envs=1, **options, **evaluation.env_kwargs)
-    except TypeError:  # it takes no `split`
+    if task_class_of(evaluation.env_id) is None:
         return []
+    options: dict[str, Any] = {"split": evaluation.split, "autoreset_mode": "Disabled"}
+    env = gym.make_vec(evaluation.env_id, num_envs=1, **options, **evaluation.env_kwargs)
     with closing(env):
         task = task_of(env)
-        if task is None:
-            return []
+        assert task is not None
         act, found = as_act(policy, env, deterministic=True), []
         view = describe(env).picture_view
         for episode, probability in episodes:

@@ -31,6 +31,7 @@ from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, fixed_point
@@ -118,13 +119,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
 
 def make_evaluated(evaluation: Evaluation, rows: int) -> gym.vector.VectorEnv:
     """The environment of an evaluation, with so many rows."""
-    return gym.make_vec(
-        evaluation.env_id,
-        num_envs=rows,
-        split=evaluation.split,
-        autoreset_mode="SameStep",
-        **evaluation.env_kwargs,
-    )
+    return make_batch(evaluation.env_id, rows, evaluation.split, **evaluation.env_kwargs)
 
 
 def covered_on_average(

@@ -7,9 +7,12 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.episodes.description import ACT, OBSERVATION
 from glimpse_envs.episodes.display import FRAME_HEIGHT
+from glimpse_envs.episodes.lookup import has_splits
 from glimpse_envs.evaluation.policy import Policy, as_act
 from glimpse_envs.evaluation.protocol import world_seed
 from glimpse_envs.rendering import Seen, draw_frame
@@ -54,7 +57,9 @@ def film_world(
         height: of the frames, in pixels.
         **env_kwargs: of the environment.
     """
-    with closing(gym.make(env_id, split="test", render_mode="rgb_array", **env_kwargs)) as env:
+    if has_splits(env_id):
+        env_kwargs = {"split": "test", **env_kwargs}
+    with closing(gym.make(env_id, render_mode="rgb_array", **env_kwargs)) as env:
         act = as_act(policy, env, deterministic=True)
         films = []
         for episode in episodes:
@@ -63,11 +68,13 @@ def film_world(
             state, start, ended, total = None, np.ones(1, np.bool_), False, 0.0
             frames = [draw(total)]
             while not ended and len(frames) < LONGEST:
-                seen = {name: np.asarray(value)[None] for name, value in observation.items()}
+                parts = observation if isinstance(observation, dict) else {OBSERVATION: observation}
+                seen = {name: np.asarray(value)[None] for name, value in parts.items()}
                 infos = {name: np.asarray(value)[None] for name, value in info.items()}
                 action, state = act(seen, state, start, infos)
                 start = np.zeros(1, np.bool_)
-                chosen = {name: value[0] for name, value in action.items()}
+                chosen: Any = {name: value[0] for name, value in action.items()}
+                chosen = chosen if isinstance(env.action_space, spaces.Dict) else chosen[ACT]
                 observation, reward, terminated, truncated, info = env.step(chosen)
                 ended, total = bool(terminated or truncated), total + float(reward)
                 frames.append(draw(total))

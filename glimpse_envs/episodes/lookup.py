@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.envs.registration import EnvSpec
+from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from glimpse_envs.core.classes import find_class
 from glimpse_envs.task import Task
@@ -61,6 +62,20 @@ def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{env_id} has no full view: it is no environment of glimpses")
     kept = {name: v for name, v in env_kwargs.items() if name not in task.glimpse_arguments}
     return {**kept, "view": "full"}
+
+
+def has_splits(env_id: str) -> bool:
+    """Return whether batches of a registered environment are made by a class or function of its own
+    that takes `split`, as all of ours are.
+
+    Raises:
+        gymnasium.error.Error: there is no such id.
+    """
+    maker = spec_of(env_id).vector_entry_point
+    if maker is None:
+        return False
+    taken = signature(load_env_creator(maker) if isinstance(maker, str) else maker).parameters
+    return "split" in taken or any(p.kind is Parameter.VAR_KEYWORD for p in taken.values())
 
 
 def load_task(name: str) -> type[Task]:

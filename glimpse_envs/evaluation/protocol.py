@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import gymnasium
 import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.episodes.lookup import spec_of
+from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
@@ -94,10 +94,8 @@ def evaluate(
     played_by = as_policy(policy)
     _check_arguments(split, episodes, batch_size, env_kwargs)
     _check_id(env_id)
-    made = {"split": split, "autoreset_mode": "SameStep", **env_kwargs}
-    rows = min(batch_size, episodes or batch_size, _most_rows(env_id, made))
-    env = gymnasium.make_vec(env_id, num_envs=rows, **made)
-    with closing(env):
+    rows = min(batch_size, episodes or batch_size, _most_rows(env_id, split, env_kwargs))
+    with closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
         total, seen = _count_scenes(env, split, episodes), describe(env)
         act = as_act(played_by, env, deterministic)
         batches = []
@@ -285,9 +283,9 @@ def _check_id(env_id: str) -> None:
         )
 
 
-def _most_rows(env_id: str, made: dict[str, Any]) -> int:
+def _most_rows(env_id: str, split: str, env_kwargs: dict[str, Any]) -> int:
     """How many rows to play at once at the most: those whose scenes `SCENE_BYTES` hold."""
-    with closing(gymnasium.make_vec(env_id, num_envs=1, **made)) as env:
+    with closing(make_batch(env_id, 1, split, **env_kwargs)) as env:
         seen = describe(env)
     shapes = [space.shape for space in seen.observation_space.values()]
     if seen.picture_view is not None:

@@ -1,5 +1,6 @@
 """Agents learn in environments that nobody described, by what their spaces and rewards say."""
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -11,10 +12,15 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
-from agents.episodes.environments import NamedParts, make_training_env
+from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes
 from agents.policy.networks import NetworkConfig
+from agents.report.__main__ import main as report
+from agents.scoring.run_scores import evaluate_run
+from agents.train import train_agent
+from glimpse_envs.adapters.named_parts import NamedParts
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
+from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.task import Component
 from tests.support.tiny import SMALL
 
@@ -200,3 +206,33 @@ def test_a_pole_is_balanced_for_most_of_five_hundred_steps() -> None:
             break
     learner.close()
     assert best > 400
+
+
+@pytest.mark.parametrize("env_id", [DICTS, PLAIN])
+def test_an_environment_without_splits_is_evaluated(env_id: str) -> None:
+    def press_what_is_shown(seen: dict[str, Any]) -> dict[str, Any]:
+        plain = env_id == PLAIN
+        shown = seen[OBSERVATION if plain else "glimpse"].argmax(axis=1)
+        return {ACT: shown} if plain else {"pedal": shown, "other": np.zeros((len(shown), 2))}
+
+    scores = [evaluate(press_what_is_shown, env_id, episodes=7, batch_size=n) for n in (3, 7)]
+    for score in scores:
+        assert score.returns.tolist() == [float(STEPS)] * 7
+        assert score.glimpses.tolist() == [STEPS] * 7
+        assert score.success is None
+    with pytest.raises(ValueError, match="no fixed scenes: say how many"):
+        evaluate(press_what_is_shown, env_id)
+
+
+def test_a_run_on_a_plain_environment_is_scored_and_reported(tmp_path: Path) -> None:
+    config = ActorCriticConfig(env_id=PLAIN, episodes=40, batch_size=20, network=SMALL)
+    run = train_agent("actor_critic", config, tmp_path / "run", progress_bar=False)
+    assert evaluate_run(run, episodes=5).episodes == 5
+    report([str(run.folder), "--episodes", "5"])
+    assert (run.folder / "report.html").stat().st_size > 1000
+
+
+def test_plain_spaces_of_ours_are_refused_in_training() -> None:
+    config = ReinforceConfig(env_id="glimpse_envs.flat_ids:GlimpseBox/ClutteredGlyphs-v0")
+    with pytest.raises(ValueError, match="has plain spaces"):
+        make_training_env(config)

@@ -1,0 +1,62 @@
+"""Environments of others, whose plain observations and actions become parts of Dicts."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from numpy.typing import NDArray
+
+from glimpse_envs.episodes.description import ACT, OBSERVATION, named_parts
+
+
+def make_named(env_id: str, num_envs: int, **env_kwargs: Any) -> "NamedParts":
+    """Return a batch of an environment of others, whose rows reset themselves in the step in which
+    they end."""
+    envs = gym.make_vec(
+        env_id,
+        num_envs=num_envs,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
+        **env_kwargs,
+    )
+    return NamedParts(envs)
+
+
+class NamedParts(VectorWrapper):
+    """Observations and actions as Dicts: a plain observation is the part "observation", a plain
+    action the component "act"."""
+
+    def __init__(self, envs: VectorEnv) -> None:
+        super().__init__(envs)
+        self._names_observation = not isinstance(envs.single_observation_space, spaces.Dict)
+        self._names_action = not isinstance(envs.single_action_space, spaces.Dict)
+        if self._names_observation:
+            self.single_observation_space = named_parts(envs.single_observation_space, OBSERVATION)
+            self.observation_space = named_parts(envs.observation_space, OBSERVATION)
+        if self._names_action:
+            self.single_action_space = named_parts(envs.single_action_space, ACT)
+            self.action_space = named_parts(envs.action_space, ACT)
+
+    def reset(self, **kwargs: Any) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        observation, info = self.env.reset(**kwargs)
+        return self._named(observation), info
+
+    def step(
+        self, actions: dict[str, NDArray]
+    ) -> tuple[dict[str, NDArray], Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        plain: Any = actions[ACT] if self._names_action else actions
+        observation, reward, terminated, truncated, info = self.env.step(plain)
+        if "final_obs" in info and self._names_observation:
+            final = info["final_obs"]
+            info["final_obs"] = np.empty(len(final), dtype=object)
+            for row in np.flatnonzero(info["_final_obs"]):
+                info["final_obs"][row] = {OBSERVATION: final[row]}
+        return self._named(observation), reward, terminated, truncated, info
+
+    def _named(self, observation: Any) -> dict[str, NDArray]:
+        # A sync environment reuses its arrays.
+        if self._names_observation:
+            return {OBSERVATION: np.array(observation)}
+        return {name: np.array(part) for name, part in observation.items()}
