@@ -4,7 +4,7 @@ A run names its policy and environment, which are imported. Code of other packag
 project's, and than those that registered themselves with it, is refused without --trust.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -140,6 +140,11 @@ def _evaluate(config: EvaluateConfig) -> None:
         raise ValueError(
             "a record is of the arguments that the run was trained with: leave out "
             "--env-kwargs or --record"
+        )
+    own = {one.name for one in fields(config)} & config.env_kwargs.keys()
+    if own:
+        raise ValueError(
+            f"give {', '.join(sorted(own))} as an option of its own, not in --env-kwargs"
         )
     if config.film is not None:
         other = None if config.film_with is None else open_run(config.film_with)

@@ -5,14 +5,13 @@ from typing import Any
 
 import gymnasium as gym
 import torch
-from gymnasium import spaces
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
-from glimpse_envs.episodes.lookup import full_view
+from glimpse_envs.episodes.lookup import full_view, task_class_of
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
@@ -48,7 +47,7 @@ def evaluate_run(
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
-        ValueError: `gaze` is not known.
+        ValueError: `gaze` is not known, or `changes` do not fit the policy.
     """
     env_id = setting_of(run, "env_id", str)
     torch.set_num_threads(run.config["config"].get("threads", 1))
@@ -73,7 +72,8 @@ def policy_of(
 
     Raises:
         RunError: the policy or its checkpoint cannot be read.
-        ValueError: there is no such gaze for this environment.
+        ValueError: there is no such gaze for this environment, or `changes` change what the policy
+            is shown or what its actions mean.
     """
     trained_on, config = setting_of(run, "env_kwargs", dict), run.config["config"]
     gaze = gaze or config.get("gaze", "learned")
@@ -85,11 +85,14 @@ def policy_of(
     env_kwargs = {**trained_on, **changes}
     if policy.view == "full":
         env_kwargs = full_view(config["env_id"], env_kwargs)
+        trained_on = full_view(config["env_id"], trained_on)
         if gaze != "learned":
             raise ValueError(f"gaze={gaze!r}: a model of the full view takes no looks")
     if gaze != "learned":
         with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
             policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
+    if changes:
+        _check_changes(config["env_id"], trained_on, env_kwargs, changes)
     return policy, env_kwargs
 
 
@@ -157,25 +160,45 @@ def at_level(level: int) -> dict[str, Any]:
 
 
 def fits(run: Run, changes: dict[str, Any]) -> bool:
-    """Whether the run's policy fits an environment with `changes`: its spaces are the same or, in
-    the full view, longer."""
-    config = run.config["config"]
-    _, trained_kwargs = policy_of(run, "learned")
-    _, changed_kwargs = policy_of(run, "learned", **changes)
-    shown = []
-    for kwargs in (trained_kwargs, changed_kwargs):
-        try:
-            with closing(gym.make(config["env_id"], **kwargs)) as env:
-                shown.append((env.observation_space, env.action_space))
-        except ValueError:  # the level is too great for the task
-            return False
-    (seen, actions), (then_seen, then_actions) = shown
-    if "view" not in trained_kwargs:
-        return bool(seen == then_seen and actions == then_actions)
-    return _widths(seen) == _widths(then_seen)
+    """Whether the run's policy can play an environment with `changes`; see `policy_of`."""
+    try:
+        policy_of(run, "learned", **changes)
+    except ValueError:
+        return False
+    return True
 
 
-def _widths(space: spaces.Space) -> dict[str, int]:
-    """Name -> the last axis of each observation, which does not grow with a level."""
-    assert isinstance(space, spaces.Dict)
-    return {name: leaf.shape[-1] for name, leaf in space.spaces.items() if leaf.shape}
+def _check_changes(
+    env_id: str, trained: dict[str, Any], changed: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    """Raise a `ValueError` where `changes` of the arguments change what a policy is shown, or what
+    its actions mean."""
+    given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
+    task = task_class_of(env_id)
+    if "view" in changed and task is not None:
+        unseen = changes.keys() & (task.glimpse_arguments | {"budget"})
+        if unseen:
+            raise ValueError(
+                f"{given}: this policy sees the whole scene, and knows no {', '.join(unseen)} but "
+                "that of its training"
+            )
+    before, now = _interface(env_id, trained), _interface(env_id, changed)
+    for name in sorted(before.keys() | now.keys()):
+        if before.get(name) != now.get(name):
+            raise ValueError(
+                f"{given}: the policy was trained with {name} {before.get(name, 'absent')}, and "
+                f"would have {now.get(name, 'none')}: leave this out, or train another"
+            )
+
+
+def _interface(env_id: str, env_kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What a policy is shown and does, name -> shape or space; of tapes and tables in the full
+    view, which grow with a level, only what does not."""
+    with closing(gym.make(env_id, **env_kwargs)) as env:
+        seen, view = describe(env), describe(env).picture_view
+    shapes = {name: part.shape or () for name, part in seen.observation_space.items()}
+    if "view" in env_kwargs and len(shapes.get("scene", ())) == 2:
+        return {f"observation[{name!r}]": shape[-1:] for name, shape in shapes.items()}
+    parts: dict[str, Any] = {f"observation[{name!r}]": shape for name, shape in shapes.items()}
+    parts |= {f"action[{name!r}]": part.space for name, part in seen.components.items()}
+    return parts if view is None else {**parts, "look": view.look}

@@ -18,6 +18,8 @@ from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
+from tests.support.baselines import tiny_config as baseline_config
+from tests.support.baselines import trained as trained_baseline
 from tests.support.episodes import CENTRED
 from tests.support.tiny import SMALL, tiny_config, tiny_network
 from tests.support.trainings import trained
@@ -322,3 +324,36 @@ def test_one_length_is_scored_where_it_is_asked_for(tmp_path: Path) -> None:
     assert score.env_kwargs["length"] == 5
     (score,) = score_run(run, episodes=20, min_length=2)
     assert (score.env_kwargs["min_length"], score.env_kwargs["length"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        (
+            {"glimpse_size": 8},
+            r"observation\['glimpse'\] \(1, 12, 12\), and would have \(1, 8, 8\)",
+        ),
+        ({"history": True}, r"would have \(3, 1, 12, 12\)"),
+        ({"view": "full"}, r"action\['look'\] .* and would have none"),
+        ({"look": "relative"}, "look continuous, and would have relative"),
+    ],
+)
+def test_what_a_policy_was_not_trained_to_see_or_do_is_refused(
+    run: Run, changes: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        evaluate_run(run, episodes=10, **changes)
+
+
+def test_a_model_of_the_full_view_knows_no_other_budget(tmp_path: Path) -> None:
+    model = trained_baseline(baseline_config("location"), "location", tmp_path)
+    with pytest.raises(ValueError, match="budget=2: this policy sees the whole scene"):
+        evaluate_run(model, episodes=10, budget=2)
+
+
+def test_an_option_of_its_own_is_no_argument_of_the_environment(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([str(run.folder), "--env-kwargs", "split=validation"])
+    assert "give split as an option of its own" in capsys.readouterr().err
