@@ -35,10 +35,10 @@ class SupervisedLearner(GradientLearner):
     """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
     On pictures the last answer counts, or every one where the environment pays all; on tapes every
-    symbol and the nothing after the last one. Of a description it is the log-likelihood that one of
-    the right sentences is written, whichever, over the most words of one: each word after the right
-    words before it (teacher forcing). The error of descriptions is the share of wrong words in the
-    likeliest of the right sentences.
+    symbol and the nothing after the last one. For a description the loss is minus the
+    log-likelihood that any of the right sentences is written, divided by the greatest number of
+    words, where each word follows the right words before it (teacher forcing); the error is the
+    share of wrong words in the likeliest of the right sentences.
 
     A sampled read is learned by REINFORCE, as in D-NTM (Gulcehre et al. 2016, section 4.2): the
     reward is the log-likelihood of the right answers, less a baseline that is learned from the
@@ -89,8 +89,8 @@ class SupervisedLearner(GradientLearner):
         if described:
             # (T, R, B)
             sentences = batch.targets.view(len(missed), -1, self.env.num_envs)
-            likelihoods = -missed.view(sentences.shape).sum(dim=0)
-            loss = -log_any(likelihoods, sentences).mean() / len(missed)
+            log_likelihoods = -missed.view(sentences.shape).sum(dim=0)
+            loss = -log_any(log_likelihoods, sentences).mean() / len(missed)
         else:
             loss = missed.mean()
         parts = {"answer": loss, **answers.losses}
@@ -100,7 +100,7 @@ class SupervisedLearner(GradientLearner):
         final = answers.logits[self.first_final :].argmax(dim=-1)  # (T, B) or (1, B)
         right = final == batch.targets
         if described:
-            error = wrong_words(right.view(sentences.shape), sentences, likelihoods)
+            error = wrong_words(right.view(sentences.shape), sentences, log_likelihoods)
         else:
             success = right.all(dim=0)
             self.record_success(batch.lengths, success)
@@ -120,7 +120,7 @@ class SupervisedLearner(GradientLearner):
         tensors = self.policy.as_tensors(observation)
         if self.policy.setting.words:
             return self._deal_words(tensors, info["sentences"], lengths)
-        target = torch.as_tensor(self._answer_nothing()["target"]).to(self.device)
+        target = torch.as_tensor(self._right_answers()).to(self.device)
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
 
     def _deal_words(
@@ -138,11 +138,11 @@ class SupervisedLearner(GradientLearner):
         observation = observation | {"last_action": words, "asked": (right >= 0).to(like)}
         return Batch(observation, right.T, lengths)
 
-    def _answer_nothing(self) -> dict[str, Any]:
-        """A copy of what is told of all rows after answer 0."""
+    def _right_answers(self) -> NDArray[np.int64]:
+        """What is told to be right of all rows after answer 0."""
         space: Any = self.env.action_space
         *_, info = self.env.step({"answer": np.zeros(space["answer"].shape, np.int64)})
-        return {name: np.array(info[name]) for name in ("target", "target_mask") if name in info}
+        return np.array(info["target"])
 
 
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:

@@ -50,8 +50,8 @@ class Component:
         repeats: parts of the observation that show symbols, or an address's bits, as the component
             has them, for agents with direct access.
         names: of its choices, for people; empty where their numbers tell enough.
-        ending: the choice that ends the episode, of two, and alone earns something where it is
-            right; None where every right choice does.
+        ending: of a taught choice between two, the one that ends the episode and alone is paid
+            where it is right; None where every right choice is paid.
         classes: number of its first choices that name what is looked at, where the others are
             further words of a sentence; 0 where there are none.
     """

@@ -88,13 +88,13 @@ def drawn_ends(right: Tensor, ends: Tensor, mask: Tensor) -> Tensor:
     an end is likely earns no more than to end.
 
     Args:
-        right: (T, B), the probability of the right choice, of two.
-        ends: (T, B) bool, whether that is to end, and not to go on.
+        right: (T, B), the probability of the right choice.
+        ends: (T, B) bool, whether the right one of the two choices is to end.
         mask: (T, B) bool, where there is a choice.
     """
-    stops = torch.where(ends, right, 1.0 - right) * mask
-    going = (1.0 - stops).cumprod(dim=0)
-    return stops * torch.cat([torch.ones_like(going[:1]), going[:-1]])
+    ending = torch.where(ends, right, 1.0 - right) * mask
+    going = (1.0 - ending).cumprod(dim=0)
+    return ending * torch.cat([torch.ones_like(going[:1]), going[:-1]])
 
 
 def mean_where(mask: Tensor, values: Tensor) -> Tensor:
@@ -124,9 +124,9 @@ class PolicyGradientLearner(GradientLearner):
     def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
         super().__init__(config, env, policy_maker(config.network))
         taught = self.description.taught
-        ends = taught is not None and self.description.components[taught].ending is not None
+        has_ending = taught is not None and self.description.components[taught].ending is not None
         negative = config.answer_by == "label" and config.look_signal == "log_likelihood"
-        if negative and ends:
+        if negative and has_ending:
             self.close()
             raise ValueError(
                 "look_signal='log_likelihood' is at most 0: looks would be paid for keeping away "

@@ -95,22 +95,25 @@ class CellInhibition(Inhibition):
         units: of what the head sees.
         head: of the looks.
         view: of the picture.
-        wide: make the deviation at least half the block's side: what was visited may lie anywhere
-            in the block.
+        widened: make the deviation at least half the block's side: what was visited may lie
+            anywhere in the block.
     """
 
     across: Tensor  # (K, blocks), the offsets of the blocks' middles in x
     down: Tensor  # (K, blocks), in y
     deviations: Tensor  # (2, K, 1, 1), of x and y
 
-    def __init__(self, units: int, head: CellsHead, view: PictureView, wide: bool = False) -> None:
+    def __init__(
+        self, units: int, head: CellsHead, view: PictureView, widened: bool = False
+    ) -> None:
         super().__init__()
         self.scales = head.scales
-        self.described = "wide inhibition of return" if wide else "inhibition of return"
+        if widened:
+            self.described = "wide inhibition of return"
         grid = head.offsets.view(self.scales, head.blocks, head.blocks, 2)  # rows by columns
         _, sides = view.windows()
-        blocks = sides / head.blocks if wide else np.zeros_like(sides)
-        spreads = np.maximum(sides[0], blocks) / 2
+        block_sides = sides / head.blocks if widened else np.zeros_like(sides)
+        spreads = np.maximum(sides[0], block_sides) / 2
         offsets = view.space.to_offsets(spreads[:, None].repeat(2, axis=1)).T  # (2, K)
         deviations = torch.as_tensor(offsets.copy()).to(grid)[..., None, None]
         self.register_buffer("across", grid[:, 0, :, 0].contiguous(), persistent=False)
@@ -149,7 +152,7 @@ def make_inhibition(
     heads: Mapping[str, Head],
     view: PictureView | None,
     units: int,
-    wide: bool = False,
+    widened: bool = False,
 ) -> Inhibition | None:
     """Inhibition of return where a look is a choice among the cells that are seen, among a
     picture's tiles, or among addresses whose bits `location` shows; else None.
@@ -160,11 +163,11 @@ def make_inhibition(
         heads: of the components.
         view: of the picture, if there is one.
         units: of what the head sees.
-        wide: see `CellInhibition`.
+        widened: see `CellInhibition`.
     """
     look, head = components.get("look"), heads.get("look")
     if isinstance(head, CellsHead) and view is not None:
-        return CellInhibition(units, head, view, wide)
+        return CellInhibition(units, head, view, widened)
     if look is None or not isinstance(look.space, spaces.Discrete):
         return None
     location = space.spaces.get("location")

@@ -88,9 +88,9 @@ class NetworkConfig:
     nearness to the latest 16 glimpses; visits begin without weight. Looks of other kinds, such as
     addresses chosen bit by bit, are not affected."""
     wide_inhibition: bool = False
-    """Let a visit weigh on looks at cells as far away as half a block, where that is more than half
-    the finest window: for scenes of many images, of which those that were visited are seen from
-    afar. Needs --network.inhibition-of-return."""
+    """Let the weight of a visit on looks at cells fall off over half a block's side, where that is
+    more than half the finest window's: for scenes of many images, where visited images are seen
+    from afar. Other looks are not affected. Needs --network.inhibition-of-return."""
 
 
 class NetworkOptions(NetworkConfig):

@@ -60,8 +60,8 @@ class CaptionerConfig(PictureConfig):
     there, and of a word that names a class only that one was named, as with the hard agent's
     --network.blind-memory. Needs --classes-in-view."""
     doubly_stochastic: float = 0.01
-    """Weight of the doubly stochastic penalty, a mean over the scenes of the sum over the cells of
-    (1 - attention over all words) squared; at least 0."""
+    """Weight of the doubly stochastic penalty, a mean over sentences of the sum over the cells of (1 -
+    attention over all words) squared; at least 0."""
 
 
 class CaptionerState(NamedTuple):
@@ -134,7 +134,8 @@ class Captioner(Baseline):
 
     def forward(self, observation: Observation) -> Answers:
         """Answers about `scene` (B, C, H, W), each after the words of `last_action` (R B, T,
-        words), in R sentences about each; `asked` (R B, T) is 0 beyond the last word."""
+        words), R sentences a scene: the first of all scenes, then the second. `asked` (R B, T) is 0
+        beyond the last word."""
         last = self.embedded(observation["last_action"].transpose(0, 1))  # (T, R B, word_units)
         scene = observation["scene"]
         state, outputs, found, weights = self.look_at(scene), [], [], []
@@ -242,7 +243,7 @@ class Captioner(Baseline):
 
 
 def doubly_stochastic(weights: Tensor, asked: Tensor) -> Tensor:
-    """The mean over scenes of sum_i (1 - sum_t alpha_ti)^2 (Xu et al. 2015, equation 14), ().
+    """The mean over sentences of sum_i (1 - sum_t alpha_ti)^2 (Xu et al. 2015, equation 14), ().
 
     Args:
         weights: (T, B, n), alpha, each row adding up to 1 over the n cells.

@@ -19,13 +19,12 @@ _RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True)}
 _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, refine_looks=True)}
 """Few looks are left for two digits, and none to correct a look from afar."""
 
-_SEARCHING = {
-    "batch_size": 512,
-    "learning_rate": 4e-3,
-    "network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True),
-}
+_WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True)}
+"""Which of many digits were looked at already: some of them are far."""
+
+_SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_WIDE}
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the
-likeliest looks go back and forth between two digits; of digits that were visited some are far."""
+likeliest looks go back and forth between two digits."""
 
 _BLIND = {"network": replace(_NETWORK, blind_memory=True, refine_looks=True)}
 """Combinations of classes and places that were never seen are what is scored; few looks are left
@@ -76,7 +75,7 @@ SCENES = Table(
         ),
         _row(
             "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5,
-            changes={"batch_size": 512, "curriculum": "distance"},
+            changes={"batch_size": 512, "curriculum": "distance", **_WIDE},
         ),
         _row(
             "megapixel-sampling", _MEGAPIXEL, "attention_sampling", "megapixel", priority=6,

@@ -219,6 +219,18 @@ def test_a_model_is_named_after_what_it_has(
     assert learner.model.name.endswith(", inhibition of return") == named
 
 
+def test_wide_inhibition_is_named_and_widens_inhibition_alone() -> None:
+    network = tiny_network(
+        look_coordinates="cells", inhibition_of_return=True, wide_inhibition=True
+    )
+    config = ActorCriticConfig(env_id="Glimpse/DigitPair-v0", batch_size=2, network=network)
+    learner = ActorCritic(config)
+    learner.close()
+    assert learner.model.name.endswith(", wide inhibition of return")
+    with pytest.raises(ValueError, match="wide_inhibition=True needs inhibition_of_return=True"):
+        ActorCritic(replace(config, network=replace(network, inhibition_of_return=False)))
+
+
 @pytest.mark.learning
 def test_pairs_are_soon_stored_apart_and_found_again(tmp_path: Path) -> None:
     """Without inhibition of return seeds 0 and 1 solved 41 and 38 % after 200,000 episodes."""

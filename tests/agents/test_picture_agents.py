@@ -1,5 +1,6 @@
 """Learners take searches, sequences and descriptions."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,6 +105,26 @@ def test_looks_of_a_search_earn_the_probability_of_a_right_end() -> None:
             going *= 1.0 - stops
         assert found[: len(earned), row].tolist() == pytest.approx(earned, abs=1e-6)
         assert not found[len(earned) :, row].any()
+
+
+def test_the_choice_that_ends_is_the_components_own() -> None:
+    """Of a task whose choice 0 ends an episode, under another name."""
+    setting = SETTING | {"env_kwargs": {"scene_size": 60, "images": 1, "budget": 4}}
+    played = play(Reinforce(ReinforceConfig(**setting)))
+    likely = played.log_likelihood().detach()
+    assert played.targets is not None
+    turned = replace(
+        played,
+        components={
+            "look": played.components["look"],
+            "leave": replace(played.components["stop"], ending=0),
+        },
+        actions=[{"look": a["look"], "leave": 1 - a["stop"]} for a in played.actions],
+        targets=1 - played.targets,
+    )
+    expected = learning_signal(played, likely, "label", "probability")
+    assert expected.any()
+    assert torch.equal(learning_signal(turned, likely, "label", "probability"), expected)
 
 
 def test_to_linger_where_a_stop_is_likely_earns_no_more_than_to_stop() -> None:

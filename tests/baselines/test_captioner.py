@@ -104,23 +104,48 @@ def test_the_error_is_the_share_of_wrong_words() -> None:
 
 def test_the_likelihood_of_either_sentence_is_the_sum_of_both_unless_they_are_one() -> None:
     sentences = torch.tensor([[[1, 4], [2, 4]], [[3, 5], [3, 5]]])  # (T, R, B)
-    likelihoods = torch.tensor([[0.2, 0.2], [0.3, 0.2]]).log()
-    either = log_any(likelihoods, sentences)
+    log_likelihoods = torch.tensor([[0.2, 0.2], [0.3, 0.2]]).log()
+    either = log_any(log_likelihoods, sentences)
     torch.testing.assert_close(either, torch.tensor([0.5, 0.2]).log())
+
+
+def test_the_loss_is_that_of_either_sentence_as_if_each_were_told_alone() -> None:
+    config = tiny_config("captioner", batch_size=24, precision="float32", doubly_stochastic=0.0)
+    learner = learner_of("captioner", config)
+    batch = learner.deal()
+    learner.deal = lambda: batch  # type: ignore[method-assign]
+    model = learner.policy.train()
+    scene = batch.observation["scene"]
+    said = []
+    with torch.no_grad():
+        for i in range(2):
+            alone = {name: part.view(2, 24, *part.shape[1:])[i] for name, part in (
+                (name, batch.observation[name]) for name in ("last_action", "asked"))}  # fmt: skip
+            right = batch.targets.view(12, 2, 24)[:, i]
+            log_probs = model({"scene": scene, **alone}).logits.log_softmax(dim=-1)
+            word = log_probs.gather(2, right.clamp(min=0)[..., None])[..., 0]
+            said.append((word * (right >= 0)).sum(dim=0))
+    one = (batch.targets.view(12, 2, 24)[:, 0] == batch.targets.view(12, 2, 24)[:, 1]).all(dim=0)
+    assert one.any()
+    assert not one.all()
+    either = torch.where(one, said[0], torch.logaddexp(said[0], said[1]))
+    loss = learner.update(0.0)["loss/answer"]
+    learner.close()
+    assert loss == pytest.approx(-either.mean().item() / 12, rel=1e-4)
 
 
 def test_a_word_is_wrong_by_the_likelier_sentence() -> None:
     sentences = torch.tensor([[[1, 4], [2, 6]], [[3, 5], [3, 5]], [[0, -1], [0, -1]]])  # (T, R, B)
     right = torch.tensor([[[0, 1], [1, 0]], [[0, 1], [1, 0]], [[0, 0], [0, 0]]], dtype=torch.bool)
-    likelihoods = torch.tensor([[-9.0, -1.0], [-2.0, -3.0]])  # the second, then the first
-    assert wrong_words(right, sentences, likelihoods) == pytest.approx(1 / 5)
+    log_likelihoods = torch.tensor([[-9.0, -1.0], [-2.0, -3.0]])  # the second, then the first
+    assert wrong_words(right, sentences, log_likelihoods) == pytest.approx(1 / 5)
 
 
 def test_a_pair_is_learned_by_the_sentence_that_the_model_prefers() -> None:
     """The gradient weighs each sentence by its share of the likelihood of either."""
-    likelihoods = torch.tensor([[0.03], [0.01]]).log().requires_grad_()
-    log_any(likelihoods, torch.tensor([[[1], [2]]])).backward()  # type: ignore[no-untyped-call]
-    torch.testing.assert_close(likelihoods.grad, torch.tensor([[0.75], [0.25]]))
+    log_likelihoods = torch.tensor([[0.03], [0.01]]).log().requires_grad_()
+    log_any(log_likelihoods, torch.tensor([[[1], [2]]])).backward()  # type: ignore[no-untyped-call]
+    torch.testing.assert_close(log_likelihoods.grad, torch.tensor([[0.75], [0.25]]))
 
 
 def test_attention_adds_up_to_1_over_cells_and_pixels() -> None:

@@ -27,7 +27,14 @@ def block(folder: Path, **more: object) -> str:
 def test_a_trial_is_a_row(tmp_path: Path) -> None:
     text = block(tmp_path)
     assert "| looks at cells | 1,234 | 6.25% |" in text
+    assert "differences below a percentage point are noise" in text
     assert "RAM" not in text
+
+
+def test_a_record_says_itself_how_far_equal_runs_differ(tmp_path: Path) -> None:
+    text = block(tmp_path, noise="two equal ones differed by 5 points")
+    assert "of these single runs, two equal ones differed by 5 points (" in text
+    assert "below a percentage point" not in text
 
 
 def test_longer_runs_stand_beside_the_papers_error(tmp_path: Path) -> None:

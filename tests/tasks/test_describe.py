@@ -176,19 +176,22 @@ def test_a_right_word_is_its_own_target(which: int) -> None:
 
 
 def test_the_target_of_a_wrong_word_goes_on_with_the_sentence_so_far() -> None:
-    rows, named = 200, 3
+    rows, before = 400, 6  # "the digit 3 is on the", and then "left" or "right"
     babble = np.full(rows, DIGITS.words.index("the"))
     for which in (0, 1):
         envs = make_vector(DESCRIBE, rows, autoreset_mode="Disabled")
         _, info = envs.reset(seed=5)
         own, followed = info["sentences"][:, 0], info["sentences"][:, which]
-        for words in followed[:, :named].T:
+        for words in followed[:, :before].T:
             envs.step(envs.task.oracle() | {"answer": words})
+        relations, subjects, objects = labels_of(envs).T
+        beside = (relations < 2) & (subjects != objects)
         *_, info = envs.step(envs.task.oracle() | {"answer": babble})
-        # Where both name the same digit the scene's own goes on; the next word, "is", is alike.
-        np.testing.assert_array_equal(info["target"], followed[:, named])
+        np.testing.assert_array_equal(info["target"][beside], followed[beside, before])
+        if which:
+            assert (followed[beside, before] != own[beside, before]).all()
         *_, info = envs.step(envs.task.oracle() | {"answer": babble})
-        np.testing.assert_array_equal(info["target"], own[:, named + 1])
+        np.testing.assert_array_equal(info["target"][beside], own[beside, before + 1])
 
 
 def test_after_a_mistake_nothing_is_right_and_the_scenes_words_are_still_told() -> None:

@@ -79,8 +79,9 @@ class DescribeScene(PictureTask):
     the two right sentences; else the next one of the scene's sentence, or of the equivalent one
     where only that was followed. (After a mistake it is the word at that position of the scene's
     sentence.) `target_mask`, whether that sentence has a word at this position; `success`, whether
-    the sentence is complete and right. Always `sentences` (2, 12): the words of the scene's
-    sentence and of the equivalent one (of a corner the same again), -1 behind the last;
+    the sentence is complete and right. Always `sentences` (2, 12) int64: the words of the scene's
+    sentence and of the equivalent one (of a digit in a corner, the same one twice), -1 behind the
+    last;
     `target_box` (2, 4): x0, y0, x1, y1 of the sentence's subject and object in look coordinates,
     NaN for no object; in a fixed split `scene`, the scene's number; with `copies` of more than 1
     `waiting`.
@@ -167,27 +168,27 @@ class DescribeScene(PictureTask):
         shape = num_envs, self.budget
         self._written = np.full(shape, NO_WORD)
         # The scene's sentence and its equivalent.
-        self._right = np.full((2, num_envs // copies, self.budget), NO_WORD)
+        self._right = np.full((num_envs // copies, 2, self.budget), NO_WORD)
 
     def deal(self, groups: Rows, keys: Keys) -> None:
         super().deal(groups, keys)
         relations, subjects, objects = self._stage.labels[groups].T
-        self._right[0, groups] = self._captions.write(relations, subjects, objects)
-        self._right[1, groups] = self._captions.equivalent(relations, subjects, objects)
+        self._right[groups, 0] = self._captions.write(relations, subjects, objects)
+        self._right[groups, 1] = self._captions.equivalent(relations, subjects, objects)
         self._written[rows_of(groups, self._copies)] = NO_WORD
 
     def _followed(self, rows: Rows) -> Bools:
         """Return whether the words of `rows` (m,) so far follow each right sentence, (2, m)."""
-        right, written = self._right[:, rows // self._copies], self._written[rows]
-        before = np.arange(self.budget) < self._taken[rows, None] - 1
-        followed: Bools = ((right == written) | ~before).all(axis=2)
+        right, written = self._right[rows // self._copies], self._written[rows, None]
+        before = np.arange(self.budget) < self._taken[rows, None, None] - 1
+        followed: Bools = ((right == written) | ~before).all(axis=2).T
         return followed
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         own, other = self._followed(rows)
         position = self._taken[rows] - 1
         words = self._answers[rows] = actions["answer"][rows]
-        first, second = self._right[:, rows // self._copies, position]
+        first, second = self._right[rows // self._copies, :, position].T
         target = np.where(other & (~own | (second == words)), second, first)
         asked, end = target != NO_WORD, self._captions.end
         self._written[rows, position] = words
@@ -196,8 +197,7 @@ class DescribeScene(PictureTask):
         return Outcome(success.astype(np.float64), success, target, asked, terminated=words == end)
 
     def info(self, rows: Rows) -> Arrays:
-        right = self._right[:, rows // self._copies].swapaxes(0, 1)
-        return {"sentences": right.copy(), **super().info(rows)}
+        return super().info(rows) | {"sentences": self._right[rows // self._copies]}
 
     def _further(self, rows: Rows) -> Arrays:
         before = self._taken[rows] - 2
@@ -211,7 +211,8 @@ class DescribeScene(PictureTask):
     def oracle(self) -> Arrays:
         rows = np.arange(len(self._taken))
         own, other = self._followed(rows)
-        first, second = self._right[:, rows // self._copies, np.maximum(self._taken - 1, 0)]
+        position = np.maximum(self._taken - 1, 0)
+        first, second = self._right[rows // self._copies, :, position].T
         words = np.where(other & ~own, second, first)
         return self._looks_at_target() | {"answer": np.where(words < 0, self._captions.end, words)}
 
@@ -223,7 +224,7 @@ class DescribeScene(PictureTask):
         return super().state_bounds() | {"answers": words, "written": words}
 
     def picture(self, row: int, caption: str) -> "Picture":
-        written, right = self._written[row], self._right[:, row // self._copies]
+        written, right = self._written[row], self._right[row // self._copies]
         equal = (right == written).all(axis=1)
         ended = bool((written == self._captions.end).any() or (written != NO_WORD).all())
         target = self._captions.text(right[1] if equal[1] and not equal[0] else right[0])
