@@ -60,8 +60,8 @@ class CaptionerConfig(PictureConfig):
     there, and of a word that names a class only that one was named, as with the hard agent's
     --network.blind-memory. Needs --classes-in-view."""
     doubly_stochastic: float = 0.01
-    """Weight of the doubly stochastic penalty, a mean over sentences of the sum over the cells of (1 -
-    attention over all words) squared; at least 0."""
+    """Weight of the doubly stochastic penalty, a mean over sentences: over the cells, the sum of (1
+    - attention over all words) squared; at least 0."""
 
 
 class CaptionerState(NamedTuple):
