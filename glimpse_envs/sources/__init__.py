@@ -22,6 +22,7 @@ __all__ = [
     "SourceError",
     "SourceInfo",
     "describe",
+    "forget",
     "from_arrays",
     "from_dataset",
     "is_known",
@@ -60,18 +61,43 @@ def describe(source: str) -> SourceInfo:
     return _module(source).describe(source)
 
 
-@cache
-def load(source: str, split: str) -> Examples:
+def load(source: str, split: str, fingerprint: str | None = None) -> Examples:
     """All examples of a split, kept for the life of the process. Where a source is published in two
     parts, `validation` is the last 10,000 training images and `train` the others.
 
+    Args:
+        source: see above.
+        split: "train", "validation" or "test".
+        fingerprint: that of `describe`, whose very images are returned, and without a look at their
+            files where they were loaded before; None: a folder's present images.
+
     Raises:
         ValueError: if there is no such source or split.
-        SourceError: if a file is missing, damaged or out of reach.
+        SourceError: if a file is missing, damaged or out of reach, or the images have now another
+            fingerprint.
     """
     if split not in SPLITS:
         raise ValueError(f"unknown split {split!r}: it must be one of {', '.join(SPLITS)}")
-    return _module(source).load(source, split)
+    return _kept(
+        source, split, describe(source).fingerprint if fingerprint is None else fingerprint
+    )
+
+
+@cache
+def _kept(source: str, split: str, fingerprint: str) -> Examples:
+    """The examples of the images with a fingerprint."""
+    examples = _module(source).load(source, split)
+    if describe(source).fingerprint != fingerprint:
+        raise SourceError(
+            f"the images of source={source!r} have changed since the environment was made: make it "
+            "anew"
+        )
+    return examples
+
+
+def forget() -> None:
+    """Drop all examples that are kept: they are loaded again when they are next needed."""
+    _kept.cache_clear()
 
 
 def register_source(name: str, path: str) -> None:

@@ -8,7 +8,6 @@ there when others are added. Images of mixed sizes are resized by "folder:PATH?r
 import hashlib
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from glimpse_envs.core.arguments import memory_of_machine
 from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
-from glimpse_envs.sources.image_files import check_file, read_image, resized
+from glimpse_envs.sources.image_files import check_file, read_image, resized, stamp_of
 
 _RESIZE = re.compile(r"\?resize=([1-9][0-9]{0,3})$")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
@@ -72,15 +71,30 @@ def side_of(source: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-@cache
+Found = list[tuple[int, str, Path]]
+"""The (split, class name, path) of images."""
+
+_READ: dict[tuple[Path, int | None], tuple[object, ImageFolder]] = {}
+"""(root, side) -> the stamps of a folder's files when it was last read, and what was read."""
+
+
 def read_folder(root: Path, side: int | None = None) -> ImageFolder:
-    """Read all images under `root`: as grey where every one is grey, else as RGB; resized to
-    `side` x `side` pixels unless it is None.
+    """Return all images under `root`, resized to `side` x `side` pixels unless it is None. They are
+    read again where names, sizes or modification times of the files have changed.
 
     Raises:
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
     files = find_images(root)
+    stamps = [(*file, stamp_of(file[2])) for file in files]
+    before = _READ.get((root, side))
+    if before is None or before[0] != stamps:
+        _READ[root, side] = before = stamps, _read_images(root, files, side)
+    return before[1]
+
+
+def _read_images(root: Path, files: Found, side: int | None) -> ImageFolder:
+    """Read `files`, all images under `root`: as grey where every one is grey, else as RGB."""
     first = _read(files[0][2], side)
     needed = 2 * len(files) * first.nbytes  # read, and then by channels
     if needed > memory_of_machine():
@@ -114,7 +128,7 @@ def read_folder(root: Path, side: int | None = None) -> ImageFolder:
     )
 
 
-def find_images(root: Path) -> list[tuple[int, str, Path]]:
+def find_images(root: Path) -> Found:
     """The (split, class name, path) of every image, sorted by class and file name.
 
     Raises:

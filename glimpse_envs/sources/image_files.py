@@ -39,6 +39,19 @@ def check_file(path: Path) -> int:
     return found.st_size
 
 
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return the size in bytes and the modification time in nanoseconds of a file.
+
+    Raises:
+        SourceError: it has vanished.
+    """
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read ({error.strerror}).") from error
+    return found.st_size, found.st_mtime_ns
+
+
 def read_image(path: Path) -> Bytes:
     """Read one image as RGB, (h, w, 3); transparency is dropped.
 

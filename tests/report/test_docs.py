@@ -230,7 +230,7 @@ def test_a_film_of_absent_data_stays(
     if folder is not None:
         monkeypatch.setenv("GLIMPSE_DATA", str(tmp_path))
     monkeypatch.setattr("glimpse_envs.sources.files.download", lambda file: pytest.fail(file.url))
-    sources.load.cache_clear()
+    sources.forget()
     film = tmp_path / "FashionMNIST_oracle.webp"
     row = SUITE["Glimpse/FashionMNIST-v0"]
     with pytest.raises(ReportError, match=r"FashionMNIST-v0 cannot be drawn: .*GLIMPSE_DATA"):

@@ -5,19 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from glimpse_envs.sources import folder, load
+from glimpse_envs.sources import forget
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    _forget()  # what tests elsewhere have loaded
+    forget()  # what tests elsewhere have loaded
     yield
-    _forget()
-
-
-def _forget() -> None:
-    load.cache_clear()
-    folder.read_folder.cache_clear()
+    forget()
 
 
 @pytest.fixture

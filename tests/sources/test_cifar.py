@@ -17,6 +17,7 @@ from glimpse_envs.sources import (
     SourceError,
     cifar,
     describe,
+    forget,
     load,
 )
 from tests.support.source_files import files_under, real
@@ -78,7 +79,7 @@ def test_cifar_archives_are_extracted_once(
     cached = data.parent / "cache"
     assert sorted(Path(file).name for file in files_under(cached)) == sorted(batches)
     (data / "cifar10" / name).write_bytes(b"no longer read")
-    load.cache_clear()
+    forget()
     assert len(load("cifar10", "test")) == 2
 
 

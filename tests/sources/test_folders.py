@@ -50,11 +50,45 @@ def test_folder_splits_are_stable_and_disjoint(pets: Path) -> None:
         assert np.array_equal(examples.labels, examples.images[:, 0, 0, 0] % 2)
 
     write_image(pets / "ant/100.png", np.full((5, 6), 100, np.uint8))
-    load.cache_clear()
-    folder.read_folder.cache_clear()
     for split in SPLITS:
         after = set(load(f"folder:{pets}", split).images[:, 0, 0, 0])
         assert after - {100} == seen[split]
+
+
+def test_a_changed_folder_is_read_again(pets: Path) -> None:
+    source = f"folder:{pets}"
+    describe(source)
+    write_image(pets / "ant/0.png", np.full((5, 6), 100, np.uint8))
+    assert describe(source).class_names == ("ant", "cat", "dog")
+    same_size = np.full((5, 6), 41, np.uint8)
+    write_image(pets / "ant/0.png", same_size)
+    shown = {value for split in SPLITS for value in load(source, split).images[:, 0, 0, 0]}
+    assert shown == {*range(40), 41}
+    (pets / "cat/0.png").unlink()
+    assert sum(len(load(source, split)) for split in SPLITS) == 40
+
+
+def test_an_unchanged_folder_is_read_once(pets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = f"folder:{pets}"
+    train = load(source, "train")
+    monkeypatch.setattr(folder, "read_image", lambda path: pytest.fail(f"{path} is read again"))
+    assert describe(source).class_names == ("cat", "dog")
+    assert load(source, "train") is train
+
+
+def test_an_environment_keeps_the_images_it_was_made_with(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), np.uint8)
+    source = write_images(tmp_path / "own", images)
+    played = make_vector(CENTRED, 4, source=source, split="test")
+    waiting = make_vector(CENTRED, 2, source=source)
+    played.reset(seed=0)
+    for split in SPLITS:
+        write_image(tmp_path / f"own/{split}/zebra/0.png", images[0])
+    assert describe(source).class_names == ("first", "second", "zebra")
+    played.reset(seed=1)
+    assert set(played.task.oracle()["answer"]) == {0, 1}
+    with pytest.raises(SourceError, match="own' have changed since the environment was made"):
+        waiting.reset(seed=0)
 
 
 def test_the_hash_of_a_name_gives_80_10_10() -> None:
@@ -80,7 +114,6 @@ def test_a_folder_may_bring_its_own_splits(tmp_path: Path) -> None:
         write_image(tmp_path / f"own/{split}/cat/a.png", np.full((4, 4), value, np.uint8))
     for value, split in enumerate(SPLITS):
         assert load(f"folder:{tmp_path / 'own'}", split).images.ravel().tolist() == [value] * 16
-    folder.read_folder.cache_clear()
     (tmp_path / "own/validation").rename(tmp_path / "elsewhere")
     with pytest.raises(SourceError, match=r"own is sorted into splits, but has no .*validation"):
         describe(f"folder:{tmp_path / 'own'}")
@@ -175,8 +208,6 @@ def test_a_state_is_of_the_images_it_was_made_with(tmp_path: Path) -> None:
     (train / "first").rename(train / "swapped")
     (train / "second").rename(train / "first")
     (train / "swapped").rename(train / "second")
-    load.cache_clear()
-    folder.read_folder.cache_clear()
     other = make_vector(CENTRED, 2, source=source)
     with pytest.raises(ValueError, match="it has another content of its source"):
         other.load_state_dict(state)

@@ -28,7 +28,8 @@ class ImagesByClass:
             glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image.
         """
         if self._sorted is None:  # threads may do so at once, alike
-            examples, names = sources.load(self._source, self._split), self._info.class_names
+            examples = sources.load(self._source, self._split, self._info.fingerprint)
+            names = self._info.class_names
             counts = np.bincount(examples.labels, minlength=len(names))
             if not counts.all():
                 missing = names[int(counts.argmin())]

@@ -106,7 +106,7 @@ class ImagePairs(Scene):
         return float(np.bincount(self._labels.ravel()).max() / self._labels.size)
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
-        examples = sources.load(self._source, self._split)
+        examples = sources.load(self._source, self._split, self.fingerprint)
         _draw(
             which,
             keys.arrays,

@@ -78,10 +78,10 @@ class ImageScene(Scene):
     def num_scenes(self) -> int | None:
         if self._split == "train":
             return None
-        return len(sources.load(self._source, self._split).labels)
+        return len(sources.load(self._source, self._split, self.fingerprint).labels)
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
-        examples = sources.load(self._source, self._split)
+        examples = sources.load(self._source, self._split, self.fingerprint)
         _draw(
             which,
             keys.arrays,

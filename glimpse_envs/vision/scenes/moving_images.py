@@ -106,7 +106,7 @@ class MovingStage(Stage):
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         images, rows = self._images, rows_of(groups, self._copies)
-        examples = sources.load(images.source, images.split)
+        examples = sources.load(images.source, images.split, images.fingerprint)
 
         def draw(chunk: Ints) -> None:
             _draw_flights(
@@ -129,7 +129,7 @@ class MovingStage(Stage):
 
     def _draw_frames(self, rows: Ints, steps: Ints) -> None:
         images = self._images
-        examples = sources.load(images.source, images.split)
+        examples = sources.load(images.source, images.split, images.fingerprint)
         what = (self._cuts, self._flights, self._places)
         piece = images.clutter_size
         _draw_frames(rows, steps, examples.images, what, piece, self._canvas, self.boxes)
