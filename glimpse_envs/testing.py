@@ -29,6 +29,8 @@ Actions = dict[str, NDArray]
 STEPS = 30
 BLIND_ROWS = 2000
 MOST_PIXELS = 2**28  # of all rows' scenes together, so that they fit into the memory
+MOMENTS = (0, 1, 2, 4, 8, 16)
+"""Steps after which states are saved, besides the last step of an episode."""
 MODES = tuple(mode.value for mode in AutoresetMode)
 
 
@@ -211,22 +213,30 @@ def _check_copies(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def _check_state(env_id: str, kwargs: dict[str, Any]) -> None:
-    """Pickles, copies and restored states go on as the batch itself."""
+    """Pickles, copies and restored states are as the batch itself and go on as it does, until the
+    next are made; the last ones at the end of an episode."""
     envs, rng = make_batch(env_id, 4, **kwargs), np.random.default_rng(7)
     envs.reset(seed=7)
-    envs.step(random_actions(envs, rng))
-    restored = make_batch(env_id, 4, **kwargs)
-    restored.load_state_dict(envs.state_dict())
-    twins = {
-        "a pickle": pickle.loads(pickle.dumps(envs)),
-        "a copy": copy.deepcopy(envs),
-        "a restored state": restored,
-    }
-    for step in range(STEPS):
+    step, end = 0, None
+    while end is None or step < end + STEPS:
+        if end is None and envs.ended.any():
+            end = step
+        if step == end or (end is None and step in MOMENTS):
+            restored = make_batch(env_id, 4, **kwargs)
+            restored.load_state_dict(envs.state_dict())
+            twins = {
+                f"a pickle made after step {step}": pickle.loads(pickle.dumps(envs)),
+                f"a copy made after step {step}": copy.deepcopy(envs),
+                f"a state saved after step {step} and restored": restored,
+            }
+            for name, twin in twins.items():
+                lost = f"{name}: does state_arrays name all that deal does not bring back? It"
+                assert_same(twin._observe(), envs._observe(), lost)
         actions = random_actions(envs, rng)
         expected = envs.step(actions)
+        step += 1
         for name, twin in twins.items():
-            assert_same(twin.step(actions), expected, f"{name} at step {step}")
+            assert_same(twin.step(actions), expected, f"{name}, at step {step}")
 
 
 def _played(envs: GlimpseVectorEnv, seed: int) -> Iterator[tuple[int, Actions | None, Any]]:

@@ -8,9 +8,11 @@ import pytest
 from gymnasium.vector import VectorEnv
 
 from glimpse_envs.episodes.description import task_of
-from glimpse_envs.task import Task
+from glimpse_envs.suite import register
+from glimpse_envs.task import Arrays, Task
 from glimpse_envs.testing import CHECKS, check_task
 from tests.support.tasks import ROWS
+from tests.support.tasks.falling_ball import FallingBall
 
 
 @pytest.fixture(params=ROWS)
@@ -61,3 +63,23 @@ def test_infos_say_what_was_asked_and_nothing_else() -> None:
     assert [info["target_mask"].tolist() for info in infos] == [[False] * 2, [True] * 2] * 2
     assert [info["success"].tolist() for info in infos] == [[False] * 2] * 3 + [[True] * 2]
     assert (infos[3]["target"] == 1 - infos[1]["target"] % 2).all()
+
+
+class Forgetful(FallingBall):
+    """Leaves out of its state what the next look overwrites."""
+
+    def state_arrays(self) -> Arrays:
+        return {"paddles": self._paddles}
+
+
+def refused(task: type[Task]) -> str:
+    """The message by which `check_task` refuses a task of this module."""
+    env_id = f"Broken/{task.__name__}-v0"
+    register(env_id, task=f"{__name__}:{task.__name__}")
+    with pytest.raises(AssertionError) as caught:
+        check_task(env_id)
+    return str(caught.value)
+
+
+def test_a_forgotten_state_array_is_found() -> None:
+    assert "after step 1: does state_arrays name all" in refused(Forgetful)
