@@ -90,6 +90,19 @@ def test_the_last_glimpse_is_repeated_when_the_episode_ends() -> None:
     np.testing.assert_array_equal(observation["location"], before["location"])
 
 
+def test_a_state_of_ended_episodes_shows_what_was_seen_last() -> None:
+    envs, restored = (
+        make_vector(CATCH, ROWS, view="full", autoreset_mode="NextStep") for _ in range(2)
+    )
+    envs.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(SIZE):
+        observation, *_ = envs.step(random_actions(envs, rng))
+    restored.load_state_dict(envs.state_dict())
+    shown = restored.task.observe(np.arange(ROWS), np.zeros((ROWS, 1), np.float32))
+    np.testing.assert_array_equal(shown["scene"], observation["scene"])
+
+
 def test_copies_share_the_ball_and_not_the_paddle() -> None:
     envs = make_vector(CATCH, 4, copies=2, view="full", autoreset_mode="Disabled")
     envs.reset(seed=1)

@@ -234,9 +234,9 @@ class Catch(PictureTask):
         caught = last & (paddles <= columns) & (columns < paddles + self._paddle)
         return Outcome(caught.astype(np.float64), success=caught)
 
-    def _show(self, rows: Rows) -> None:
+    def look(self, rows: Rows, actions: Arrays) -> None:
         self._catch.paddles[rows] = self._paddles[rows]
-        super()._show(rows)
+        super().look(rows, actions)
 
     def oracle(self) -> Arrays:
         landing = self._catch.landing()
