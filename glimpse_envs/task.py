@@ -4,13 +4,13 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import keyword_parameters
+from glimpse_envs.core.arguments import check_choice, keyword_parameters
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.picture_view import PictureView
@@ -66,6 +66,10 @@ class Component:
     ending: int | None = None
     classes: int = 0
 
+    def __post_init__(self) -> None:
+        """Raise a ValueError unless `effect` is one of those."""
+        check_choice("effect", self.effect, get_args(Effect))
+
 
 class Outcome(NamedTuple):
     """Outcome of the actions of m rows."""
@@ -112,14 +116,16 @@ class Reading:
 class Task(ABC):
     """The rules of one environment, written for an array of rows.
 
-    `glimpse_envs.env.GlimpseVectorEnv` keeps time, seeds and resets, and calls what is here. Rows
+    `glimpse_envs.env.GlimpseVectorEnv` keeps time, seeds and resets, and calls what is here. Tools
+    make tasks with `split="train"`, "validation" or "test", which `__init__` has to take. Rows
     iM ... iM + M - 1 (M = `copies`) share the hidden thing i, their group's.
 
     Attributes:
         components: the parts of the action, in the order of `COMPONENTS`.
         observation_space: of a single row (Dict).
         budget: glimpses in an episode, the first included; where episodes differ, the greatest.
-        budgets: (num_envs,) those of the rows' present episodes, since `allocate`.
+        budgets: (num_envs,) those of the rows' present episodes: a task sets them, in `allocate`
+            where all are equal, else in `deal`.
         fixed_steps: whether every episode takes exactly `budget` steps.
         budget_is_seen: whether the agent can see how much of its budget is left: a spent budget
             then terminates, else it truncates.
@@ -188,7 +194,8 @@ class Task(ABC):
     @property
     @abstractmethod
     def num_scenes(self) -> int | None:
-        """Number of hidden things in a fixed split; None where they are drawn for ever."""
+        """Number of hidden things in a fixed split, "validation" and "test"; None in "train", where
+        they are drawn for ever."""
 
     @abstractmethod
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
@@ -205,7 +212,8 @@ class Task(ABC):
     def deal(self, groups: Rows, keys: Keys) -> None:
         """Draw the hidden things of `groups` (m,) anew from their keys, of the keys' levels, and
         take their rows' first glimpse: at a uniform place drawn from the same keys, or where the
-        task has its heads begin. Sets the rows' `budgets`; does not read `taken`."""
+        task has its heads begin. Sets the rows' `budgets` where episodes differ in them; does not
+        read `taken`."""
 
     @abstractmethod
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:

@@ -10,6 +10,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,10 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import SPLITS
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
+from glimpse_envs.episodes.lookup import arguments_of
+from glimpse_envs.sources import SourceError
 from glimpse_envs.task import COMPONENTS
 
 Actions = dict[str, NDArray]
@@ -29,18 +33,18 @@ Actions = dict[str, NDArray]
 STEPS = 30
 BLIND_ROWS = 2000
 MOST_PIXELS = 2**28  # of all rows' scenes together, so that they fit into the memory
-MOMENTS = (0, 1, 2, 4, 8, 16)
-"""Steps after which states are saved, besides the last step of an episode."""
+MOMENTS = (0, 1, 2, 4, 8, 16)  # steps after which states are saved, besides an episode's last
 MODES = tuple(mode.value for mode in AutoresetMode)
 
 
 def check_task(env_id: str, **kwargs: Any) -> None:
     """Check an environment of a glimpse task, single and batched, with the arguments `kwargs`.
 
-    Spaces and specs; the oracle's mean return is the ceiling, that of random actions at most
-    chance (within four standard errors); a single environment is row 0 of any batch; equal seeds
-    give equal episodes, whatever the number of rows and the autoreset mode; `copies` share a scene;
-    a pickle, a copy and a restored state go on alike.
+    Budgets, splits and their numbers of scenes; spaces and specs; the oracle's mean return is the
+    ceiling, that of random actions at most chance (within four standard errors); a single
+    environment is row 0 of any batch; equal seeds give equal episodes, whatever the number of rows
+    and the autoreset mode; `copies` share a scene; a pickle, a copy and a restored state go on
+    alike.
 
     Raises:
         AssertionError: a promise is not kept; the message names it.
@@ -128,6 +132,38 @@ def first_returns(envs: GlimpseVectorEnv, act: Callable[[], Actions]) -> NDArray
 
 
 # --- checks ------------------------------------------------------------------------------------
+
+
+def _check_duties(env_id: str, kwargs: dict[str, Any]) -> None:
+    """What an environment and every tool need: budgets, splits and their numbers of scenes."""
+    envs = make_batch(env_id, 2, **kwargs)
+    task, name = envs.task, type(envs.task).__name__
+    try:
+        envs.reset(seed=0)
+    except AttributeError:
+        assert hasattr(task, "budgets"), (
+            f"{name} sets no self.budgets, (num_envs,) integers, the glimpses of each row's "
+            "episode: set them in allocate, or in deal where episodes differ"
+        )
+        raise
+    found = np.asarray(task.budgets)
+    in_range = bool(((found >= 1) & (found <= task.budget)).all())
+    assert (found.shape, found.dtype.kind, in_range) == ((2,), "i", True), (
+        f"{name}.budgets is {task.budgets!r}; it must be (num_envs,) integers from 1 to budget, "
+        f"{task.budget}"
+    )
+    assert "split" in (arguments_of(env_id, kwargs) or ()), (
+        f"{name}.__init__ takes no keyword split: training, evaluation and films make the splits "
+        f"{', '.join(map(repr, SPLITS))}"
+    )
+    for split in SPLITS:
+        with suppress(SourceError):  # a user's own images may lack a split
+            count = make_batch(env_id, 1, **kwargs | {"split": split}).num_scenes
+            fits = count is None if split == "train" else isinstance(count, int) and count >= 1
+            assert fits, (
+                f"{name}.num_scenes is {count!r} in split={split!r}; it must be None in 'train', "
+                "whose scenes are drawn for ever, and their number in 'validation' and 'test'"
+            )
 
 
 def _check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
@@ -253,6 +289,7 @@ def _single(env_id: str, kwargs: dict[str, Any]) -> gym.Env:
 
 
 CHECKS: tuple[Callable[[str, dict[str, Any]], None], ...] = (
+    _check_duties,
     _check_spaces,
     _check_oracle,
     _check_chance,

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.suite import register
-from glimpse_envs.task import Arrays, Task
+from glimpse_envs.task import Arrays, Component, Task
 from glimpse_envs.testing import CHECKS, check_task
 from tests.support.tasks import ROWS
 from tests.support.tasks.falling_ball import FallingBall
@@ -83,3 +86,59 @@ def refused(task: type[Task]) -> str:
 
 def test_a_forgotten_state_array_is_found() -> None:
     assert "after step 1: does state_arrays name all" in refused(Forgetful)
+
+
+class WithoutBudgets(FallingBall):
+    """Leaves its rows' budgets to others."""
+
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        super().allocate(num_envs, copies, taken)
+        del self.budgets
+
+
+class LongerThanItSays(FallingBall):
+    """Has episodes above its greatest budget."""
+
+    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
+        super().allocate(num_envs, copies, taken)
+        self.budgets = self.budgets + 1
+
+
+class WithoutSplits(FallingBall):
+    """Has one world for all uses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class AlwaysFixed(FallingBall):
+    """Counts scenes where they are drawn for ever."""
+
+    num_scenes = 10
+
+
+class NeverFixed(FallingBall):
+    """Counts no scenes anywhere."""
+
+    num_scenes = None
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (WithoutBudgets, "WithoutBudgets sets no self.budgets"),
+        (LongerThanItSays, "integers from 1 to budget, 8"),
+        (WithoutSplits, "WithoutSplits.__init__ takes no keyword split"),
+        (AlwaysFixed, "AlwaysFixed.num_scenes is 10 in split='train'"),
+        (NeverFixed, "NeverFixed.num_scenes is None in split='validation'"),
+    ],
+)
+def test_duties_that_are_left_undone_are_named(task: type[Task], message: str) -> None:
+    assert message in refused(task)
+
+
+def test_an_unknown_effect_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="effect='sometimes' must be one of 'always', 'continuing'"
+    ):
+        Component(spaces.Discrete(2), effect="sometimes")  # type: ignore[arg-type]
