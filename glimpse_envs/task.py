@@ -134,7 +134,7 @@ class Task(ABC):
         levels: the least and the greatest length that is dealt; None where nothing has a length.
         question: what is asked, in words; "" where the task's description says all.
         picture_view: geometry of the picture; None where none is hidden, or all is seen.
-        reading: cost of reading a look; None where all is seen at once.
+        reading: cost of reading a look; None where all is seen at once, or unknown.
         view_arguments: names of arguments that change how the hidden thing is seen, and what that
             costs, not what it is or what is asked: models that differ in them may be compared.
         glimpse_arguments: those of them that mean nothing in the full view.

@@ -70,7 +70,8 @@ class SoftReader(Protocol):
 
 def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`; none in
-    worlds of others, which do not tell what reading costs.
+    worlds of others, and in tasks with looks and without `reading`, which do not tell what reading
+    costs.
 
     Args:
         policy: with `predict`, as `glimpse_envs.evaluation.policy.Policy`; a torch module where
@@ -88,6 +89,8 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
         if as_policy(policy).answers(observation) is not None:
             values, multiply_adds, reading = _count_inside(policy, observation)
             touched = np.full(len(values), float(np.prod(observation["scene"].shape[-2:])))
+        elif seen.reading is None and "scene" not in observation:
+            return Costs()
         elif seen.reading is None:
             share = _taken(evaluation).mean(axis=0)
             # A scene that stands still is delivered once.

@@ -11,7 +11,7 @@ from torch import nn
 
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig
-from agents.scoring.costs import area_of_union, covered_on_average, measure_costs
+from agents.scoring.costs import Costs, area_of_union, covered_on_average, measure_costs
 from agents.scoring.multiply_adds import MultiplyAdds
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
@@ -24,7 +24,9 @@ from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.suite import register
 from tests.support.episodes import CENTRED, CLUTTERED
+from tests.support.tasks.falling_ball import FallingBall
 from tests.support.tiny import tiny_network
 
 SCENES = 60
@@ -276,3 +278,16 @@ def test_nothing_that_a_baseline_runs_is_taken_for_nothing(
     assert 0 < costs.per_episode["multiply_adds_reading"] < curve[-1] or name == "full_view"
     assert all(np.diff(curve) > 0)
     assert costs.per_episode["pixels_covered"] == 40 * 40
+
+
+class Unpriced(FallingBall):
+    """Does not say what reading costs."""
+
+    reading = None  # type: ignore[assignment]  # its base has one
+
+
+def test_a_task_that_does_not_say_what_reading_costs_has_none() -> None:
+    register("Tiny/Unpriced-v0", task=f"{__name__}:Unpriced")
+    env = gym.make_vec("Tiny/Unpriced-v0", num_envs=1)
+    policy = policy_maker(SIZES)(describe(env))
+    assert measure_costs(policy, evaluate(policy, "Tiny/Unpriced-v0", episodes=8)) == Costs()
