@@ -1,6 +1,7 @@
 """Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -16,13 +17,13 @@ from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.runs import Run, load_policy
+from glimpse_envs.evaluation.runs import Run, load_policy, open_run
 
 EPISODES_PER_LEVEL = 1_000
 
 
 def evaluate_run(
-    run: Run,
+    run: Run | str | Path,
     *,
     split: str = "test",
     episodes: int | None = None,
@@ -37,7 +38,7 @@ def evaluate_run(
     """Score the policy of a run on its own environment; likeliest actions, each episode once.
 
     Args:
-        run: an open run.
+        run: an open run, or its folder.
         split, episodes, seed, batch_size, progress, watcher: see
             `glimpse_envs.evaluation.protocol.evaluate`.
         gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
@@ -46,9 +47,11 @@ def evaluate_run(
         **changes: arguments of the environment that differ from the training's.
 
     Raises:
-        RunError: the run's policy or checkpoint cannot be read.
+        RunError: there is no run, or its policy or checkpoint cannot be read.
         ValueError: `gaze` is not known, or `changes` do not fit the policy.
     """
+    if not isinstance(run, Run):
+        run = open_run(run)
     env_id = setting_of(run, "env_id", str)
     torch.set_num_threads(run.config["config"].get("threads", 1))
     policy, env_kwargs = policy_of(run, gaze, seed, device, **changes)

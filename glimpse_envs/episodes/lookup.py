@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
+from glimpse_envs.core.arguments import shown
 from glimpse_envs.core.classes import find_class
 from glimpse_envs.task import Task
 
@@ -17,9 +18,17 @@ def spec_of(env_id: str) -> EnvSpec:
     is imported first.
 
     Raises:
+        TypeError: it is no text, such as an environment itself.
         gymnasium.error.Error: there is no such id.
         ModuleNotFoundError: there is no such module.
     """
+    if not isinstance(env_id, str):
+        spec = getattr(env_id, "spec", None)
+        hint = "" if spec is None else f": give {spec.id!r} and its arguments"
+        raise TypeError(
+            "env_id must be the id of a registered environment, such as "
+            f"'Glimpse/ClutteredGlyphs-v0', not {shown(env_id)}{hint}"
+        )
     module, colon, name = env_id.rpartition(":")
     if colon:
         import_module(module)

@@ -10,6 +10,8 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import shown
+from glimpse_envs.episodes.actions import as_array
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.flat import FlatActions, FlatObservations
@@ -143,7 +145,8 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
 
     Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
     Dict actions, and a policy whose `observation_space` is a Box, as that of a model of
-    Stable-Baselines3, is shown plain observations.
+    Stable-Baselines3, is shown plain observations. The function raises a TypeError where `predict`
+    returns something else.
     """
     description = describe(env)
     flat_seen: FlatObservations | None = None
@@ -154,6 +157,12 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
     def as_dict(action: Any) -> Action:
         if isinstance(action, Mapping):
             return dict(action)
+        if as_array(action, "the policy's action", ("n", "...")).dtype.kind not in "biuf":
+            raise TypeError(
+                "the policy's action must be a dict of the parts "
+                f"{', '.join(description.components)}, name -> (n, ...), or a plain array as "
+                f"flat=True has it; it is {shown(action)}"
+            )
         joint = np.ndim(action) == 1
         if joint not in codecs:
             components = [(name, part.space) for name, part in description.components.items()]
@@ -165,9 +174,15 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
     ) -> tuple[Action, Any]:
         extra: dict[str, Any] = {"info": info} if policy.privileged else {}
         seen: Any = observation if flat_seen is None else flat_seen(observation)
-        action, state = policy.predict(
+        chosen: Any = policy.predict(
             seen, state, episode_start=start, deterministic=deterministic, **extra
         )
+        if not isinstance(chosen, tuple) or len(chosen) != 2:
+            raise TypeError(
+                "predict must return a tuple (action, state), whose state is None where there is "
+                f"none; it returned {shown(chosen)}"
+            )
+        action, state = chosen
         return as_dict(action), state
 
     return act

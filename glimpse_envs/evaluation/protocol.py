@@ -87,7 +87,8 @@ def evaluate(
         **env_kwargs: flat scalars for the environment, such as `budget=6`.
 
     Raises:
-        TypeError: `policy` can do neither.
+        TypeError: `policy` can do neither, `env_id` is no text, or what the policy returns is no
+            action.
         ValueError: `episodes`, `batch_size` or `env_kwargs` do not fit. What the environment raises
             over a bad action passes through.
     """

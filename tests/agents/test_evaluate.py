@@ -67,7 +67,9 @@ def test_a_score_is_that_of_the_last_answers_and_glimpses_help(run: Run) -> None
 
 def test_splits_and_seeds_are_other_scenes(run: Run) -> None:
     test = evaluate_run(run, episodes=SCENES)
-    np.testing.assert_array_equal(test.successes, evaluate_run(run, episodes=SCENES).successes)
+    np.testing.assert_array_equal(
+        test.successes, evaluate_run(str(run.folder), episodes=SCENES).successes
+    )
     for other in (
         evaluate_run(run, episodes=SCENES, split="validation"),
         evaluate_run(run, episodes=SCENES, seed=1),

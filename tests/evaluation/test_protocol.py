@@ -283,6 +283,27 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
         evaluate(3, ENV_ID)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(ValueError, match="bad action"):
         evaluate(lambda observation: {"answer": np.full(10, 9)}, ENV_ID, batch_size=10)
+    with pytest.raises(
+        TypeError, match=r"must be the id of a registered environment.*HiddenNumber"
+    ):
+        evaluate(policy, HiddenNumber(2, autoreset_mode="SameStep"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        ({"look": 0, "answer": 0}, r"must return a tuple \(action, state\).* returned \{'look'"),
+        (None, r"must return a tuple \(action, state\).* returned None"),
+        ((None, None), "action must be a dict of the parts answer, look.* it is None"),
+        (([{"answer": 0}] * 10, None), "must be a dict of the parts answer, look.* it is \\[{'ans"),
+    ],
+)
+def test_what_is_no_action_is_named(
+    returned: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LeftThenRight, "predict", lambda *_, **__: returned)
+    with pytest.raises(TypeError, match=message):
+        evaluate(LeftThenRight(), ENV_ID)
 
 
 # --- what is printed -----------------------------------------------------------------------------
