@@ -23,8 +23,8 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
     path = known.get(name, name) if isinstance(name, str) else ""
     module, _, class_name = path.partition(":")
     if not module or not class_name:
-        names = "".join(f"{one!r}, " for one in known)
-        raise ValueError(f"{argument}={shown(name)} must be {names}or a class, 'module:Class'")
+        names = "".join(f"{one!r}, " for one in known) + ("or " if known else "")
+        raise ValueError(f"{argument}={shown(name)} must be {names}a class, 'module:Class'")
     found = getattr(import_module(module), class_name, None)
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from glimpse_envs.core import arguments
+from glimpse_envs.core.classes import find_class
+from glimpse_envs.task import Task
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
@@ -172,3 +174,8 @@ def test_more_rows_than_the_machine_holds_are_refused(
     monkeypatch.setattr(arguments, "memory_of_machine", lambda: 2**35)
     with pytest.raises(ValueError, match=r"num_envs=1000000000 needs at least [\d,]{14,} bytes"):
         gym.make_vec(env_id, num_envs=10**9)
+
+
+def test_a_class_is_asked_for_where_there_are_no_names() -> None:
+    with pytest.raises(ValueError, match=r"task='my_tasks\.find' must be a class, 'module:Class'$"):
+        find_class("task", "my_tasks.find", Task, {})
