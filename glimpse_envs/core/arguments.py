@@ -46,7 +46,7 @@ def enter_arguments(known: Iterable[str], arguments: Mapping[str, Any]) -> dict[
     parameters = list(known)
     unknown = [name for name in arguments if name not in parameters]
     if unknown:
-        nearest = difflib.get_close_matches(unknown[0], parameters, 1)
+        nearest = difflib.get_close_matches(unknown[0], parameters, 1, cutoff=0.65)
         hint = f": did you mean {nearest[0]!r}?" if nearest else "."
         # In Python's words, by which TorchRL knows that an environment has no `frameskip`.
         raise TypeError(

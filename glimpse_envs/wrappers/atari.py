@@ -19,8 +19,15 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
-from glimpse_envs.core.arguments import SPLITS, check_choice, check_integers, check_mode
+from glimpse_envs.core.arguments import (
+    SPLITS,
+    check_choice,
+    check_integers,
+    check_mode,
+    enter_arguments,
+)
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
+from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 _NOOP, _FIRE = 0, 1
@@ -41,6 +48,7 @@ def make_atari(
     Raises:
         gymnasium.error.DependencyNotInstalled: `ale_py` is not installed.
         gymnasium.error.UnregisteredEnv: there is no such game.
+        TypeError: an option is not known.
         ValueError: an option does not fit.
     """
     game_options, eye_options = _sorted(options)
@@ -70,11 +78,17 @@ def make_atari_vector(
 
 
 def _sorted(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split options into those of the game and those of the glimpse, with their defaults."""
+    """Split options into those of the game and those of the glimpse, with their defaults.
+
+    Raises:
+        TypeError: one is not known.
+    """
     game = {"split": "train", "frame_stack": 4, "segment": None}
+    eye = [name for name in OPTIONS if name != "glimpse_size"]  # here it is `fovea`
+    enter_arguments(["game", "fovea", "render_mode", *game, *eye], options)
     given = {name: value for name, value in options.items() if name in game}
-    eye = {name: value for name, value in options.items() if name not in game}
-    return {**game, **given}, {"inside": True, **eye}
+    seen = {name: value for name, value in options.items() if name not in game}
+    return {**game, **given}, {"inside": True, **seen}
 
 
 def _full_view(

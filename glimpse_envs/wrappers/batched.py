@@ -11,11 +11,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import enter_arguments, keyword_parameters
 from glimpse_envs.core.arrays import Bools, Float32s
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
-from glimpse_envs.wrappers.eye import Eye, max_steps_of
+from glimpse_envs.wrappers.eye import Eye, checked_options, max_steps_of
 
 
 class GlimpseVectorWrapper(VectorWrapper):
@@ -31,14 +30,14 @@ class GlimpseVectorWrapper(VectorWrapper):
 
     Raises:
         ValueError: the environments have no pixels, or an option does not fit.
-        TypeError: an option is not known.
+        TypeError: an option is not known, or `glimpse_size` is missing.
     """
 
     resumable = False
 
     def __init__(self, env: VectorEnv, **options: Any) -> None:
         super().__init__(env)
-        options = enter_arguments(keyword_parameters(Eye.__init__), options)
+        options = checked_options(options)
         name = _name_of(env)
         mode = env.metadata.get("autoreset_mode")
         if not isinstance(mode, AutoresetMode):

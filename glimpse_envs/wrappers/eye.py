@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_flags, check_integers
+from glimpse_envs.core.arguments import (
+    check_flags,
+    check_integers,
+    enter_arguments,
+    keyword_parameters,
+)
 from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.picture_view import PictureView
@@ -234,6 +239,24 @@ class Eye:
             panels=self._view.panels(self._memory[-1, row]),
             window_sides=self._view.window_sides,
         )
+
+
+OPTIONS = tuple(keyword_parameters(Eye.__init__))
+"""Names of the options that wrappers pass on to `Eye`."""
+
+
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `options` of `Eye`, with NumPy's numbers as Python's.
+
+    Raises:
+        TypeError: one is not known, or `glimpse_size` is missing.
+    """
+    options = enter_arguments(OPTIONS, options)
+    if "glimpse_size" not in options:
+        raise TypeError(
+            "glimpse_size is missing: give the side of a glimpse in cells, as in glimpse_size=16"
+        )
+    return options
 
 
 def max_steps_of(env: Any) -> int | None:

@@ -9,8 +9,16 @@ import gymnasium as gym
 from gymnasium.envs.registration import find_highest_version
 from gymnasium.vector import SyncVectorEnv
 
-from glimpse_envs.core.arguments import SPLITS, check_choice, check_integers, check_mode
+from glimpse_envs.core.arguments import (
+    SPLITS,
+    check_choice,
+    check_integers,
+    check_mode,
+    enter_arguments,
+    keyword_parameters,
+)
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
+from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 VIEWS = ("grid", "agent")
@@ -40,6 +48,7 @@ def make_minigrid(
     Raises:
         gymnasium.error.DependencyNotInstalled: `minigrid` is not installed.
         gymnasium.error.UnregisteredEnv: there is no such world.
+        TypeError: an option is not known.
         ValueError: an option does not fit.
     """
     eye = _eye_options(view, tile, split, options)
@@ -69,6 +78,7 @@ def make_minigrid_vector(
 
 
 def _eye_options(view: str, tile: int, split: str, options: dict[str, Any]) -> dict[str, Any]:
+    enter_arguments([*keyword_parameters(make_minigrid), *OPTIONS], options)
     check_choice("view", view, VIEWS)
     check_choice("split", split, SPLITS)
     check_integers(1, tile=tile)

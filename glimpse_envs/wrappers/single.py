@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import enter_arguments, keyword_parameters
 from glimpse_envs.core.arrays import Float32s
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
-from glimpse_envs.wrappers.eye import Eye, max_steps_of
+from glimpse_envs.wrappers.eye import Eye, checked_options, max_steps_of
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
@@ -44,14 +46,14 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
 
     Raises:
         ValueError: the environment has no pixels, or an option does not fit.
-        TypeError: an option is not known.
+        TypeError: an option is not known, or `glimpse_size` is missing.
     """
 
     resumable = False
 
     def __init__(self, env: gym.Env, **options: Any) -> None:
         gym.Wrapper.__init__(self, env)
-        options = enter_arguments(keyword_parameters(Eye.__init__), options)
+        options = checked_options(options)
         RecordConstructorArgs.__init__(self, **options)
         self._eye = Eye(name_of(env), env.observation_space, 1, max_steps_of(env), **options)
         self._row = np.zeros(1, np.int64)
@@ -96,6 +98,15 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
             self._eye.step(self._row, looks, self._pixels)
         self._ended = bool(terminated or truncated)
         return self._observe(), reward, terminated, truncated, info
+
+    @property
+    def spec(self) -> EnvSpec | None:  # type: ignore[override]  # as all wrappers do
+        """Gymnasium's specification, of the id whose entry point returned this wrapper, where there
+        is one: the environment got that id after its spec was read here."""
+        spec, root = super().spec, self.unwrapped.spec
+        if spec is None or root is None or spec.id == root.id:
+            return spec
+        return replace(deepcopy(root), additional_wrappers=spec.additional_wrappers)
 
     @property
     def env_name(self) -> str:

@@ -87,11 +87,21 @@ def test_a_lost_life_ends_a_training_episode_alone() -> None:
 def test_its_spec_round_trips() -> None:
     env = gym.make(ATARI, fovea=20, **SUGARL)
     assert env.spec is not None
+    assert env.spec.id == ATARI
+    assert gym.make(env.spec).spec == env.spec
     again = gym.make(
         gym.envs.registration.EnvSpec.from_json(json.dumps(json.loads(env.spec.to_json())))
     )
     for space in ("observation_space", "action_space"):
         assert getattr(again, space) == getattr(env, space)
+
+
+def test_unknown_arguments_are_named_among_its_own() -> None:
+    own = r"The arguments are game, fovea, render_mode, split, frame_stack, segment, scales, "
+    with pytest.raises(TypeError, match=rf"'fovae': did you mean 'fovea'\? {own}"):
+        gym.make(ATARI, fovae=3)
+    with pytest.raises(TypeError, match=rf"'flat'\. {own}"):
+        gym.make(ATARI, flat=True)
 
 
 def test_an_unknown_game_is_named() -> None:

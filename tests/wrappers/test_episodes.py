@@ -254,6 +254,8 @@ def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
 def test_unknown_options_are_named() -> None:
     with pytest.raises(TypeError, match="did you mean 'glimpse_size'"):
         GlimpseWrapper(PixelWorld(), glimps_size=8)
+    with pytest.raises(TypeError, match="glimpse_size is missing"):
+        GlimpseWrapper(PixelWorld())
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.suite import MINIGRID
+from glimpse_envs.testing import assert_same
 from glimpse_envs.wrappers import GlimpseVectorWrapper
 
 pytest.importorskip("minigrid")
@@ -42,6 +44,18 @@ def test_a_batch_equals_single_worlds() -> None:
             np.testing.assert_array_equal(part, seen[name][row])
 
 
+def test_its_spec_makes_it_again() -> None:
+    env = gym.make(MINIGRID, tile=4)
+    spec = env.spec
+    assert spec is not None
+    assert spec.id == MINIGRID
+    for read in (spec, EnvSpec.from_json(spec.to_json())):
+        again = gym.make(read)
+        assert again.spec == spec
+        assert str(again) == str(env)
+        assert_same(again.reset(seed=1), env.reset(seed=1))
+
+
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
@@ -55,3 +69,5 @@ def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None
         gym.make(MINIGRID, **kwargs)
     with pytest.raises(gym.error.Error, match="Nowhere"):
         gym.make(MINIGRID, world="Nowhere")
+    with pytest.raises(TypeError, match=r"'flat'\. The arguments are world, view, tile, split, "):
+        gym.make(MINIGRID, flat=True)
