@@ -159,8 +159,8 @@ class FlatActions:
             # Both comparisons fail where there is a NaN.
             if flat.size and not (flat.min() >= -1.0 and flat.max() <= 1.0):
                 right = (flat >= -1.0) & (flat <= 1.0)
-                wanted = "numbers between -1 and 1; gymnasium.wrappers.ClipAction clips them"
-                raise _out_of_range(flat, right, wanted)
+                clip = "; gymnasium.wrappers.ClipAction clips them"
+                raise _out_of_range(flat, right, "numbers between -1 and 1", clip)
             return flat
         if flat.dtype.kind not in "iu":
             raise ValueError(f"flat actions have dtype {flat.dtype}; they must hold integers")
@@ -233,8 +233,9 @@ def _check_component(name: str, space: spaces.Space) -> None:
         raise ValueError(f"action[{name!r}] is {space}, which cannot be flattened")
 
 
-def _out_of_range(flat: NDArray, right: Bools, wanted: str) -> ValueError:
+def _out_of_range(flat: NDArray, right: Bools, wanted: str, clip: str = "") -> ValueError:
     row = int(np.argmin(right.reshape(len(flat), -1).all(axis=1)))
+    cure = clip if np.isfinite(flat[row]).all() else ""
     return ValueError(
-        f"the flat action of row {row} is {flat[row].tolist()}; it must hold {wanted}"
+        f"the flat action of row {row} is {flat[row].tolist()}; it must hold {wanted}{cure}"
     )

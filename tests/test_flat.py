@@ -124,7 +124,7 @@ BAD: dict[str, tuple[spaces.Dict, Any, str]] = {
     "too far": (
         SPACES["a place alone"],
         np.array([[0, 0], [0, 1.5]]),
-        "of row 1 is [0.0, 1.5]; it must hold numbers between -1 and 1",
+        "of row 1 is [0.0, 1.5]; it must hold numbers between -1 and 1; gymnasium.wrappers.ClipAc",
     ),
     "NaN": (SPACES["a place alone"], np.array([[np.nan, 0]]), "row 0 is [nan, 0.0]; it must hold"),
     "no such choice": (
@@ -140,6 +140,11 @@ BAD: dict[str, tuple[spaces.Dict, Any, str]] = {
 def test_a_bad_flat_action_is_refused(space: spaces.Dict, value: Any, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         FlatActions(space).decode(value)
+
+
+def test_clipping_is_no_cure_for_nan() -> None:
+    with pytest.raises(ValueError, match=r"must hold numbers between -1 and 1$"):
+        FlatActions(SPACES["a place alone"]).decode(np.array([[0, 0], [np.nan, 2.0]]))
 
 
 def test_a_bad_dict_action_is_not_encoded() -> None:
