@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glimpse_envs.core.arguments import memory_of_machine
+from glimpse_envs.core.arguments import memory_of_machine, shown
 from glimpse_envs.core.arrays import Bytes, Ints
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.image_files import check_file, read_image, resized, stamp_of
@@ -37,6 +37,7 @@ def describe(source: str) -> SourceInfo:
     """Shape and classes of "folder:PATH", for which all its images are read.
 
     Raises:
+        ValueError: there is no such option as `source` has after PATH.
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
     folder = read_folder(path_of(source), side_of(source))
@@ -61,8 +62,19 @@ def load(source: str, split: str) -> Examples:
 
 
 def path_of(source: str) -> Path:
-    """The absolute path in "folder:PATH"."""
-    return Path(_RESIZE.sub("", source).partition(":")[2]).expanduser().resolve()
+    """The absolute path in "folder:PATH".
+
+    Raises:
+        ValueError: what stands after a question mark is no option, nor part of a folder's name.
+    """
+    path = Path(_RESIZE.sub("", source).partition(":")[2]).expanduser().resolve()
+    _, mark, option = path.name.rpartition("?")
+    if mark and not path.is_dir():
+        raise ValueError(
+            f"source={shown(source)} has the option {option!r}; there is only resize=SIDE, with a "
+            'side from 1 to 9999 pixels, as in "folder:PATH?resize=28"'
+        )
+    return path
 
 
 def side_of(source: str) -> int | None:

@@ -96,7 +96,10 @@ class Eye:
         if periphery is not None:
             check_integers(1, periphery=periphery)
             if not mask:
-                raise ValueError(f"periphery={periphery} is seen around the window of mask=True")
+                raise ValueError(
+                    f"periphery={periphery} is seen around the window of mask=True: give mask=True "
+                    "too, or leave periphery out"
+                )
             if periphery > min(shape[1:]):
                 raise ValueError(
                     f"periphery={periphery} must be at most {min(shape[1:])}, the frame's side"

@@ -105,7 +105,8 @@ def find_pixels(env_name: str, space: spaces.Space, key: str | None, layout: str
         key = pictures[0]
     if key not in space.spaces:
         raise ValueError(f"pixels={key!r} must be one of the parts {list(space)} of {env_name}")
-    return Pixels(env_name, key, *_picture(f"{env_name}: observation[{key!r}]", space[key], layout))
+    whose = f"{env_name}: the values of observation[{key!r}]"
+    return Pixels(env_name, key, *_picture(whose, space[key], layout))
 
 
 def _flaw(space: spaces.Space) -> str | None:

@@ -136,6 +136,17 @@ def test_folders_not_in_order_say_what_is_wrong(pets: Path, tmp_path: Path) -> N
         describe(f"folder:{pets}")
 
 
+@pytest.mark.parametrize("option", ["resize=x", "resize=0", "resize=99999", "size=28"])
+def test_an_option_that_there_is_not_is_named(option: str, pets: Path) -> None:
+    with pytest.raises(ValueError, match=f"has the option '{option}'; there is only resize=SIDE"):
+        describe(f"folder:{pets}?{option}")
+
+
+def test_a_folder_may_have_a_question_mark(pets: Path) -> None:
+    asking = pets.rename(pets.with_name("pets?"))
+    assert describe(f"folder:{asking}").class_names == ("cat", "dog")
+
+
 @pytest.mark.parametrize("suffix", [".png", ".jpg", ".bmp"])
 def test_a_damaged_image_is_named(suffix: str, pets: Path) -> None:
     path = pets / f"cat/broken{suffix}"

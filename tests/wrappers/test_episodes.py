@@ -232,7 +232,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"glimpse_size": 0}, "glimpse_size=0"),
     ({"glimpse_size": 32, "inside": True}, "does not fit inside a scene of 24x24"),
     ({"glimpse_size": 22, "look": "corners"}, "frames 4 pixels larger"),
-    ({"periphery": 6}, "mask=True"),
+    ({"periphery": 6}, "periphery=6 is seen .*: give mask=True too, or leave periphery out"),
     ({"periphery": 40, "mask": True}, "periphery=40 must be at most 24"),
     ({"mask": True, "scales": 2}, "scales=1"),
     ({"mask": 1}, "mask=1 must be True or False"),
@@ -273,4 +273,12 @@ def test_a_world_without_clear_pixels_is_refused(space: gym.Space) -> None:
     world = PixelWorld()
     world.observation_space = space
     with pytest.raises(ValueError, match="PixelWorld"):
+        GlimpseWrapper(world, **OPTIONS)
+
+
+def test_axes_that_are_not_clear_are_named() -> None:
+    world = PixelWorld()
+    pixels = gym.spaces.Box(0, 255, (3, SIDE, SIDE), np.uint8)
+    world.observation_space = gym.spaces.Dict(glimpse=pixels)
+    with pytest.raises(ValueError, match=r"the values of observation\['glimpse'\] have the shape"):
         GlimpseWrapper(world, **OPTIONS)
