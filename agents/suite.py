@@ -5,7 +5,9 @@ played on its environment at the standard budget, and the inter-quartile mean of
 scores is printed with its interval (`glimpse_envs.evaluation.suite`).
 """
 
+import json
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +17,7 @@ import tyro
 from agents.scoring.run_scores import evaluate_run
 from agents.training.checks import check_device
 from agents.training.command_line import run_command
-from agents.training.resuming import setting_of
+from agents.training.resuming import FREE, setting_of
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.suite import (
     TASK_SETS,
@@ -50,17 +52,17 @@ class SuiteConfig:
 
 
 def score_runs(config: SuiteConfig) -> SuiteScore:
-    """Score the runs.
+    """Score the runs; a folder that is named twice counts once, and that is printed.
 
     Raises:
         RunError: a run cannot be read.
         ValueError: a task of the set has no run, a run is of no task of the set or of a changed
-            one, or an option does not fit.
+            one, two runs are of one config and seed, or an option does not fit.
     """
     one = len(config.tasks) == 1 and config.tasks[0] in TASK_SETS
     ids = task_set(config.tasks[0] if one else config.tasks)
     runs: dict[str, list[Run]] = defaultdict(list)
-    for folder in config.runs:
+    for folder in _each_once(config.runs):
         run = open_run(folder)
         env_id = setting_of(run, "env_id", str)
         if env_id not in ids:
@@ -72,6 +74,8 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
         raise ValueError(
             f"no run on {', '.join(missing)}: train one on each, or name fewer --tasks"
         )
+    for found in runs.values():
+        _check_seeds(found)
     return combine(
         {
             env_id: [
@@ -88,6 +92,33 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
             for env_id in ids
         }
     )
+
+
+def _each_once(folders: Sequence[Path]) -> list[Path]:
+    """`folders` without those that are named again, each of which is printed."""
+    found: dict[Path, Path] = {}
+    for folder in folders:
+        if folder.resolve() in found:
+            print(f"the run {folder} is named more than once; it counts once")
+        found.setdefault(folder.resolve(), folder)
+    return list(found.values())
+
+
+def _check_seeds(runs: Sequence[Run]) -> None:
+    """Raise a `ValueError` where two of the runs are of one config and seed."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        config = run.config["config"]
+        if "seed" not in config:  # a policy of others
+            continue
+        trained = {name: value for name, value in config.items() if name not in FREE}
+        key = json.dumps([run.config.get("algorithm"), trained], sort_keys=True)
+        first = found.setdefault(key, run)
+        if first is not run:
+            raise ValueError(
+                f"{first.folder} and {run.folder} are of one config and seed {config['seed']}, "
+                "which are no two training seeds: name one of them"
+            )
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,5 +1,6 @@
 """Runs are scored together on a set of tasks, and a set that is not whole is refused."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,26 @@ def test_runs_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[
         with pytest.raises(SystemExit):
             main(arguments)
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.learning
+def test_a_run_is_one_seed_however_often_it_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "run")
+    trained(Reinforce, tiny_config(env_kwargs={}), Path(folder))
+    options = ["--tasks", CENTRED, "--episodes", "100"]
+    main([folder, *options])
+    once = capsys.readouterr().out
+    again = f"{tmp_path}/other/../run"
+    main([folder, folder, again, *options])
+    assert capsys.readouterr().out == (
+        f"the run {folder} is named more than once; it counts once\n"
+        f"the run {again} is named more than once; it counts once\n{once}"
+    )
+
+    copy = str(tmp_path / "copy")
+    shutil.copytree(folder, copy)
+    with pytest.raises(SystemExit):
+        main([folder, copy, *options])
+    assert f"{folder} and {copy} are of one config and seed 0" in capsys.readouterr().err
