@@ -28,7 +28,7 @@ from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.config import TrainingConfig
 from agents.training.loggers import LOGGERS
 from agents.training.loop import Learner, train
-from agents.training.resuming import config_from_json, read_config, resume_command
+from agents.training.resuming import config_from_json, has_run, read_config, resume_command
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -218,6 +218,8 @@ def _train_by(
     def command(config: Any = default, options: RunOptions = first) -> None:
         environment = config.env_id.rpartition("/")[2]
         folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
+        if options.resume and not has_run(folder):
+            print(f"there is no run in {folder} to resume: a new one begins")
         print(plan_of(name, config, folder), flush=True)
         run = algorithm.train(
             config,
@@ -316,7 +318,7 @@ def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
     known, _ = parser.parse_known_args(arguments)
     if len(known.env_kwargs) > 1:
         raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
-    if not known.resume or known.run is None or not (known.run / "config.json").exists():
+    if not known.resume or known.run is None or not has_run(known.run):
         return None
     return read_config(open_run(known.run), kind)
 

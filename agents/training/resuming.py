@@ -43,13 +43,18 @@ def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run
     )
 
 
+def has_run(folder: Path) -> bool:
+    """Whether there is a run in `folder`, which may be missing."""
+    return (folder / "config.json").exists()
+
+
 def run_to_resume(folder: Path, config: Any) -> Run | None:
     """The run in `folder`; None where there is none. What `config` names is trusted.
 
     Raises:
         RunError: see `check_same`; or the run was exported without what training needs.
     """
-    if not (folder / "config.json").exists():
+    if not has_run(folder):
         return None
     trust_named(asdict(config))
     run = open_run(folder)

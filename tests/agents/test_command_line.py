@@ -104,6 +104,11 @@ def test_a_run_is_resumed_only_when_asked(
     assert "is a run already" in capsys.readouterr().err
     train_main(*arguments, "--resume")
     assert len(open_run(tmp_path / "run").read_metrics()) == 2
+    assert "to resume" not in capsys.readouterr().out
+    other = tmp_path / "other"
+    train_main("reinforce", "--env-id", CENTRED, "--run", str(other), *TINY, "--resume")
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"there is no run in {other} to resume: a new one begins\n")
 
 
 def test_a_run_is_resumed_without_its_options(
