@@ -2,8 +2,9 @@
 
 `--preset tapes` starts from the settings of published agents of tapes, and `--from-record
 results/X.json` from those of a published run; further options change them.
-Ctrl-C and SIGTERM save; `python -m agents.train reinforce --run RUN --resume` goes on. A run that
-somebody sent may name code of a package that is none of ours; it is refused without --trust.
+Ctrl-C and SIGTERM save, with exit status 130 and 143; `python -m agents.train reinforce --run RUN
+--resume` goes on. A run that somebody sent may name code of a package that is none of ours; it is
+refused without --trust.
 From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 """
 
@@ -26,6 +27,7 @@ from agents.scoring.run_scores import validate_run
 from agents.training.announcing import last_validation, plan_of
 from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.config import TrainingConfig
+from agents.training.interrupts import ignore, raise_interrupted
 from agents.training.loggers import LOGGERS
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, has_run, read_config, resume_command
@@ -49,6 +51,7 @@ class Trainable(Protocol):
         progress_bar: bool,
         how_to_resume: str,
         loggers: Sequence[str] = ("tensorboard",),
+        on_interrupt: Callable[[int], None] = ignore,
     ) -> Run: ...
 
 
@@ -68,6 +71,7 @@ class Algorithm:
         progress_bar: bool,
         how_to_resume: str,
         loggers: Sequence[str] = ("tensorboard",),
+        on_interrupt: Callable[[int], None] = ignore,
     ) -> Run:
         """Train it in the run's `folder`; see `agents.training.loop.train`."""
         return train(
@@ -80,6 +84,7 @@ class Algorithm:
             # An environment of others has no validation split.
             validate=validate_run if task_class_of(config.env_id) else None,
             loggers=loggers,
+            on_interrupt=on_interrupt,
         )
 
 
@@ -228,6 +233,7 @@ def _train_by(
             resume=options.resume,
             progress_bar=True,
             how_to_resume=resume_command(module, name, folder),
+            on_interrupt=raise_interrupted,
         )
         score = last_validation(run)
         if score is not None:

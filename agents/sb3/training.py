@@ -11,7 +11,7 @@ library's own `load` unpickles: do not call it on a model.zip of somebody whom y
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from pickle import UnpicklingError
@@ -33,7 +33,7 @@ from agents.sb3.models import (
 )
 from agents.training.distributed import refuse_several
 from agents.training.host import settle_host
-from agents.training.interrupts import finish_on_interrupt
+from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Loggers
 from agents.training.loop import clock_of
 from agents.training.resuming import begin_run, extend_budget, run_to_resume
@@ -54,13 +54,15 @@ def train(
     progress_bar: bool = True,
     how_to_resume: str = "resume=True",
     loggers: Sequence[str] = ("tensorboard",),
+    on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
     """Train until the configured timesteps or minutes are over in the run's `folder`; Ctrl-C saves
     and returns.
 
     Args:
         config: of the training; `with_history` is applied to it.
-        folder, resume, progress_bar, how_to_resume, loggers: see `agents.training.loop.train`.
+        folder, resume, progress_bar, how_to_resume, loggers, on_interrupt: see
+            `agents.training.loop.train`.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config, is
@@ -84,19 +86,18 @@ def train(
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
-            _learn(model, config, keeper, how_to_resume, loggers)
+            interrupted = _learn(model, config, keeper, loggers)
     finally:
         venv.close()
+    if interrupted:
+        print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
+        on_interrupt(interrupted)
     return run
 
 
-def _learn(
-    model: SB3Model,
-    config: SB3Config,
-    keeper: "_Keeper",
-    how_to_resume: str,
-    loggers: Sequence[str],
-) -> None:
+def _learn(model: SB3Model, config: SB3Config, keeper: "_Keeper", loggers: Sequence[str]) -> int:
+    """Train to the end or an interrupt, and save; return the number of the interrupt's signal, 0
+    without one."""
     run, done = keeper.run, model.num_timesteps
     run.cut_metrics(done)
     left = max(0, config.timesteps - done)
@@ -118,8 +119,7 @@ def _learn(
             if "episodes" in logger.name_to_value:
                 logger.dump(model.num_timesteps)
         save_model(run, model, keeper.episodes, keeper.seconds)
-    if interrupted:
-        print(f"saved after {model.num_timesteps} timesteps; go on with {how_to_resume}")
+    return interrupted[0] if interrupted else 0
 
 
 class _Keeper(BaseCallback):
@@ -137,7 +137,7 @@ class _Keeper(BaseCallback):
         self.run, self.config, self.episodes = run, config, episodes
         self._clock = clock_of(config)
         self.updates, self._earlier, self._started = 0, seconds, self._clock()
-        self.interrupted: list[bool] = []
+        self.interrupted: list[int] = []
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
         steps = config.timesteps if config.minutes is None else None
         self.bar = tqdm(total=steps, unit="step", disable=not progress_bar)

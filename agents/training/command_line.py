@@ -17,6 +17,7 @@ from agents.training.distributed import (
     refuse_several,
     started_in_several,
 )
+from agents.training.interrupts import Interrupted
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
@@ -100,9 +101,11 @@ USER_ERRORS = (
 
 def run_command(command: Callable[[], object], *, split: bool = False) -> None:
     """Run `command`; an error of `USER_ERRORS` is one line on stderr and exit status 2, Ctrl-C one
-    line and 130. Of several processes one prints; without `split`, several are refused."""
+    line and 130, and a training that was interrupted and saved one line and 128 more than the
+    signal's number. Of several processes one prints; without `split`, several are refused."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `agents` sets it for the imports
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    status = 0
     with connected() as first_to_report:
         try:
             if not split:
@@ -113,6 +116,10 @@ def run_command(command: Callable[[], object], *, split: bool = False) -> None:
             if first_to_report():
                 print(f"error: {error}", file=sys.stderr)
             sys.exit(2)
+        except Interrupted as interrupt:
+            if first_to_report():
+                print("interrupted", file=sys.stderr)
+            status = 128 + interrupt.number
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further one would interrupt the exit
             if first_to_report():
@@ -123,4 +130,6 @@ def run_command(command: Callable[[], object], *, split: bool = False) -> None:
         # process, and with it the training of all (pytorch/pytorch#179291).
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)
+        os._exit(status)
+    if status:
+        sys.exit(status)

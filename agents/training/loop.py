@@ -11,13 +11,14 @@ from agents.training.config import TrainingConfig, check_config
 from agents.training.distributed import (
     anywhere,
     averages,
+    everyones,
     from_first,
     is_first,
     processes,
     share_of,
 )
 from agents.training.host import settle_host
-from agents.training.interrupts import finish_on_interrupt
+from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Loggers
 from agents.training.progress_bar import ProgressBar
 from agents.training.resuming import begin_run, extend_budget, run_to_resume, settled
@@ -85,6 +86,7 @@ def train(
     how_to_resume: str = "resume=True",
     validate: Validate | None = None,
     loggers: Sequence[str] = ("tensorboard",),
+    on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
     """Train for the configured number of episodes, or minutes, in the run's `folder`, or until
     `stop_at` is reached.
@@ -109,6 +111,7 @@ def train(
         validate: called every `validate_every` updates, outside the clock; its result is a line of
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
         loggers: names in `agents.training.loggers.LOGGERS`, which are also given all metrics.
+        on_interrupt: called with the number of the signal when the interrupted run is saved.
 
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config, or is
@@ -142,6 +145,7 @@ def train(
         learner.close()
     if interrupted:
         print(f"saved after {loop.episodes} episodes; go on with {how_to_resume}")
+        on_interrupt(interrupted)
     elif loop.stopped:
         print(
             f"solved after {loop.episodes} episodes: validation reached the share "
@@ -193,8 +197,9 @@ class _Loop:
     def progress(self) -> float:
         return share_done(self.config, self.episodes, self.seconds)
 
-    def go(self, progress_bar: bool, stop_after: int | None) -> bool:
-        """Update until the end, Ctrl-C or `stop_after`; return whether it was Ctrl-C."""
+    def go(self, progress_bar: bool, stop_after: int | None) -> int:
+        """Update until the end, an interrupt or `stop_after`; return the number of the interrupt's
+        signal, 0 without one."""
         config, clock = self.config, clock_of(self.config)
         timed = config.minutes is not None
         total = config.episodes if config.minutes is None else 60 * config.minutes
@@ -241,7 +246,7 @@ class _Loop:
                 bar.show(self.episodes, self.seconds, metrics)
                 self._validate_if_due(events)
             self._save()
-            return anywhere(bool(interrupted))
+            return max(everyones(interrupted[0] if interrupted else 0))
 
     def _opened(self) -> AbstractContextManager[Loggers | None]:
         """The loggers, in the first process."""

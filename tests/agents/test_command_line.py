@@ -135,21 +135,29 @@ def test_a_run_is_resumed_without_its_options(
     assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in output
 
 
-def test_ctrl_c_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_training_says_how_to_go_on(
+    number: int,
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     update = Reinforce.update
 
     def interrupted(learner: Reinforce, progress: float) -> dict[str, float]:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         return update(learner, progress)
 
     folder = tmp_path / "my run"
     monkeypatch.setattr(Reinforce, "update", interrupted)
-    train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
-    output = capsys.readouterr().out.splitlines()[-2]
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", "--env-id", CENTRED, "--run", str(folder), *TINY)
+    assert ended.value.code == status
+    output = capsys.readouterr()
     command = f"python -m agents.train reinforce --run '{folder}' --resume"
-    assert output == f"saved after 8 episodes; go on with {command}"
+    assert output.out.splitlines()[-1] == f"saved after 8 episodes; go on with {command}"
+    assert output.err.splitlines()[-1] == "interrupted"
     monkeypatch.undo()
     train_main(*shlex.split(command)[3:])
     assert open_run(folder).load_checkpoint()[1]["episodes"] == 64

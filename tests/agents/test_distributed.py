@@ -129,6 +129,17 @@ def test_a_process_that_dies_ends_all_with_one_error_and_one_process_resumes(
 
 
 @pytest.mark.learning
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the processes in /proc")
+def test_processes_that_one_interrupt_reached_all_end_with_its_status(tmp_path: Path) -> None:
+    with long_training(tmp_path) as process:
+        os.kill(workers_of(process)[1], signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+    assert output.count("saved after") == 1, errors
+    assert errors.splitlines().count("interrupted") == 1
+    assert "exitcode  : 143" in errors, "torchrun's own report"
+
+
+@pytest.mark.learning
 def test_sigterm_saves_once_and_two_processes_resume(tmp_path: Path, unbroken: Path) -> None:
     with long_training(tmp_path) as process:
         process.terminate()

@@ -240,7 +240,15 @@ def test_ctrl_c_saves(
 
     monkeypatch.setattr(Run, "append_metrics", interrupt)
     config = small(A2CConfig, corner, timesteps=100_000)
-    run = train(config, tmp_path, progress_bar=False, how_to_resume="--resume")
+    numbers: list[int] = []
+    run = train(
+        config,
+        tmp_path,
+        progress_bar=False,
+        how_to_resume="--resume",
+        on_interrupt=numbers.append,
+    )
+    assert numbers == [signal.SIGINT]
     # Two updates, and the step of all rows in which the third was left.
     assert "saved after 1344 timesteps; go on with --resume" in capsys.readouterr().out
     assert run.load_checkpoint()[1]["timesteps"] == 1_344

@@ -19,6 +19,7 @@ from agents.policy.networks import NetworkConfig
 from agents.train import ALGORITHMS as LEARNERS
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
+from agents.training.interrupts import raise_interrupted
 from agents.training.resuming import resume_command
 from baselines.memories.key_value_memory import KeyValueConfig
 from baselines.pictures.gaussian_window import GaussianWindowConfig
@@ -85,6 +86,7 @@ def train_case(case: str, folder: Path) -> None:
             resume=True,
             progress_bar=False,
             how_to_resume=resume_command("agents.train", config.algorithm, folder),
+            on_interrupt=raise_interrupted,
         )
     finally:
         torch.set_default_dtype(torch.float32)
