@@ -51,6 +51,7 @@ class Trainable(Protocol):
         progress_bar: bool,
         how_to_resume: str,
         loggers: Sequence[str] = ("tensorboard",),
+        on_begin: Callable[[], None] = lambda: None,
         on_interrupt: Callable[[int], None] = ignore,
     ) -> Run: ...
 
@@ -71,6 +72,7 @@ class Algorithm:
         progress_bar: bool,
         how_to_resume: str,
         loggers: Sequence[str] = ("tensorboard",),
+        on_begin: Callable[[], None] = lambda: None,
         on_interrupt: Callable[[int], None] = ignore,
     ) -> Run:
         """Train it in the run's `folder`; see `agents.training.loop.train`."""
@@ -84,6 +86,7 @@ class Algorithm:
             # An environment of others has no validation split.
             validate=validate_run if task_class_of(config.env_id) else None,
             loggers=loggers,
+            on_begin=on_begin,
             on_interrupt=on_interrupt,
         )
 
@@ -223,9 +226,13 @@ def _train_by(
     def command(config: Any = default, options: RunOptions = first) -> None:
         environment = config.env_id.rpartition("/")[2]
         folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
-        if options.resume and not has_run(folder):
-            print(f"there is no run in {folder} to resume: a new one begins")
-        print(plan_of(name, config, folder), flush=True)
+        missing = options.resume and not has_run(folder)
+
+        def announce() -> None:
+            if missing:
+                print(f"there is no run in {folder} to resume: a new one begins")
+            print(plan_of(name, config, folder), flush=True)
+
         run = algorithm.train(
             config,
             folder,
@@ -233,6 +240,7 @@ def _train_by(
             resume=options.resume,
             progress_bar=True,
             how_to_resume=resume_command(module, name, folder),
+            on_begin=announce,
             on_interrupt=raise_interrupted,
         )
         score = last_validation(run)

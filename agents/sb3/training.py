@@ -54,6 +54,7 @@ def train(
     progress_bar: bool = True,
     how_to_resume: str = "resume=True",
     loggers: Sequence[str] = ("tensorboard",),
+    on_begin: Callable[[], None] = lambda: None,
     on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
     """Train until the configured timesteps or minutes are over in the run's `folder`; Ctrl-C saves
@@ -61,7 +62,7 @@ def train(
 
     Args:
         config: of the training; `with_history` is applied to it.
-        folder, resume, progress_bar, how_to_resume, loggers, on_interrupt: see
+        folder, resume, progress_bar, how_to_resume, loggers, on_begin, on_interrupt: see
             `agents.training.loop.train`.
 
     Raises:
@@ -86,6 +87,7 @@ def train(
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
+            on_begin()
             interrupted = _learn(model, config, keeper, loggers)
     finally:
         venv.close()

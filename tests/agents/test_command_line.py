@@ -66,6 +66,7 @@ def train_main(*arguments: str) -> None:
         (["reinforce", "--env-id", CENTRED, "--episodes", "0"], "episodes=0 must be at least 1"),
         (["reinforce", "--env-id", CENTRED, "--device", "cuda:99"], "device='cuda:99'"),
         (["reinforce", "--env-id", CENTRED, "--device", "foo"], "device='foo'"),
+        (["reinforce", "--env-id", CENTRED, "--device", "gpu"], "device='gpu'"),
         (["reinforce", "--env-id", CENTRED, "--minutes", "0"], "minutes=0.0 must be above 0"),
         (["reinforce", "--env-id", CENTRED, "--network.look-std", "0"], "look_std=0.0 must be"),
         (["reinforce", "--env-kwargs", "budget=3", "--env-kwargs", "stop=True"], "given twice"),
@@ -81,6 +82,7 @@ def test_a_mistake_is_one_line_and_status_2(
     assert output.err.startswith("error: ")
     assert message in output.err
     assert output.err.count("\n") == 1
+    assert output.out == "", "the plan of a training that does not begin"
     assert not (tmp_path / "run").exists()
 
 
