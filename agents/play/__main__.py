@@ -3,6 +3,9 @@
 The page stands at http://127.0.0.1:PORT; nothing leaves this machine.
 """
 
+import errno
+import socket
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +21,7 @@ from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
 
 DEFAULT = "Glimpse/ClutteredGlyphs-v0"
+HOST = "127.0.0.1"
 WEIGHTS = Path("results/weights")
 
 
@@ -59,6 +63,22 @@ def setting_from(config: PlayConfig, runs: list[Run]) -> Setting:
     return Setting(env_id or DEFAULT, env_kwargs, config.split, config.seed)
 
 
+def listening_at(port: int) -> socket.socket:
+    """A socket that listens at a port of this machine alone.
+
+    Raises:
+        ValueError: there is no such port, or it cannot be had.
+    """
+    if not 1 <= port <= 65_535:
+        raise ValueError(f"port={port} must be from 1 to 65535")
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        reason = "is taken by another program" if taken else f"cannot be had ({error.strerror})"
+        raise ValueError(f"port {port} {reason}: name another by --port") from error
+
+
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     config = tyro.cli(PlayConfig, args=arguments, prog="python -m agents.play")
@@ -81,8 +101,11 @@ def _serve(config: PlayConfig) -> None:
     machines = [Machine(run, setting) for run in runs]
     log = None if config.record is None else HumanLog(config.record, setting)
     app = make_app(Table(setting, machines, log), config.port)
-    print(f"{setting.env_id}: open http://127.0.0.1:{config.port} in a browser; Ctrl+C ends it")
-    uvicorn.run(app, host="127.0.0.1", port=config.port, log_level="warning", lifespan="off")
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
+    with closing(listening_at(config.port)) as listening:
+        print(f"{setting.env_id}: open http://{HOST}:{config.port} in a browser; Ctrl+C ends it")
+        with suppress(KeyboardInterrupt):  # which the server passes on when it has ended
+            server.run(sockets=[listening])
 
 
 if __name__ == "__main__":

@@ -182,9 +182,11 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
     try:
         env = gym.make(env_id, **{**env_kwargs, "split": split})
     except TypeError as error:
-        if "'split'" not in str(error):
-            raise
-        raise ValueError(refused) from error
+        # Gymnasium puts the names of all arguments behind the reason.
+        reason = str(error).partition(" was raised from the environment creator")[0]
+        if "unexpected keyword argument 'split'" in reason:
+            raise ValueError(refused) from error
+        raise ValueError(f"{env_id}: {reason}") from error
     try:
         if task_class_of(env_id) is None:
             wrapper = glimpse_wrapper_of(env)

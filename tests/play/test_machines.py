@@ -1,6 +1,7 @@
 """Models are shown on the scenes that people play, with what they expected at each step."""
 
 import itertools
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,8 @@ def test_distributions_as_plain_data_are_what_they_sample() -> None:
         (["CartPole-v1"], "cannot be played here"),
         (["--run", "nowhere"], "There is no run at nowhere"),
         (["--env-kwargs", "view=full"], "is played with its own actions, through glimpses"),
+        (["--env-kwargs", "bugdet=3"], "argument 'bugdet': did you mean 'budget'? The arguments"),
+        (["--port", "80000"], "port=80000 must be from 1 to 65535"),
     ],
 )
 def test_the_command_says_what_cannot_be_played(
@@ -168,4 +171,15 @@ def test_the_command_says_what_cannot_be_played(
 ) -> None:
     with pytest.raises(SystemExit):
         main(arguments)
-    assert error in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert error in printed.err
+    assert "creator" not in printed.err, "Gymnasium's list of all arguments"
+    assert printed.out == ""
+
+
+def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(SystemExit):
+        main(["--port", str(other.getsockname()[1])])
+    printed = capsys.readouterr()
+    assert "is taken by another program: name another by --port" in printed.err
+    assert printed.out == ""
