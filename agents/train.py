@@ -32,7 +32,7 @@ from agents.training.loggers import LOGGERS
 from agents.training.loop import Learner, train
 from agents.training.resuming import config_from_json, has_run, read_config, resume_command
 from glimpse_envs.episodes.lookup import task_class_of
-from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.records import RecordError, read_record
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import check_trusted, trust
 
@@ -298,7 +298,10 @@ def _config_to_start_from(
 def _config_of_record(
     module: str, name: str | None, algorithms: Mapping[str, Trainable], path: Path
 ) -> Any:
-    record = read_record(path)
+    try:
+        record = read_record(path)
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from error
     if record.algorithm not in algorithms:
         raise ValueError(
             f"{path} is of {record.algorithm}, which {module} does not train; it trains "

@@ -109,8 +109,11 @@ def test_a_record_is_trained_again_as_it_says(algorithm: str, begun: list[Any]) 
 
 
 def test_what_does_not_fit_is_refused_by_name(
-    begun: list[Any], capsys: pytest.CaptureFixture[str]
+    begun: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    text, other = tmp_path / "text.md", tmp_path / "list.json"
+    text.write_text("# No record")
+    other.write_text("[]")
     tape, soft = EACH["actor_critic"], EACH["gaussian_window"]
     for arguments, message in (
         (["--preset", "music"], "--preset music must be one of pictures, tapes, tables"),
@@ -118,6 +121,8 @@ def test_what_does_not_fit_is_refused_by_name(
         (["--preset", "tapes", "--from-record", str(tape)], "are both given"),
         (["reinforce", "--from-record", str(tape)], "is of actor_critic, not of reinforce"),
         (["--from-record", str(soft)], "is of gaussian_window, which agents.train does not train"),
+        (["--from-record", str(text)], f"{text}: is not JSON"),
+        (["--from-record", str(other)], f"{other}: holds a JSON list"),
         (["--seed", "3"], "name an algorithm first, one of reinforce"),
     ):
         with pytest.raises(SystemExit) as ended:
