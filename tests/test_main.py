@@ -48,6 +48,7 @@ def test_every_argument_of_every_environment_is_explained(
     ("arguments", "message"),
     [
         (["Glimpse/Nothing-v0"], "Nothing"),
+        (["my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
         (["Glimpse/CenteredGlyphs-v0", "budget"], "KEY=VALUE"),
         (["Glimpse/CenteredGlyphs-v0", "bugdet=3"], "did you mean 'budget'"),
     ],

@@ -173,12 +173,14 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
 
     Raises:
         ValueError: it is none that can be played.
+        gymnasium.error.Error: there is no such environment.
     """
     refused = (
         f"{env_id} cannot be played here: the page plays environments that were registered with "
         "glimpse_envs.register, and those with a split that are seen through a "
         "glimpse_envs.wrappers.GlimpseWrapper"
     )
+    ours = task_class_of(env_id) is not None
     try:
         env = gym.make(env_id, **{**env_kwargs, "split": split})
     except TypeError as error:
@@ -188,16 +190,16 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
             raise ValueError(refused) from error
         raise ValueError(f"{env_id}: {reason}") from error
     try:
-        if task_class_of(env_id) is None:
+        if not ours:
             wrapper = glimpse_wrapper_of(env)
             if wrapper is None:
                 raise ValueError(refused)
             return WorldBoard(env, wrapper, split, seed)
-        ours = env.unwrapped
-        assert isinstance(ours, GlimpseEnv)
-        if ours.num_scenes is None:
+        single = env.unwrapped
+        assert isinstance(single, GlimpseEnv)
+        if single.num_scenes is None:
             raise ValueError(f"{env_id} cannot be played here: it has no fixed scenes")
-        return TaskBoard(ours, seed)
+        return TaskBoard(single, seed)
     except BaseException:
         env.close()
         raise

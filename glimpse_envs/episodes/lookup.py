@@ -19,8 +19,7 @@ def spec_of(env_id: str) -> EnvSpec:
 
     Raises:
         TypeError: it is no text, such as an environment itself.
-        gymnasium.error.Error: there is no such id.
-        ModuleNotFoundError: there is no such module.
+        gymnasium.error.Error: there is no such id, or its module or one that it needs is missing.
     """
     if not isinstance(env_id, str):
         spec = getattr(env_id, "spec", None)
@@ -31,7 +30,13 @@ def spec_of(env_id: str) -> EnvSpec:
         )
     module, colon, name = env_id.rpartition(":")
     if colon:
-        import_module(module)
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            raise gym.error.UnregisteredEnv(
+                f"{env_id}: its module {module} cannot be imported ({error}); the part before the "
+                "colon must be a module that registers the environment"
+            ) from error
     return gym.spec(name)
 
 

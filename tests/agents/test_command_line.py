@@ -60,6 +60,7 @@ def train_main(*arguments: str) -> None:
     [
         (["ppo"], "algorithm 'ppo' must be one of reinforce"),
         (["reinforce", "--env-id", "Glimpse/Nowhere-v0"], "Environment `Nowhere` doesn't exist"),
+        (["reinforce", "--env-id", "my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "colour=red"], "colour cannot be set"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "budget=0"], "budget=0 must be"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "look=up"], "look='up' must be one of"),

@@ -160,6 +160,7 @@ def test_distributions_as_plain_data_are_what_they_sample() -> None:
     [
         (["--split", "train"], "must be test or validation"),
         (["CartPole-v1"], "cannot be played here"),
+        (["my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
         (["--run", "nowhere"], "There is no run at nowhere"),
         (["--env-kwargs", "view=full"], "is played with its own actions, through glimpses"),
         (["--env-kwargs", "bugdet=3"], "argument 'bugdet': did you mean 'budget'? The arguments"),
