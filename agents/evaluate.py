@@ -131,6 +131,11 @@ def _evaluate(config: EvaluateConfig) -> None:
     check_device(config.device)
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
+    if config.film_with is not None and config.film is None:
+        raise ValueError(
+            f"--film-with {config.film_with} is the second run of a film: name the file of the "
+            "film, too, as in --film film.gif"
+        )
     trained_looks = run.config["config"].get("gaze", "learned")
     if config.record is not None and config.gaze not in (None, trained_looks):
         raise ValueError("a record is of the looks that the run was trained with")

@@ -267,7 +267,7 @@ def _check_arguments(
         check_integers(1, episodes=episodes)
     if split == "train" and episodes is None:
         raise ValueError(
-            "The train split draws episodes for ever: say how many, as in episodes=10_000."
+            "The train split draws episodes for ever: say how many by `episodes`, such as 10000."
         )
     ours = {"num_envs", "autoreset_mode", "copies", "flat", "flat_observation"} & env_kwargs.keys()
     if ours:
@@ -303,7 +303,7 @@ def _count_scenes(env: Any, split: str, episodes: int | None) -> int:
     if available is None:
         if episodes is None:
             raise ValueError(
-                "This environment has no fixed scenes: say how many, as in episodes=100."
+                "This environment has no fixed scenes: say how many by `episodes`, such as 100."
             )
         return episodes
     if episodes is not None and episodes > available:

@@ -214,6 +214,24 @@ def test_a_record_is_only_of_the_looks_trained_with(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--film-with", "runs/other"], "--film-with runs/other is the second run of a film"),
+        (["--split", "train"], "say how many by `episodes`, such as 10000"),
+    ],
+)
+def test_options_that_lack_another_are_refused(
+    arguments: list[str], message: str, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), *arguments])
+    assert ended.value.code == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
+
+
 def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
     kinds = {
         "stop": tiny_config(env_kwargs={"budget": 3, "stop": True}),
