@@ -48,6 +48,8 @@ def write_report(config: ReportConfig) -> Path:
     for name, least in (("episodes", 1), ("mistakes", 0)):
         if getattr(config, name) < least:
             raise ValueError(f"{name}={getattr(config, name)} must be at least {least}")
+    if config.out is not None and config.out.suffix.lower() != ".html":
+        raise ValueError(f"a report's path must end in .html; it is {config.out}")
     folders = list(dict.fromkeys(config.runs))
     runs = [open_run(folder) for folder in folders]
     for run in runs:

@@ -156,11 +156,17 @@ def test_a_soft_model_shows_what_it_attends_to(tmp_path: Path) -> None:
 
 
 def test_an_option_that_does_not_fit_is_refused_and_nothing_is_written(
-    seeds: list[Run], capsys: pytest.CaptureFixture[str]
+    seeds: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit):
-        main([str(seeds[0].folder), "--episodes", "0"])
-    assert "episodes=0 must be at least 1" in capsys.readouterr().err
+    paper = tmp_path / "report.pdf"
+    for arguments, message in (
+        (["--episodes", "0"], "episodes=0 must be at least 1"),
+        (["--out", str(paper)], f"a report's path must end in .html; it is {paper}"),
+    ):
+        with pytest.raises(SystemExit):
+            main([str(seeds[0].folder), *arguments])
+        assert message in capsys.readouterr().err
+    assert not paper.exists()
     with pytest.raises(ValueError, match="at least one run"):
         write_report(replace(ReportConfig(()), runs=()))
     assert not (seeds[0].folder / "report.html").exists()
