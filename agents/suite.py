@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import gymnasium as gym
 import tyro
 
 from agents.scoring.run_scores import evaluate_run
 from agents.training.checks import check_device
 from agents.training.command_line import run_command
 from agents.training.resuming import FREE, setting_of
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.suite import (
     TASK_SETS,
@@ -56,11 +58,11 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
 
     Raises:
         RunError: a run cannot be read.
-        ValueError: a task of the set has no run, a run is of no task of the set or of a changed
-            one, two runs are of one config and seed, or an option does not fit.
+        ValueError: a name of `tasks` is neither a set nor an id, a task of the set has no run, a
+            run is of no task of the set or of a changed one, two runs are of one config and seed,
+            or an option does not fit.
     """
-    one = len(config.tasks) == 1 and config.tasks[0] in TASK_SETS
-    ids = task_set(config.tasks[0] if one else config.tasks)
+    ids = _ids_of(config.tasks)
     runs: dict[str, list[Run]] = defaultdict(list)
     for folder in _each_once(config.runs):
         run = open_run(folder)
@@ -92,6 +94,25 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
             for env_id in ids
         }
     )
+
+
+def _ids_of(tasks: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids of the one set that is named, or those that are listed.
+
+    Raises:
+        ValueError: a name is neither that of a set nor an id, or an id is listed twice.
+    """
+    if len(tasks) == 1 and tasks[0] in TASK_SETS:
+        return task_set(tasks[0])
+    for name in tasks:
+        try:
+            spec_of(name)
+        except gym.error.Error as error:
+            raise ValueError(
+                f"tasks: {name!r} is neither a set ({', '.join(TASK_SETS)}), which is named alone, "
+                f"nor an id: {error}"
+            ) from error
+    return task_set(tasks)
 
 
 def _each_once(folders: Sequence[Path]) -> list[Path]:

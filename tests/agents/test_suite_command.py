@@ -25,6 +25,11 @@ def test_runs_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[
     changed = str(tmp_path / "changed")
     trained(Reinforce, tiny_config(env_kwargs={"budget": 2}), Path(changed))
     for arguments, message in [
+        (
+            [*seeds, "--tasks", "nope"],
+            "'nope' is neither a set (pictures, memory, all), which",
+        ),
+        ([*seeds, "--tasks", "memory", CENTRED], "'memory' is neither a set (pictures"),
         ([*seeds, "--tasks", "pictures"], "is none of Glimpse/CenteredMNIST-v0"),
         ([*seeds, "--tasks", CENTRED, "Glimpse/Copy-v0"], "no run on Glimpse/Copy-v0"),
         ([changed, "--tasks", CENTRED], "budget=2 is another task"),
