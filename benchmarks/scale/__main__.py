@@ -27,6 +27,7 @@ from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
 from benchmarks.tables.table import preset
 from benchmarks.whole_runs import train_to_end
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.provenance import git_revision, hardware
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records, write_record
@@ -189,6 +190,7 @@ def _check(scaling: ScalingConfig) -> None:
     check_counts(scaling, "episodes", "repeats")
     if scaling.batch_size is not None:
         check_counts(scaling, "batch_size")
+    spec_of(scaling.env_id)  # that there is such an environment
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -277,6 +277,7 @@ def test_an_interrupted_training_is_not_scored(
         (["--repeats", "0"], "repeats=0 must be at least 1"),
         (["--sides", "20"], "28"),
         (["--env-id", "Glimpse/Nothing-v0"], "Nothing"),
+        (["--env-id", "my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
     ],
 )
 def test_bad_settings_are_told(
