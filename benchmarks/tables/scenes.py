@@ -17,7 +17,7 @@ _RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True)}
 """Which of several digits were looked at already."""
 
 _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, refine_looks=True)}
-"""Few looks are left for two digits, and none to correct a look from afar."""
+"""Few looks are left for each digit, and none to correct a look from afar."""
 
 _WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True)}
 """Which of many digits were looked at already: some of them are far."""
@@ -67,7 +67,7 @@ SCENES = Table(
         ),
         _row(
             "sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3,
-            changes=_RETURNING,
+            env_kwargs={"scales": 4}, changes=_FINE,
         ),
         _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
         _row(

@@ -22,6 +22,8 @@ OTHERS = {
     "trials_inhibition_sum": "How far inhibition of return reaches, in sums of two digits",
     "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
     "trials_captioner": "What a captioner is taught of two right sentences, on new combinations",
+    "trials_sequence": "Trials of finer looks at rows of digits, right as a whole or wrong",
+    "trials_megapixel": "Trials of inhibition of return in scenes of 1,500 pixels",
     "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
 }
 """Name of a record of other trials -> what they are, in the order of the page."""
