@@ -154,7 +154,7 @@ def test_a_reset_without_its_files_is_no_reset(monkeypatch: pytest.MonkeyPatch) 
     envs, env = make_vector(CENTRED, 3), make_single(CENTRED)
     blind = {"look": np.zeros((3, 2)), "answer": np.zeros(3, np.int64)}
 
-    def missing(source: str, split: str) -> sources.Examples:
+    def missing(*_: str) -> sources.Examples:
         raise sources.SourceError("gone")
 
     with monkeypatch.context() as patch:
