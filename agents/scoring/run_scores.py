@@ -189,7 +189,7 @@ def _check_changes(
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             raise ValueError(
-                f"{given}: the policy was trained with {name} {before.get(name, 'absent')}, and "
+                f"{given}: the policy was trained with {name} {before.get(name, 'none')}, and "
                 f"would have {now.get(name, 'none')}: leave this out, or train another"
             )
 
@@ -198,7 +198,8 @@ def _interface(env_id: str, env_kwargs: dict[str, Any]) -> dict[str, Any]:
     """What a policy is shown and does, name -> shape or space; of tapes and tables in the full
     view, which grow with a level, only what does not."""
     with closing(gym.make(env_id, **env_kwargs)) as env:
-        seen, view = describe(env), describe(env).picture_view
+        seen = describe(env)
+    view = seen.picture_view
     shapes = {name: part.shape or () for name, part in seen.observation_space.items()}
     if "view" in env_kwargs and len(shapes.get("scene", ())) == 2:
         return {f"observation[{name!r}]": shape[-1:] for name, shape in shapes.items()}
