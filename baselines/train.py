@@ -6,7 +6,8 @@ and `python -m agents.evaluate RUN` are those of the agents.
 
 from functools import partial
 
-from agents.train import Algorithm, run_main
+from agents.algorithms.algorithm import Algorithm
+from agents.train_command import run_main
 from baselines.learner import SupervisedLearner
 from baselines.memories.key_value_memory import KeyValueMemory
 from baselines.memories.lstm_memory import LSTMMemory

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from agents.train import Trainable
+from agents.algorithms.algorithm import Trainable
 from agents.training.schedules import share_done
 from glimpse_envs.evaluation.runs import Run, RunError
 

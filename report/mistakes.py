@@ -106,16 +106,15 @@ def read_mistakes(path: Path) -> Mistakes:
             data.pop("benchmark", None)
         found = from_json(Mistakes, data)
     except (OSError, ValueError) as error:
-        raise RecordError(f"{path.name}: {error}") from error
+        raise RecordError(f"{path}: {error}") from error
     runs = len(found.seeds)
     if len(found.wrong) != runs or len(found.wrong_in) != runs + 1:
         raise RecordError(
-            f"{path.name}: wrong and wrong_in must hold {runs} and {runs + 1} numbers, for "
+            f"{path}: wrong and wrong_in must hold {runs} and {runs + 1} numbers, for "
             f"{runs} seeds; they hold {len(found.wrong)} and {len(found.wrong_in)}"
         )
     if sum(found.wrong_in) != found.scenes:
         raise RecordError(
-            f"{path.name}: wrong_in must add up to {found.scenes} scenes; it is "
-            f"{sum(found.wrong_in)}"
+            f"{path}: wrong_in must add up to {found.scenes} scenes; it is {sum(found.wrong_in)}"
         )
     return found

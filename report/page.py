@@ -46,7 +46,7 @@ class Published:
     figures: Mapping[str, Draw] = field(default_factory=dict)
     """Path -> what draws it."""
     problems: Sequence[str] = ()
-    """Of records that were left out, by file name."""
+    """Of records that were left out; each begins with its file."""
     owned: str = ""
     """A pattern of paths at which no file but these may be; "" for none."""
 

@@ -37,13 +37,13 @@ def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], lis
         try:
             run = Run(read_record(path), path)
         except (OSError, RecordError) as error:
-            problems.append(f"{path.name}: {error}")
+            problems.append(str(error))
             continue
         if not run.record.is_shown:
             continue
         first = runs.setdefault(identity(run.record), run)
         if first is not run:
-            problems.append(f"{path.name}: the same run as {first.file.name}, which is kept")
+            problems.append(f"{path}: the same run as {first.file.name}, which is kept")
     return list(runs.values()), problems
 
 

@@ -112,7 +112,7 @@ def read_scaling(folder: str | Path) -> Scaling | None:
     try:
         return _parse(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        raise RecordError(f"{path.name}: {error}") from error
+        raise RecordError(f"{path}: {error}") from error
 
 
 def scaling_table(scaling: Scaling) -> str:

@@ -14,7 +14,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 
 from agents.sb3.models import CONFIGS, SB3Config, make_policy
 from agents.sb3.training import train
-from agents.train import run_main
+from agents.train_command import run_main
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import read_config
 from glimpse_envs.evaluation.policy import Policy
@@ -65,7 +65,7 @@ class SB3Policy(Policy):
 
 
 class SB3Algorithm(NamedTuple):
-    """One of Stable-Baselines3's algorithms, as a row of `agents.train.run_main`."""
+    """One of Stable-Baselines3's algorithms, as a row of `agents.train_command.run_main`."""
 
     config: type[SB3Config]
     train: Callable[..., Run] = train

@@ -204,7 +204,7 @@ def _draw(config: CompareConfig) -> list[Record]:
         return []
     every, problems = read_records(config.records)
     for problem in problems:
-        print(f"left out of {config.records}: {problem}", file=sys.stderr)
+        print(f"left out: {problem}", file=sys.stderr)
     records = [record for record in every if comparable(record, config)]
     if not records:
         return []

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents.algorithms.algorithm import Algorithm
 from agents.train import ALGORITHMS as AGENTS
-from agents.train import Algorithm
 from agents.training.config import TrainingConfig
 from baselines.pictures.picture_model import PictureModel
 from baselines.train import ALGORITHMS as BASELINES

@@ -97,7 +97,7 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
             raise ValueError(f"rows: {name!r} must be one of {', '.join(names)}")
     for folder in dict.fromkeys(config.results / table.folder for table in tables):
         for problem in read_runs(folder)[1]:
-            print(f"left out of {folder}: {problem}", file=sys.stderr)
+            print(f"left out: {problem}", file=sys.stderr)
     rows = plan(tables, config.results, config.runs)
     wanted = [row for row in rows if not config.rows or row.row.name in config.rows]
     return [row.of_first(config.seeds) for row in wanted]

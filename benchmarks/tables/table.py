@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from agents.algorithms.algorithm import Trainable
 from agents.presets import PRESETS as AGENT_PRESETS
 from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.sb3.models import SB3Config, with_history
 from agents.train import ALGORITHMS as AGENTS
-from agents.train import Trainable
 from agents.training.config import RunConfig
 from agents.training.resuming import config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS

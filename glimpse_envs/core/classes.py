@@ -17,15 +17,18 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
         known: name -> "module:Class".
 
     Raises:
-        ValueError: it names no class, or none that extends `base`.
-        ModuleNotFoundError: there is no such module.
+        ValueError: it names no class, or none that extends `base`, or its module or one that this
+            needs is missing.
     """
     path = known.get(name, name) if isinstance(name, str) else ""
     module, _, class_name = path.partition(":")
     if not module or not class_name:
         names = "".join(f"{one!r}, " for one in known) + ("or " if known else "")
         raise ValueError(f"{argument}={shown(name)} must be {names}a class, 'module:Class'")
-    found = getattr(import_module(module), class_name, None)
+    try:
+        found = getattr(import_module(module), class_name, None)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{argument}={name!r}: there is no module {error.name}") from error
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(
             f"{argument}={name!r}: {module} has no class {class_name} that extends "

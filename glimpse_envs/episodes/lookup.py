@@ -97,7 +97,6 @@ def load_task(name: str) -> type[Task]:
 
     Raises:
         ValueError: it names no task.
-        ModuleNotFoundError: there is no such module.
     """
     task: type[Task] = find_class("task", name, Task, {})
     return task

@@ -156,13 +156,14 @@ def read_record(path: str | Path) -> Record:
 
     Raises:
         OSError: the file cannot be read.
-        RecordError: it holds no JSON, or no record.
+        RecordError: it holds no JSON, or no record; the message names the file.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        return parse_record(json.loads(Path(path).read_text(encoding="utf-8")))
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from error
     except ValueError as error:
-        raise RecordError(f"is not JSON: {error}") from error
-    return parse_record(data)
+        raise RecordError(f"{path}: is not JSON: {error}") from error
 
 
 def read_records(folder: str | Path) -> tuple[list[Record], list[str]]:
@@ -183,11 +184,11 @@ def read_records(folder: str | Path) -> tuple[list[Record], list[str]]:
         try:
             record = read_record(path)
         except (OSError, RecordError) as error:
-            problems.append(f"{path.name}: {error}")
+            problems.append(str(error))
             continue
         run = identity(record)
         if run in records:
-            problems.append(f"{path.name}: the same run as {names[run]}, which is kept")
+            problems.append(f"{path}: the same run as {names[run]}, which is kept")
             continue
         records[run], names[run] = record, path.name
     return list(records.values()), problems

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import agents.train
 from agents.algorithms.actor_critic import ActorCriticConfig
+from agents.algorithms.algorithm import Algorithm
 from agents.presets import PRESETS
-from agents.train import ALGORITHMS, Algorithm, main
+from agents.train import ALGORITHMS, main
 from agents.training.config import check_config
 from agents.training.resuming import config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
@@ -39,7 +39,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         configs.append(config)
         return Run(folder, {})
 
-    monkeypatch.setattr(agents.train.Algorithm, "train", train)
+    monkeypatch.setattr(Algorithm, "train", train)
     return configs
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.algorithms.algorithm import Algorithm
 from agents.sb3.models import SB3Config, make_model
-from agents.train import Algorithm
 from benchmarks.tables.leaderboard import LEADERBOARD
 from benchmarks.tables.planning import TABLES
 from benchmarks.tables.table import (

@@ -262,7 +262,7 @@ def test_what_lacks_is_recorded_and_then_it_trains_nothing(
     fill_tables(config)
     again = capsys.readouterr()
     assert again.out.startswith("2 recorded, 0 running, 0 waiting")
-    assert again.err.startswith(f"left out of {config.results}: torn.json")
+    assert again.err.startswith(f"left out: {config.results / 'torn.json'}: is not JSON")
 
 
 @pytest.mark.learning

@@ -179,3 +179,8 @@ def test_more_rows_than_the_machine_holds_are_refused(
 def test_a_class_is_asked_for_where_there_are_no_names() -> None:
     with pytest.raises(ValueError, match=r"task='my_tasks\.find' must be a class, 'module:Class'$"):
         find_class("task", "my_tasks.find", Task, {})
+
+
+def test_a_class_of_a_module_that_is_not_there_is_refused_by_its_name() -> None:
+    with pytest.raises(ValueError, match=r"scene='my_taks:Maze': there is no module my_taks$"):
+        find_class("scene", "my_taks:Maze", Task, {"cluttered": "glimpse_envs:Scene"})

@@ -100,7 +100,7 @@ def test_damaged_records_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text(json.dumps(data))
     records, problems = read_records(tmp_path)
     assert records == [PICTURES]
-    problem_of = {problem.partition(":")[0]: problem for problem in problems}
+    problem_of = {Path(problem.partition(":")[0]).name: problem for problem in problems}
     assert set(problem_of) == {"torn.json", "list.json", "short.json", "twice.json"}
     assert "lacks seed" in problem_of["short.json"]
     assert "is not JSON" in problem_of["torn.json"]

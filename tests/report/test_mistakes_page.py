@@ -50,7 +50,7 @@ def test_a_damaged_record_is_named(change: dict[str, Any], message: str, tmp_pat
     (tmp_path / "mistakes").mkdir()
     path = tmp_path / "mistakes" / "one.json"
     path.write_text(json.dumps(asdict(MISTAKES) | change))
-    with pytest.raises(RecordError, match=f"^one.json: .*{message}"):
+    with pytest.raises(RecordError, match=f"^{path}: .*{message}"):
         read_mistakes(path)
     (problem,) = publish(Places(tmp_path, tmp_path)).problems
     assert "one.json" in problem

@@ -118,8 +118,8 @@ def test_damaged_records_do_not_stop_the_report(
     (folder / "scaling.json").write_text('{"points": []}')
     assert run(root) == 0
     errors = capsys.readouterr().err
-    assert "left out: torn.json" in errors
-    assert "left out: scaling.json: lacks env_id" in errors
+    assert f"left out: {folder / 'torn.json'}: " in errors
+    assert f"left out: {folder / 'scaling.json'}: lacks env_id" in errors
     page = (root / "docs/comparison.md").read_text()
     assert "(comparison.svg)" in page
     assert "(comparison-CIFAR10-v0.svg)" in page
@@ -222,7 +222,7 @@ def test_a_run_recorded_twice_counts_once(tmp_path: Path) -> None:
     (tmp_path / "zz.json").write_text(path.read_text())
     runs, problems = read_runs(tmp_path)
     assert [run.record.env_id for run in runs] == [ENV_ID]
-    assert problems == [f"zz.json: the same run as {path.name}, which is kept"]
+    assert problems == [f"{tmp_path / 'zz.json'}: the same run as {path.name}, which is kept"]
     assert read_runs(tmp_path / "nowhere") == ([], [])
 
 

@@ -67,13 +67,13 @@ def test_a_damaged_record_is_named(change: dict[str, Any], message: str, tmp_pat
     of_point = change.keys() & data["points"][0].keys()
     (data["points"][0] if of_point else data).update(change)
     (tmp_path / "scaling.json").write_text(json.dumps(data))
-    with pytest.raises(RecordError, match=f"^scaling.json: .*{message}"):
+    with pytest.raises(RecordError, match=f"^{tmp_path}/scaling.json: .*{message}"):
         read_scaling(tmp_path)
 
 
 def test_a_torn_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "scaling.json").write_text('{"env_id')
-    with pytest.raises(RecordError, match=r"^scaling\.json: "):
+    with pytest.raises(RecordError, match=f"^{tmp_path}/scaling.json: "):
         read_scaling(tmp_path)
 
 

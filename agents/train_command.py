@@ -1,0 +1,222 @@
+"""The command line that trains: an algorithm's name, then its config's fields as options."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import tyro
+
+from agents.algorithms.algorithm import Trainable
+from agents.training.announcing import last_validation, plan_of
+from agents.training.command_line import FOLDER, run_command, without_options
+from agents.training.interrupts import raise_interrupted
+from agents.training.loggers import LOGGERS
+from agents.training.resuming import config_from_json, has_run, read_config, resume_command
+from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.evaluation.trust import check_trusted, trust
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Folder of the run, and its first settings."""
+
+    run: Annotated[Path | None, FOLDER] = None
+    """Folder of the run; runs/ENVIRONMENT-ALGORITHM-SEED where it is not given."""
+    resume: bool = False
+    """Resume the run in the folder of --run, if there is one, with its own settings; only device,
+    threads, log-every and checkpoint-every may differ, and minutes, episodes or timesteps be
+    greater."""
+    preset: str | None = None
+    """Settings to start from, which further options change: pictures, tapes, tables, worlds
+    or games."""
+    from_record: Path | None = None
+    """Record of a published run, a .json file, with the settings to start from, which further
+    options change."""
+    trust: tuple[str, ...] = ()
+    """Packages of others whose code the run or record may name, such as my_tasks."""
+    tensorboard: bool = True
+    """Write events for TensorBoard into the run's folder."""
+    wandb: bool = False
+    """Send metrics to Weights & Biases, to the project in WANDB_PROJECT; needs wandb installed."""
+
+    @property
+    def loggers(self) -> list[str]:
+        return [name for name in LOGGERS if getattr(self, name)]
+
+
+@dataclass(frozen=True)
+@without_options("preset")
+class RunOptionsWithoutPreset(RunOptions):
+    """Folder of the run, and its first settings, where there are no presets."""
+
+
+Presets = Mapping[str, Sequence[Any]]
+"""Name -> configs, one an algorithm; the first is the default."""
+
+
+def run_main(
+    module: str,
+    algorithms: Mapping[str, Trainable],
+    arguments: list[str] | None = None,
+    prefix: str = "",
+    presets: Presets = MappingProxyType({}),
+) -> None:
+    """The command line `python -m module` of `algorithms`; `prefix` begins the algorithm's name in
+    a run's default folder."""
+    given = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if given[0] in ("-h", "--help"):
+        print(_help_of(module, algorithms, presets))
+        sys.exit(0)
+    run_command(lambda: _train_by(module, algorithms, presets, prefix, given), split=True)
+
+
+def _help_of(module: str, algorithms: Mapping[str, Trainable], presets: Presets) -> str:
+    """The usage, and one line for each algorithm."""
+    command = f"python -m {module}"
+    lines = [f"usage: {command} {{{','.join(algorithms)}}} [--help] [OPTIONS]"]
+    lines.append(f"       {command} --from-record RECORD [OPTIONS]")
+    if presets:
+        lines.append(f"       {command} --preset {{{','.join(presets)}}} [OPTIONS]")
+    width = max(map(len, algorithms))
+    lines += ["", f"The options of an algorithm: {command} ALGORITHM --help", ""]
+    for name, row in algorithms.items():
+        about = " ".join((row.config.__doc__ or "").partition("\n\n")[0].split())
+        lines.append(f"  {name:{width}}  {about}")
+    return "\n".join(lines)
+
+
+def _train_by(
+    module: str,
+    algorithms: Mapping[str, Trainable],
+    presets: Presets,
+    prefix: str,
+    arguments: list[str],
+) -> None:
+    """Train by the command line's `arguments`."""
+    trust(*_trusted(arguments))
+    named = not arguments[0].startswith("-")
+    name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
+    start = _config_to_start_from(module, name, algorithms, presets, rest)
+    name = start.algorithm
+    algorithm = algorithms[name]
+    default = config_to_resume(algorithm.config, rest) or start
+
+    first = RunOptions() if presets else RunOptionsWithoutPreset()
+
+    def command(config: Any = default, options: RunOptions = first) -> None:
+        environment = config.env_id.rpartition("/")[2]
+        folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
+        missing = options.resume and not has_run(folder)
+
+        def announce() -> None:
+            if missing:
+                print(f"there is no run in {folder} to resume: a new one begins")
+            print(plan_of(name, config, folder), flush=True)
+
+        run = algorithm.train(
+            config,
+            folder,
+            loggers=options.loggers,
+            resume=options.resume,
+            progress_bar=True,
+            how_to_resume=resume_command(module, name, folder),
+            on_begin=announce,
+            on_interrupt=raise_interrupted,
+        )
+        score = last_validation(run)
+        if score is not None:
+            print(score)
+        print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
+
+    # An empty name makes the option --seed, not --config.seed.
+    kind = algorithm.config
+    command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
+    command.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
+    prog = f"python -m {module} {name}"
+    if any(argument.startswith("--tyro-") for argument in rest):
+        # A shell completes commands of one word: of an alias, as docs/training.md has it.
+        prog = f"{module.removesuffix('.__main__')}.{name}".replace(".", "-")
+    tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
+
+
+def _config_to_start_from(
+    module: str,
+    name: str | None,
+    algorithms: Mapping[str, Trainable],
+    presets: Presets,
+    arguments: list[str],
+) -> Any:
+    """The config to start from: a record's, a preset's, or the algorithm's defaults.
+
+    Raises:
+        OSError, RecordError: the record cannot be read.
+        ValueError: there is no such algorithm or preset, or the two do not fit.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--preset", nargs="?")
+    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
+    known, _ = parser.parse_known_args(arguments)
+    if known.preset is not None and known.from_record is not None:
+        raise ValueError("--preset and --from-record are both given: give one")
+    if name is not None and name not in algorithms:
+        raise ValueError(f"algorithm {name!r} must be one of {', '.join(algorithms)}")
+    if known.from_record is not None:
+        return _config_of_record(module, name, algorithms, known.from_record)
+    if known.preset is not None:
+        if known.preset not in presets:
+            raise ValueError(f"--preset {known.preset} must be one of {', '.join(presets)}")
+        found = {config.algorithm: config for config in presets[known.preset]}
+        name = name or next(iter(found))
+        if name not in found:
+            raise ValueError(f"--preset {known.preset} is for {', '.join(found)}, not for {name}")
+        return found[name]
+    if name is None:
+        raise ValueError(f"name an algorithm first, one of {', '.join(algorithms)}")
+    return algorithms[name].config()
+
+
+def _config_of_record(
+    module: str, name: str | None, algorithms: Mapping[str, Trainable], path: Path
+) -> Any:
+    record = read_record(path)
+    if record.algorithm not in algorithms:
+        raise ValueError(
+            f"{path} is of {record.algorithm}, which {module} does not train; it trains "
+            f"{', '.join(algorithms)}"
+        )
+    if name not in (None, record.algorithm):
+        raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
+    kind = algorithms[record.algorithm].config
+    check_trusted(record.config, path)
+    return config_from_json(kind, record.config, str(path), record.revision)
+
+
+def _trusted(arguments: list[str]) -> list[str]:
+    """The packages that `arguments` name after --trust."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--trust", nargs="*", default=[])
+    return list(parser.parse_known_args(arguments)[0].trust)
+
+
+def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
+    """The config of the run that `arguments` resume; None without one.
+
+    Raises:
+        RunError: the run is damaged or of another algorithm.
+        ValueError: --env-kwargs is given twice, of which tyro would drop the first.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--run", type=Path, nargs="?")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
+    known, _ = parser.parse_known_args(arguments)
+    if len(known.env_kwargs) > 1:
+        raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
+    if not known.resume or known.run is None or not has_run(known.run):
+        return None
+    return read_config(open_run(known.run), kind)
