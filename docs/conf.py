@@ -77,6 +77,7 @@ NAVIGATION = {
         "What is still wrong <mistakes>",
         "leaderboard",
         "Scenes <scenes>",
+        "Without files <glyphs>",
         "Worlds that move <worlds>",
         "comparison",
         "Memory <memory>",

@@ -11,6 +11,7 @@ from typing import Any
 
 from agents.training.config import RunConfig
 from agents.training.resuming import settled
+from benchmarks.tables.glyphs import GLYPHS
 from benchmarks.tables.leaderboard import LEADERBOARD
 from benchmarks.tables.memory import MEMORY
 from benchmarks.tables.pictures import PICTURES
@@ -22,7 +23,9 @@ from glimpse_envs.evaluation.records import settings_of, settings_of_all
 from report.runs import Run, read_runs
 
 # The one list of tables; a new one is a file and a row.
-TABLES: dict[str, Table] = {t.name: t for t in (PICTURES, MEMORY, SCENES, WORLDS, LEADERBOARD)}
+TABLES: dict[str, Table] = {
+    t.name: t for t in (PICTURES, MEMORY, SCENES, GLYPHS, WORLDS, LEADERBOARD)
+}
 
 
 @dataclass(frozen=True)

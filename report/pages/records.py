@@ -17,6 +17,7 @@ FOLDERS = (
     ("comparison", "Hard against soft"),
     ("memory", "Memory"),
     ("scenes", "Scenes"),
+    ("glyphs", "Without files"),
     ("worlds", "Worlds that move"),
     ("leaderboard", "Leaderboard"),
 )

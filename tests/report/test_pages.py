@@ -27,7 +27,7 @@ from tests.support.records import (
     memory_record,
 )
 
-DRAWN = ("results", "comparison", "memory", "scenes", "worlds", "records")
+DRAWN = ("results", "comparison", "memory", "scenes", "glyphs", "worlds", "records")
 BLOCKS = ("headline", "scaling")
 
 
@@ -40,7 +40,15 @@ def root(tmp_path: Path) -> Path:
     """A checkout with a few records and a README with markers."""
     for seed in range(2):
         write_record(a_record(env_id="Glimpse/ClutteredMNIST-v0", seed=seed), tmp_path / "results")
-    for folder in ("comparison", "memory", "scenes", "worlds", "leaderboard", "benchmarks"):
+    for folder in (
+        "comparison",
+        "memory",
+        "scenes",
+        "glyphs",
+        "worlds",
+        "leaderboard",
+        "benchmarks",
+    ):
         (tmp_path / "results" / folder).mkdir()
     (tmp_path / "README.md").write_bytes(f"# Title\r\n{marked(*BLOCKS)}end\n".encode())
     return tmp_path
@@ -133,7 +141,9 @@ def everything_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("missing", ["comparison", "memory", "scenes", "worlds", "benchmarks", "."])
+@pytest.mark.parametrize(
+    "missing", ["comparison", "memory", "scenes", "glyphs", "worlds", "benchmarks", "."]
+)
 def test_a_folder_that_is_not_there_changes_nothing(
     root: Path, missing: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,69 @@
+"""Results on the tasks that need no files: what a few core-minutes give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from report.grouping import Task, tasks_of
+from report.groups import Group, hardware_of, score_cells
+from report.markdown import bullets, count, environment, table
+from report.page import Places, Published
+from report.pages.records import POINTER
+from report.runs import read_runs, record_links
+
+PAGE = "docs/glyphs.md"
+FOLDER = "glyphs"
+TRAIN = "`python -m benchmarks.tables glyphs`"
+
+HEADER = (
+    "task", "model", "glimpses", "seeds", "error %", "95 % interval", "episodes", "core-minutes",
+    "standing", "records",
+)  # fmt: skip
+
+_HEAD = f"""# Without files
+
+<!-- Drawn by `python -m report` from results/glyphs; do not edit. -->
+
+Each task on pictures has a twin that draws built-in glyphs instead of digits, and so needs no
+files: to try an idea, or to check an installation. These are agents of a few core-minutes
+({TRAIN}), with networks of half the units of the [pictures](results.md) and [scenes](scenes.md).
+Glyphs are easier than digits: the numbers stand for themselves."""
+
+_COLUMNS = (
+    "**Error**: share of the test episodes in which not all that was asked was done, each test "
+    "scene once, one trajectory.",
+    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes.",
+)
+
+
+def publish(places: Places) -> Published:
+    """The page."""
+    runs, problems = read_runs(places.results / FOLDER)
+    return Published({PAGE: glyphs_page(tasks_of(runs), places)}, problems=problems)
+
+
+def glyphs_page(tasks: Sequence[Task], places: Places) -> str:
+    """The Markdown page: one table of all tasks."""
+    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS), "## Tasks"]
+    if tasks:
+        rows = [_row(task, group, places) for task in tasks for group in task.groups]
+        groups = [group for task in tasks for group in task.groups]
+        blocks += [table(HEADER, rows), hardware_of(groups), POINTER.format("records.md")]
+    else:
+        blocks.append(f"Not measured yet: {TRAIN}.")
+    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def _row(task: Task, group: Group, places: Places) -> list[str]:
+    return [
+        environment(task.env_id, task.env_kwargs),
+        group.label,
+        group.budget,
+        str(group.seeds),
+        *score_cells(group),
+        count(fmean(record.episodes for record in group.records)),
+        f"{group.core_minutes:.0f}",
+        group.standing,
+        record_links(group.runs, places, PAGE),
+    ]
