@@ -66,6 +66,12 @@ def draw_text(
         put_text(canvas, text, (corner[0], corner[1] + size), scale, colour, 1)
 
 
+def is_within(text: str, size: int, width: int) -> bool:
+    """Whether one line, its capitals `size` pixels high, is at most `width` pixels long."""
+    scale, capital = fit_text(text, size, 1, width)
+    return scale == size / capital
+
+
 def fit_text(text: str, size: float, thickness: int, width: float) -> tuple[float, float]:
     """Return the font's scale at which capitals are `size` pixels high, or smaller where the line
     would be longer than `width` pixels, and the height in pixels of capitals at scale 1."""

@@ -17,6 +17,7 @@ from glimpse_envs.rendering.drawing import (
     draw_path,
     draw_text,
     enlarge,
+    is_within,
 )
 from glimpse_envs.rendering.legend import draw_legend
 from glimpse_envs.rendering.palette import (
@@ -198,19 +199,25 @@ def _draw_glimpse(frame: Canvas, picture: Picture, layout: Layout) -> None:
 
 def _draw_text_strip(frame: Canvas, picture: AnyPicture, area: Area) -> None:
     left, top, size = round(area.left), round(area.top), round(area.height / 3)
-    half = round(area.width) // 2
+    width, small = round(area.width), size * 4 // 5
+    half = width // 2
     answer, target = answer_and_target(picture)
     mark = size * 3 // 2
+    beside = mark + size // 2
     if answer:
-        verdict = verdict_of(picture)
-        draw_mark(frame, (left, top - (mark - size) // 2), mark, verdict)
-        text_left = left + mark + size // 2
-        room = half - (text_left - left) - size // 2
-        draw_text(frame, answer, (text_left, top), size, verdict_colour(verdict), room)
-    draw_text(frame, target, (left + half, top), size, TEXT, half)
-    below = (left, top + 2 * size)
+        draw_mark(frame, (left, top - (mark - size) // 2), mark, verdict_of(picture))
+    colour = verdict_colour(verdict_of(picture))
+    below = top + 2 * size
+    if is_within(answer, size, half - beside - size // 2) and is_within(target, size, half):
+        draw_text(frame, answer, (left + beside, top), size, colour, half)
+        draw_text(frame, target, (left + half, top), size, TEXT, half)
+    else:  # sentences stand one below the other
+        draw_text(frame, answer, (left + beside, top), small, colour, width - beside)
+        second = (left + beside, top + 11 * size // 10)
+        draw_text(frame, target, second, small, TEXT, width - beside)
+        below = top + 22 * size // 10
     line = picture.line if isinstance(picture, Picture) else picture.caption
-    draw_text(frame, line, below, size * 4 // 5, MUTED, 2 * half)
+    draw_text(frame, line, (left, below), small, MUTED, width)
 
 
 def _place(frame: Canvas, panel: Canvas, left: int, top: int, edge: tuple[int, int, int]) -> None:

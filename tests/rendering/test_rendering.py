@@ -24,7 +24,7 @@ from glimpse_envs.rendering import (
     write_png,
 )
 from glimpse_envs.rendering.frame import layout_of
-from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, TARGET, WRONG, Colour
+from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, TARGET, TEXT, WRONG, Colour
 from glimpse_envs.vision.sensors.sensor import circle, square
 
 
@@ -185,6 +185,18 @@ def test_the_answer_is_marked_right_wrong_or_not_at_all() -> None:
     frames = [draw_frame(picture(answer=answer)) for answer in ("3", "5", None)]
     marks = [(len(where(f, RIGHT)) > 50, len(where(f, WRONG)) > 50) for f in frames]
     assert marks == [(True, False), (False, True), (False, False)]
+
+
+def test_sentences_stand_one_below_the_other_and_numbers_side_by_side() -> None:
+    sentence = "the digit 9 is on the bottom right ."
+    layout = layout_of((60, 60), 3, height=720)
+    middle = layout.margin + layout.text_width / 2
+    for answer, target, is_below in ((sentence[:11], sentence, True), ("4", "3", False)):
+        frame = draw_frame(picture(answer=answer, target=target), height=720)
+        frame[:, : layout.margin + 2 * layout.text_size] = 0  # the mark
+        answered, targeted = where(frame, WRONG), where(frame, TEXT)
+        assert (targeted[:, 0].mean() > answered[:, 0].max()) == is_below
+        assert (targeted[:, 1].min() < middle) == is_below
 
 
 @pytest.mark.parametrize(
