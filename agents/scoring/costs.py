@@ -18,7 +18,7 @@ learned baseline, which training alone needs, are computed by its network and in
 
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -59,10 +59,13 @@ class Costs:
     by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
-@runtime_checkable
-class SoftReader(Protocol):
-    """A model with internal glimpses, each read by the agents' glimpse network and followed by one
-    answer."""
+class SoftReader:
+    """A base of models with internal glimpses, each read by the agents' glimpse network and
+    followed by one answer.
+
+    It is no protocol to be checked at runtime: from Python 3.12 on a torch module would not fit,
+    whose parts are not found without its `__getattr__`.
+    """
 
     glimpse_network: GlimpseNetwork
     answer_head: nn.Module

@@ -21,6 +21,7 @@ from agents.policy.networks import (
     core_name,
     make_core,
 )
+from agents.scoring.costs import SoftReader
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
 from baselines.pictures.picture_model import PictureConfig, PictureModel
@@ -59,7 +60,7 @@ class ReaderConfig(PictureConfig):
     """Sizes and kinds of the networks, as for agents."""
 
 
-class RecurrentReader(PictureModel):
+class RecurrentReader(PictureModel, SoftReader):
     """Takes T soft glimpses of a picture, each chosen from the core's output.
 
     Glimpse network, core and answer head are the agents' own (`agents.policy.networks`). The first

@@ -139,7 +139,7 @@ def test_what_was_interrupted_is_not_scored(
     def interrupted(*arguments: Any, **options: Any) -> Any:
         return train(*arguments, **options, stop_after=1)
 
-    monkeypatch.setattr("agents.train.train", interrupted)
+    monkeypatch.setattr("agents.algorithms.algorithm.train", interrupted)
     with pytest.raises(RunError, match="interrupted; the same command goes on with it"):
         train_and_score(task)
     assert not (tmp_path / "records").exists()

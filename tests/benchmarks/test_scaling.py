@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -263,7 +264,8 @@ def test_an_interrupted_training_is_not_scored(
     scaling = ScalingConfig(
         sides=(32,), minutes=10.0, batch_size=4, precision="float32", out=tmp_path
     )
-    monkeypatch.setattr("agents.train.train", lambda *a, **k: train(*a, **k, stop_after=1))
+    stopped = partial(train, stop_after=1)
+    monkeypatch.setattr("agents.algorithms.algorithm.train", stopped)
     with pytest.raises(RunError, match="interrupted; the same command goes on"):
         command.train_and_score(scaling, "reinforce", 32)
 
