@@ -13,7 +13,7 @@ import tyro
 
 from agents.scoring.films import film_episodes, side_by_side
 from agents.scoring.run_record import make_record
-from agents.scoring.run_scores import policy_of, score_run, trained_levels
+from agents.scoring.run_scores import policy_of, score_run, scored_level
 from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
@@ -40,7 +40,7 @@ class EvaluateConfig:
     """Split to play: test or validation."""
     episodes: int | None = None
     """Number of episodes to play, from the split's first on; where it is not given, the whole
-    split, or 1,000 at each level of a task with levels."""
+    split, or 1,000 at each level of a tape or a table."""
     gaze: str | None = None
     """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); where it is
     not given, that of the training."""
@@ -78,8 +78,8 @@ def film_run(
     height: int = FRAME_HEIGHT,
     **changes: Any,
 ) -> None:
-    """Film the first test episodes, as .mp4, .gif or .webp, with levels at the greatest trained; of
-    worlds of others, as `agents.scoring.world_films.film_world` does.
+    """Film the first test episodes, as .mp4, .gif or .webp, at the level that is scored; of worlds
+    of others, as `agents.scoring.world_films.film_world` does.
 
     Args:
         run: to film.
@@ -110,9 +110,9 @@ def _film(
     run: Run, episodes: int, reveal: str, height: int, changes: dict[str, Any]
 ) -> list[Frames]:
     policy, kwargs = policy_of(run, "learned", **changes)
-    levels = trained_levels(run)
-    if levels is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
-        kwargs = {**kwargs, "min_length": levels[1]}
+    greatest = scored_level(run)
+    if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
+        kwargs = {**kwargs, "min_length": greatest}
     env_id = run.config["config"]["env_id"]
     films, _ = film_episodes(
         policy, env_id, range(episodes), reveal=reveal, height=height, **kwargs

@@ -132,6 +132,8 @@ class Task(ABC):
         glimpse_cost: paid for every glimpse after the first.
         answer_reward: earned by a right answer that is scored; where episodes differ, (num_envs,).
         levels: the least and the greatest length that is dealt; None where nothing has a length.
+        scores_mix_levels: whether a policy is scored on all lengths together; otherwise on the
+            greatest alone.
         question: what is asked, in words; "" where the task's description says all.
         picture_view: geometry of the picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.
@@ -149,6 +151,7 @@ class Task(ABC):
     glimpse_cost: float = 0.0
     answer_reward: float | Floats = 1.0
     levels: tuple[int, int] | None = None
+    scores_mix_levels: bool = False
     question: str = ""
     picture_view: PictureView | None = None
     reading: Reading | None = None

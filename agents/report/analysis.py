@@ -12,7 +12,14 @@ from agents.report.findings import surest_mistakes, training_warnings, warnings_
 from agents.report.replays import Replay, replay
 from agents.report.trace import Trace, Witness
 from agents.scoring.costs import Costs, make_evaluated, measure_costs
-from agents.scoring.run_scores import at_level, evaluate_run, fits, policy_of, trained_levels
+from agents.scoring.run_scores import (
+    at_level,
+    evaluate_run,
+    fits,
+    policy_of,
+    scored_level,
+    trained_levels,
+)
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
@@ -36,7 +43,7 @@ class Analysis:
 
     Attributes:
         run: it.
-        evaluation: of all episodes; with levels, of the greatest trained.
+        evaluation: of all episodes; with levels that are not mixed, of the greatest trained.
         trace: of the same episodes.
         by_level: level -> score; empty without levels.
         answers: names of the answers, in order; empty where they are not one number.
@@ -72,8 +79,8 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: `episodes` is None where the environment has no fixed number of scenes.
     """
-    levels = trained_levels(run)
-    changes: dict[str, Any] = {} if levels is None else at_level(levels[1])
+    levels, greatest = trained_levels(run), scored_level(run)
+    changes: dict[str, Any] = {} if greatest is None else at_level(greatest)
     policy, _ = policy_of(run)
     witness = Witness(policy)
     played: dict[str, Any] = {"split": split, "episodes": episodes}

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from agents.scoring.costs import Costs, measure_costs
-from agents.scoring.run_scores import policy_of, trained_levels
+from agents.scoring.run_scores import policy_of, scored_level, trained_levels
 from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
@@ -30,7 +30,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         RunError: the run's policy or checkpoint cannot be read.
     """
     config, headline = run.config["config"], evaluations[0]
-    levels = trained_levels(run)
+    has_level = scored_level(run) is not None
     policy, _ = policy_of(run)
     measured = measure_costs(policy, headline)
     seconds = {"seconds": round(seconds_per_episode(policy, headline), 8)}
@@ -39,13 +39,13 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
     _, metadata = run.load_checkpoint()
     return Record(
         env_id=headline.env_id,
-        env_kwargs=_trained_kwargs(headline, levels is not None, config["env_kwargs"]),
+        env_kwargs=_trained_kwargs(headline, has_level, config["env_kwargs"]),
         model=model_of(run),
         algorithm=run.config["algorithm"],
         command=run.config["command"],
         seed=run.config["seed"],
         budget=_budget(headline),
-        levels=levels,
+        levels=trained_levels(run),
         episodes=metadata["episodes"],
         seconds=round(metadata["seconds"], 1),
         cores=config["threads"],
@@ -54,7 +54,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         versions=run.config["versions"],
         config=config,
         scores=tuple(
-            score_of(evaluation, cost, levels is not None)
+            score_of(evaluation, cost, has_level)
             for evaluation, cost in zip(evaluations, costs, strict=True)
         ),
         defaults=run.config.get("defaults", {}),

@@ -10,7 +10,7 @@ import torch
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
-from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import full_view, task_class_of
 from glimpse_envs.evaluation.policy import as_policy
@@ -104,9 +104,10 @@ def score_run(
 ) -> list[Evaluation]:
     """All scores of a run, the headline first.
 
-    Without levels there is one score, of the whole split. With levels there is one at each of
-    `MULTIPLES` of the greatest trained level that the policy's spaces allow, of the first
-    `EPISODES_PER_LEVEL` episodes; with `length` or `min_length` among the options, one of those.
+    Without levels, or where the task's scores mix them, there is one score, of the whole split.
+    With levels there is one at each of `MULTIPLES` of the greatest trained level that the policy's
+    spaces allow, of the first `EPISODES_PER_LEVEL` episodes; with `length` or `min_length` among
+    the options, one of those.
 
     Args:
         run: an open run.
@@ -118,12 +119,12 @@ def score_run(
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: an option does not fit.
     """
-    levels = trained_levels(run)
-    if levels is None or options.keys() & set(LEVEL_ARGUMENTS):
+    greatest = scored_level(run)
+    if greatest is None or options.keys() & set(LEVEL_ARGUMENTS):
         return [evaluate_run(run, split=split, episodes=episodes, **options)]
     episodes = episodes or EPISODES_PER_LEVEL
     found = []
-    for level in (multiple * levels[1] for multiple in MULTIPLES):
+    for level in (multiple * greatest for multiple in MULTIPLES):
         if not fits(run, at_level(level)):
             break
         score = evaluate_run(run, split=split, episodes=episodes, **options, **at_level(level))
@@ -132,8 +133,8 @@ def score_run(
 
 
 def validate_run(run: Run) -> dict[str, float]:
-    """The score of a run on `validation_episodes` of its config, with levels at the greatest
-    trained.
+    """The score of a run on `validation_episodes` of its config, with levels that are not mixed at
+    the greatest trained.
 
     Returns:
         a line of metrics: the means "validation/success" (absent where the task has no success) and
@@ -142,8 +143,8 @@ def validate_run(run: Run) -> dict[str, float]:
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
     """
-    levels = trained_levels(run)
-    changes: dict[str, Any] = {} if levels is None else at_level(levels[1])
+    greatest = scored_level(run)
+    changes: dict[str, Any] = {} if greatest is None else at_level(greatest)
     episodes = run.config["config"]["validation_episodes"]
     score = evaluate_run(run, split="validation", episodes=episodes, **changes)
     found = {"validation/return": score.mean_return, "validation/episodes": score.episodes}
@@ -152,9 +153,20 @@ def validate_run(run: Run) -> dict[str, float]:
 
 def trained_levels(run: Run) -> tuple[int, int] | None:
     """The least and the greatest trained level of a run; None without levels."""
+    return _trained_on(run).levels
+
+
+def scored_level(run: Run) -> int | None:
+    """The level that a run's headline is of, the greatest trained; None without levels, or where
+    the task's scores mix them."""
+    seen = _trained_on(run)
+    return None if seen.levels is None or seen.scores_mix_levels else seen.levels[1]
+
+
+def _trained_on(run: Run) -> Description:
     env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
     with closing(gym.make(env_id, **env_kwargs)) as env:
-        return describe(env).levels
+        return describe(env)
 
 
 def at_level(level: int) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Description:
         answer_reward: earned by a right, scored answer; None where episodes differ, or nothing is
             asked.
         levels: the least and the greatest length; None where nothing has a length.
+        scores_mix_levels: whether a policy is scored on all lengths together.
         question: what is asked, in words; "" where unknown.
         picture_view: geometry of a picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.
@@ -44,6 +45,7 @@ class Description:
     glimpse_cost: float = 0.0
     answer_reward: float | None = None
     levels: tuple[int, int] | None = None
+    scores_mix_levels: bool = False
     question: str = ""
     picture_view: PictureView | None = None
     reading: Reading | None = None

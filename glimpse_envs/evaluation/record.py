@@ -157,8 +157,8 @@ class Record:
     config: dict[str, Any]
     """The learner's whole configuration."""
     scores: tuple[Score, ...]
-    """The first is the headline: the test split, at the greatest trained length where there is
-    one; the others are of other lengths."""
+    """The first is the headline: the test split, of a task with lengths at the greatest trained
+    one or of all; the others are of other lengths."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """The learner's configuration with nothing changed, when the run was made: what records lack
     that were made before an option was added; empty in records made before it was kept."""

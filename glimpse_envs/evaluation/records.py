@@ -274,8 +274,9 @@ def _check_levels(record: Record) -> None:
     least, greatest = record.levels
     _check(least <= greatest, f"levels is {record.levels}; the least must come first")
     _check(
-        levels[0] == greatest,
-        f"scores has the levels {levels}; the first must be of the greatest trained, {greatest}",
+        levels[0] in (greatest, None),
+        f"scores has the levels {levels}; the first must be of the greatest trained, {greatest}, "
+        "or null, of all",
     )
 
 

@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
-from agents.scoring.run_record import learning_curve
-from agents.scoring.run_scores import evaluate_run, trained_levels, validate_run
+from agents.scoring.run_record import learning_curve, make_record
+from agents.scoring.run_scores import (
+    evaluate_run,
+    score_run,
+    scored_level,
+    trained_levels,
+    validate_run,
+)
 from agents.train import train_agent
 from agents.training.config import TrainingConfig
 from glimpse_envs.episodes.levels import MixtureLevels, ThresholdLevels
+from glimpse_envs.evaluation.records import read_record, write_record
 from glimpse_envs.evaluation.runs import Run, open_run
 from tests.support.episodes import CENTRED
 from tests.support.same_runs import assert_repeats_and_resumes, metrics_of
@@ -184,6 +191,17 @@ def test_levels_are_those_of_the_training(tmp_path: Path) -> None:
     }
     for name, (config, expected) in levels.items():
         assert trained_levels(untrained(tmp_path / name, config)) == expected, name
+
+
+def test_rows_of_images_are_scored_on_all_lengths_together(tmp_path: Path) -> None:
+    rows = {"env_id": "Glimpse/DigitSequenceGlyphs-v0", "env_kwargs": {"length": 2}}
+    run = untrained(tmp_path, tiny_config(**rows))
+    assert (trained_levels(run), scored_level(run)) == ((1, 2), None)
+    (score,) = score_run(run, split="validation", episodes=200)
+    assert score.env_kwargs == rows["env_kwargs"]
+    record = make_record(run, [score])
+    assert (record.levels, record.headline.level) == ((1, 2), None)
+    assert read_record(write_record(record, tmp_path / "records")) == record
 
 
 def test_pictures_are_scored_without_a_length(tmp_path: Path) -> None:

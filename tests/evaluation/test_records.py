@@ -117,7 +117,7 @@ def test_damaged_records_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
         ("cores", 0, "cores is 0; it must be greater than or equal to 1"),
         ("seconds", float("nan"), "seconds is nan; it must be a finite number"),
         ("levels", [1], r"lacks levels\[1\]"),
-        ("levels", [1, 10], "the first must be of the greatest trained, 10"),
+        ("levels", [10, 1], r"levels is \(10, 1\); the least must come first"),
         ("colour", "red", "holds colour, which is not known"),
         ("env_id", "", "env_id is empty"),
         ("model", "Reinforce LSTM", "model is 'Reinforce LSTM'; it must be an object"),
@@ -153,6 +153,18 @@ def test_what_cannot_be_is_refused_by_name(path: str, value: Any, message: str) 
     place[leaf] = value
     with pytest.raises(RecordError, match=message):
         parse_record(data)
+
+
+def test_the_first_score_is_of_the_greatest_level_or_of_all() -> None:
+    (score,) = PICTURES.scores
+    for first, fits in ((10, True), (None, True), (3, False)):
+        record = replace(PICTURES, levels=(1, 10), scores=(replace(score, level=first),))
+        data = json.loads(json.dumps(asdict(record)))
+        if fits:
+            assert parse_record(data) == record
+        else:
+            with pytest.raises(RecordError, match="the first must be of the greatest trained, 10"):
+                parse_record(data)
 
 
 def test_what_json_cannot_hold_is_not_written(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ class DigitSequence(PictureTask):
 
     answer_reward: Floats
     levels: tuple[int, int]
+    scores_mix_levels = True
 
     def __init__(
         self,
@@ -146,7 +147,6 @@ class DigitSequence(PictureTask):
         self.budget = self._per_answer * (int(length) + 1)
         self.question, self._names, self._end = scene.question, names, len(scene.answers)
         answer = Component(spaces.Discrete(len(names)), effect="scored", taught=True, entropy=False)
-        answer = answer
         self.components = self.components_with(answer=answer)
 
     @property
