@@ -75,7 +75,8 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
 def tasks_of(runs: Iterable[Run]) -> list[Task]:
     """The groups by what is asked, in the suite's order; an id's defaults come first.
 
-    A label tells the arguments that not all groups of the task share, too.
+    A label tells how the hidden thing is seen where that differs from the id's defaults, and the
+    arguments that not all groups of the task share, too.
     """
     tasks: dict[str, list[Group]] = {}
     for group in group_runs(runs):
@@ -85,7 +86,7 @@ def tasks_of(runs: Iterable[Run]) -> list[Task]:
         env_id, asked = json.loads(key)
         differing = differences([group.first.env_kwargs for group in groups])
         named = [
-            replace(group, label=_label_with(group.label, words))
+            replace(group, label=_label_with(group.label, sorted({*_seen(group), *words})))
             for group, words in zip(groups, differing, strict=True)
         ]
         named.sort(key=lambda group: (KINDS.index(group.kind), group.label, group.curriculum))
@@ -120,10 +121,20 @@ def _row(record: Record) -> str:
     return json.dumps([*task, *astuple(record.model), budget, *trained], sort_keys=True)
 
 
-def _asked(record: Record) -> str:
+def _seen(group: Group) -> list[str]:
+    """How the hidden thing is seen, where that differs from the id's defaults, in words."""
+    kwargs = group.first.env_kwargs
+    names = sorted(kwargs.keys() & (_view_arguments(group.first) - NEUTRAL_KWARGS))
+    return [setting(name, kwargs[name]) for name in names]
+
+
+def _view_arguments(record: Record) -> frozenset[str]:
     task = task_class_of(record.env_id) if record.env_id in SUITE else None
-    seen = frozenset() if task is None else task.view_arguments
-    neutral = NEUTRAL_KWARGS | {*LEVEL_ARGUMENTS} | seen
+    return frozenset() if task is None else task.view_arguments
+
+
+def _asked(record: Record) -> str:
+    neutral = NEUTRAL_KWARGS | {*LEVEL_ARGUMENTS} | _view_arguments(record)
     asked = {k: v for k, v in record.env_kwargs.items() if k not in neutral}
     return json.dumps([record.env_id, asked], sort_keys=True)
 

@@ -72,6 +72,9 @@ class PictureTask(Task):
     """
 
     view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {
+        "sensor",
+        "glimpse_size",
+        "scales",
         "max_move",
         "first_glimpse",
         "history",

@@ -16,6 +16,7 @@ from glimpse_envs.core.boxes import box_in_turn
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.rendering import draw_frame, write_film, write_png
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.sources import SOURCES, SourceError
@@ -116,9 +117,11 @@ def _film(frames: list[NDArray[np.uint8]], path: Path) -> None:
 def _evaluate(row: Row, run: TrainedRun, path: Path) -> None:
     """The agents are above the reports: a command of theirs is called, and not imported."""
     own = own_arguments(row)
-    # Without lengths of its own the command would play the longest alone.
+    # What is hidden is the environment's own; it is seen as in training. Without lengths of its own
+    # the command would play the longest alone.
     names = dict.fromkeys([*run.changes, *LEVEL_ARGUMENTS])
-    given = [f"{name}={own[name]}" for name in names if name in own]
+    hidden = own.keys() - load_task(row.task).view_arguments
+    given = [f"{name}={own[name]}" for name in names if name in hidden]
     one = ("--episodes", "1", "--film-episodes", "1", "--film-height", str(FILM_HEIGHT))
     played = ("--env-kwargs", *given) if given else ()
     command = ("-m", "agents.evaluate", str(run.folder), *one, *played)

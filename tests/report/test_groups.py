@@ -215,3 +215,8 @@ def test_curves_of_seeds_are_averaged_as_far_as_all_have_points() -> None:
     low, high = wilson_interval(600, 2_000)
     alone = curve_of(the_group(a_record(curve=curves[0])))[0]
     assert (alone.low, alone.high) == pytest.approx((100 * low, 100 * high))
+
+
+def test_a_label_tells_how_the_scene_was_seen_even_where_no_other_differs() -> None:
+    (task,) = tasks_of(as_runs([a_record(env_kwargs={"scales": 4})]))
+    assert (task.env_kwargs, task.groups[0].label) == ({}, "Reinforce LSTM (4 scales)")
