@@ -13,8 +13,8 @@ from report.references.pictures import FULL_STRONG, LEARNED
 from report.references.scenes import DRAM_SCENES, SAMPLING, SELECTION
 
 _NETWORK = preset("pictures", "reinforce").network
-_RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True)}
-"""Which of several digits were looked at already."""
+_RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True, refine_looks=True)}
+"""Which of several digits were looked at already; few looks are left to correct one from afar."""
 
 _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, refine_looks=True)}
 """Few looks are left for each digit, and none to correct a look from afar."""
@@ -22,7 +22,11 @@ _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, r
 _WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True)}
 """Which of many digits were looked at already: some of them are far."""
 
-_SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_WIDE}
+_SEARCHING = {
+    "batch_size": 512,
+    "learning_rate": 4e-3,
+    "network": replace(_WIDE["network"], refine_looks=True),
+}
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the
 likeliest looks go back and forth between two digits."""
 
