@@ -16,6 +16,7 @@ from glimpse_envs.core.arguments import (
     check_integers,
     check_mode,
     enter_arguments,
+    shown,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats, Ints
 from glimpse_envs.episodes.actions import ActionChecker
@@ -146,6 +147,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
 
         Raises:
             ValueError: on setting, without lengths, or to lengths that are not dealt.
+            TypeError: on setting, to what is no distribution.
         """
         return self._levels
 
@@ -153,6 +155,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     def level_distribution(self, distribution: LevelDistribution) -> None:
         if self.task.levels is None:
             raise ValueError("level_distribution: this environment has no lengths")
+        if not isinstance(distribution, LevelDistribution):
+            raise TypeError(
+                "level_distribution must be a LevelDistribution, such as MixtureLevels(1, 10) of "
+                f"glimpse_envs.episodes.levels, not {shown(distribution)}"
+            )
         least, greatest = self.task.levels
         if distribution.least < least or distribution.greatest > greatest:
             raise ValueError(

@@ -43,7 +43,10 @@ def add_name(known: dict[str, str], name: str, path: str) -> None:
     Raises:
         ValueError: the name stands for another class, or the class is not so written.
     """
-    if ":" in name or ":" not in path:
-        raise ValueError(f"{name!r} must be a name without ':', and {path!r} a 'module:Class'")
+    fits = isinstance(name, str) and isinstance(path, str) and ":" not in name and ":" in path
+    if not fits:
+        raise ValueError(
+            f"{shown(name)} must be a name without ':', and {shown(path)} a 'module:Class'"
+        )
     if known.setdefault(name, path) != path:
         raise ValueError(f"the name {name!r} is taken: it stands for {known[name]}")

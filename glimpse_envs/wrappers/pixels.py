@@ -44,8 +44,9 @@ class Pixels:
 
     @property
     def dtype(self) -> type:
-        """Of what `read` returns: uint8 (0 to 255) or float32 (0 to 1)."""
-        return np.uint8 if self.space.dtype == np.uint8 else np.float32
+        """Of what `read` returns: uint8 (0 to 255) or float32 (0 to 1), to which all others are
+        rescaled by their space's bounds."""
+        return np.uint8 if _is_bytes(self.space) else np.float32
 
     def _sides(self) -> dict[str, int]:
         return dict(zip(self.layout, self.space.shape, strict=True))
@@ -63,7 +64,7 @@ class Pixels:
                 f"{pixels.dtype}; its space promises {self.space.shape} and {self.space.dtype}"
             )
         if self.dtype is np.float32:
-            low, high = self.space.low.flat[0], self.space.high.flat[0]
+            low, high = float(self.space.low.flat[0]), float(self.space.high.flat[0])
             if not ((pixels >= low) & (pixels <= high)).all():
                 raise WrappedEnvError(
                     f"{self.env_name} gave pixels outside its space's {low:g} to {high:g}"
@@ -109,20 +110,25 @@ def find_pixels(env_name: str, space: spaces.Space, key: str | None, layout: str
     return Pixels(env_name, key, *_picture(whose, space[key], layout))
 
 
+def _is_bytes(space: spaces.Box) -> bool:
+    """Whether pixels are uint8 from 0 to 255."""
+    return space.dtype == np.uint8 and bool((space.low == 0).all() and (space.high == 255).all())
+
+
 def _flaw(space: spaces.Space) -> str | None:
     """Why a space holds no pixels; None where it does."""
     if not isinstance(space, spaces.Box):
         return "are no Box"
     if not 2 <= len(space.shape) <= 4 or 0 in space.shape:
         return "have no two to four axes"
-    if space.dtype == np.uint8:
+    if _is_bytes(space):
         return None
-    if space.dtype is None or space.dtype.kind != "f":
+    if space.dtype is None or (space.dtype != np.uint8 and space.dtype.kind != "f"):
         return "are neither uint8 nor floats"
     low, high = space.low.flat[0], space.high.flat[0]
     even = (space.low == low).all() and (space.high == high).all()
     if not (even and np.isfinite([low, high]).all() and low < high):
-        return "have no finite bounds: rescale them to 0 to 1"
+        return "have no finite bounds that all share: rescale them to 0 to 1"
     return None
 
 

@@ -209,6 +209,8 @@ def test_only_what_can_be_dealt_is_set() -> None:
         says = f"goes from {least} to {greatest}; this environment deals lengths from 2 to 6"
         with pytest.raises(ValueError, match=says):
             envs.level_distribution = ThresholdLevels(least, greatest)
+    with pytest.raises(TypeError, match=r"such as MixtureLevels\(1, 10\) .*, not 'mixture'"):
+        envs.level_distribution = "mixture"  # type: ignore[assignment]
     envs.level_distribution = ThresholdLevels(3, 4)
     assert set(lengths_of(envs, seed=0)) == {3}
 

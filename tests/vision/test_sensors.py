@@ -93,6 +93,8 @@ def test_a_sensor_by_a_registered_name(monkeypatch: pytest.MonkeyPatch) -> None:
         glimpse_envs.register_sensor("retina", PHOTOMETER)
     with pytest.raises(ValueError, match=r"'Photometer' a 'module:Class'"):
         glimpse_envs.register_sensor("meter", "Photometer")
+    with pytest.raises(ValueError, match=r"3 a 'module:Class'"):
+        glimpse_envs.register_sensor("meter", 3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

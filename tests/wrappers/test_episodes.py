@@ -227,6 +227,15 @@ def test_values_outside_the_space_are_named() -> None:
         env.reset()
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_pixels_are_rescaled_by_the_bounds_of_their_space(dtype: type) -> None:
+    world = PixelWorld()
+    world.observation_space = gym.spaces.Box(0, 2, (SIDE, SIDE), dtype)
+    world._frame = lambda act: np.ones((SIDE, SIDE), dtype)  # type: ignore[method-assign]
+    observation, _ = GlimpseWrapper(world, look="static", glimpse_size=SIDE).reset(seed=0)
+    np.testing.assert_allclose(observation["glimpse"], 0.5, rtol=1e-6)
+
+
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"look": "left"}, "look='left' must be one of"),
     ({"glimpse_size": 0}, "glimpse_size=0"),
