@@ -21,9 +21,9 @@ FOLDER = "scenes"
 TRAIN = "`python -m benchmarks.tables scenes`"
 
 HEADER = (
-    "model", "sees", "glimpses", "seeds", "error %", "95 % interval", "values delivered",
-    "pixels covered", "multiply-adds an episode", "episodes", "core-minutes", "paper",
-    "best public", "standing", "records",
+    "model", "glimpses", "seeds", "error %", "95 % interval", "paper", "best public", "standing",
+    "sees", "values delivered", "pixels covered", "multiply-adds an episode", "episodes",
+    "core-minutes", "records",
 )  # fmt: skip
 
 _HEAD = """# Scenes
@@ -82,16 +82,16 @@ def _row(group: Group, places: Places) -> list[str]:
     costs = (group.cost(name) for name in ("values_delivered", "pixels_covered", "multiply_adds"))
     return [
         group.label,
-        SEES_OF_PICTURES[group.kind],
         group.budget,
         str(group.seeds),
         *score_cells(group),
-        *(UNKNOWN if cost is None else count(cost) for cost in costs),
-        count(fmean(record.episodes for record in group.records)),
-        f"{group.core_minutes:.0f}",
         paper,
         best,
         group.standing,
+        SEES_OF_PICTURES[group.kind],
+        *(UNKNOWN if cost is None else count(cost) for cost in costs),
+        count(fmean(record.episodes for record in group.records)),
+        f"{group.core_minutes:.0f}",
         record_links(group.runs, places, PAGE),
     ]
 
