@@ -150,7 +150,7 @@ MEMORY = Table(
             "duplicated-input-a2c", "DuplicatedInput", "tapes", "actor_critic", None, 6, _IN_VIEW
         ),
         _by_preset("reverse-a2c", "Reverse", "tapes", "actor_critic", None, 6, _IN_VIEW),
-        _recorded("repeat-copy-a2c", "RepeatCopy", "A2C-LSTM", "c378c6ce", 6),
+        _recorded("repeat-copy-a2c", "RepeatCopy", "A2C-LSTM", "6645e7ae", 6),
         _recorded("copy-reinforce", "Copy", "Reinforce-LSTM", "cea23a47", 7),
         _recorded("duplicated-input-reinforce", "DuplicatedInput", "Reinforce-LSTM", "ac320597", 7),
         _recorded("reverse-reinforce", "Reverse", "Reinforce-LSTM", "39c966a1", 7),

@@ -93,7 +93,7 @@ PICTURES = Table(
             changes={"precision": "bfloat16"},
             priority=6,
         ),
-        _agent("circle-square-16", "Glimpse/CircleSquare-v0", "908382d7", 16, priority=6),
+        _agent("circle-square-16", "Glimpse/CircleSquare-v0", "c965b34e", 16, priority=6),
         Row(
             name="cluttered-full-strong",
             env_id=_CLUTTERED,
