@@ -11,6 +11,7 @@ from agents.report.charts import chart_of_curves, chart_of_points, in_charts
 from agents.report.curves import Group, metric_names
 from agents.report.markup import chart, folded, grid, heading, note, table, warning_list
 from agents.report.sections import duration, run_section
+from agents.report.training_length import has_weights_alone, training_length
 from glimpse_envs.evaluation.result import SHOWN_GLIMPSES
 
 # Nothing is loaded from anywhere: what is shown stands in the file.
@@ -79,14 +80,14 @@ def _question(analysis: Analysis) -> str:
 def _scores(named: Sequence[str], analyses: Sequence[Analysis]) -> str:
     rows = []
     for name, each in zip(named, analyses, strict=True):
-        score, lines = each.evaluation, each.run.read_metrics()
+        score, length = each.evaluation, training_length(each.run)
         error = between = "—"
         if score.success is not None and score.success_interval is not None:
             low, high = score.success_interval
             error = f"{100 * (1 - score.success):.2f}"
             between = f"{100 * (1 - high):.2f} to {100 * (1 - low):.2f}"
-        trained = f"{lines[-1]['step']:,.0f}" if lines else "0"
-        time = duration(lines[-1].get("seconds", np.nan)) if lines else "—"
+        trained = "0" if length is None else f"{length.episodes:,}"
+        time = "—" if length is None else duration(length.seconds)
         rows.append((name, error, between, f"{score.mean_return:.3f}",
                      f"{score.mean_glimpses:.2f}", trained, time))  # fmt: skip
     header = ("run", "error %", "interval", "return", "glimpses", "trained on", "in")
@@ -110,7 +111,9 @@ def _learning(groups: Sequence[Group]) -> str:
     for name in names:
         if name not in used:
             inside += _charts(groups, name, name, False)
-    whole = grid("charts", main) or note("Fewer than two lines of metrics were logged.")
+    exported = all(has_weights_alone(run) for group in groups for run in group.runs)
+    few = "Fewer than two lines of metrics were logged."
+    whole = grid("charts", main) or note("Weights alone keep no metrics." if exported else few)
     if any(len(group.runs) > 1 for group in groups):
         whole += note("Lines are means over seeds, bands from the least to the greatest.")
     return whole + (folded("More metrics", grid("charts", inside)) if inside else "")

@@ -21,6 +21,7 @@ from agents.report.markup import (
     table,
 )
 from agents.report.replays import Replay
+from agents.report.training_length import training_length
 from agents.training.checkpoints import leaves_of
 from agents.training.resuming import FREE
 from glimpse_envs.rendering import Picture, TablePicture, TapePicture
@@ -205,15 +206,13 @@ def _cost(analysis: Analysis) -> str:
         (COST_NAMES.get(name, name), f"{value:,.0f}", "an episode")
         for name, value in analysis.costs.per_episode.items()
     ]
-    lines = analysis.run.read_metrics()
-    config = analysis.run.config.get("config", {})
-    if lines:
-        seconds, threads = lines[-1].get("seconds", math.nan), config.get("threads", 1)
-        where = f"{threads} thread(s), {config.get('device', 'cpu')}, "
+    length, config = training_length(analysis.run), analysis.run.config.get("config", {})
+    if length is not None:
+        where = f"{config.get('threads', 1)} thread(s), {config.get('device', 'cpu')}, "
         where += str(analysis.run.config.get("hardware", "unknown hardware"))
         costs += [
-            ("training", f"{lines[-1]['step']:,.0f} episodes", ""),
-            ("training time", duration(seconds), where),
+            ("training", f"{length.episodes:,} episodes", ""),
+            ("training time", duration(length.seconds), where),
         ]
     return heading("Cost", 3) + table((), costs, "facts") if costs else ""
 

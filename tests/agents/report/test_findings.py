@@ -17,6 +17,7 @@ from agents.report.findings import (
     warnings_of,
 )
 from agents.report.trace import Trace
+from agents.report.training_length import TrainingLength, training_length
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import create_run
@@ -119,6 +120,16 @@ def test_a_training_that_is_unfinished_or_fell_is_warned_of(tmp_path: Path) -> N
     assert "50 of 100 episodes" in found
     run.append_metrics(100, {"validation/success": 0.9})
     assert len(training_warnings(run)) == 1
+
+
+def test_weights_alone_are_not_warned_of_for_metrics_that_they_do_not_keep(tmp_path: Path) -> None:
+    config = {"policy": "nobody:Nobody", "config": {"episodes": 100}, "weights_only": True}
+    whole, part = (create_run(tmp_path / name, config) for name in ("whole", "part"))
+    whole.save_checkpoint({}, {"episodes": 100, "seconds": 2.5})
+    part.save_checkpoint({}, {"episodes": 30, "seconds": 2.5})
+    assert training_length(whole) == TrainingLength(100, 2.5)
+    assert training_warnings(whole) == []
+    assert training_warnings(part) == ["The training is not finished: 30 of 100 episodes are done."]
 
 
 def test_sureness_is_of_all_scored_answers() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from agents.algorithms.reinforce import Reinforce
+from agents.export import export
 from agents.report.__main__ import ReportConfig, main, write_report
 from agents.report.curves import group_runs
 from agents.report.trace import Witness
@@ -153,6 +154,16 @@ def test_a_soft_model_shows_what_it_attends_to(tmp_path: Path) -> None:
     np.testing.assert_allclose(attention.sum(axis=(1, 2)), 1, rtol=1e-3)
     text = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=2)).read_text()
     assert "Where it attended" in text
+
+
+def test_weights_alone_tell_how_long_they_were_trained(seeds: list[Run], tmp_path: Path) -> None:
+    weights = export(seeds[0], tmp_path / "weights")
+    text = write_report(ReportConfig((weights.folder,), None, episodes=5, mistakes=0)).read_text()
+    row = re.search(r"<td>weights: seed 0</td>(.*?)</tr>", text, re.DOTALL)
+    assert row is not None
+    assert re.search(r"<td[^>]*>96</td>.*\d s<", row[1])
+    assert "No metrics were logged" not in text
+    assert "Weights alone keep no metrics." in text
 
 
 def test_an_option_that_does_not_fit_is_refused_and_nothing_is_written(
