@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from agents.report.curves import Curve, Group
-from report.figures.style import LEAST_ERROR, add_legend, new_figure, plain, style_of
+from report.figures.style import LEAST_ERROR, LineStyle, add_legend, new_figure, plain, style_of
 from report.figures.style import scale_logarithmically as logarithmic
 
 if TYPE_CHECKING:
@@ -23,12 +24,29 @@ SIZE = (4.3, 2.7)
 MOST_LINES = 5
 
 
-def chart_of_curves(curves: Mapping[str, Curve], label: str, *, error: bool = False) -> str:
+@dataclass(frozen=True)
+class PageLines:
+    """What all charts of a page share: how the line of each name is drawn, and whether there is a
+    legend even where a chart has one line alone."""
+
+    styles: Mapping[str, LineStyle]
+    legend: bool
+
+
+def page_lines(groups: Sequence[Group]) -> PageLines:
+    """A style for each of all groups of a page; they come again after eight."""
+    styles = {group.name: style_of(number) for number, group in enumerate(groups)}
+    return PageLines(styles, legend=sum(len(group.runs) for group in groups) > 1)
+
+
+def chart_of_curves(
+    curves: Mapping[str, Curve], label: str, shared: PageLines, *, error: bool = False
+) -> str:
     """Curves against the episodes of training, those of several seeds in a band from the least to
     the greatest; an `error`, in percent, on a logarithmic axis."""
     figure, panel = _new(label, "episodes of training")
-    for number, (name, curve) in enumerate(curves.items()):
-        style, floor = style_of(number), LEAST_ERROR if error else -np.inf
+    for name, curve in curves.items():
+        style, floor = shared.styles[name], LEAST_ERROR if error else -np.inf
         named = f"{name} ({curve.seeds} seeds)" if curve.seeds > 1 else name
         few = len(curve.episodes) <= 20
         panel.plot(
@@ -45,12 +63,13 @@ def chart_of_curves(curves: Mapping[str, Curve], label: str, *, error: bool = Fa
         lows = [max(float(curve.low.min()), LEAST_ERROR) for curve in curves.values()]
         highs = [max(float(curve.high.max()), LEAST_ERROR) for curve in curves.values()]
         logarithmic(panel.yaxis, min(lows), max(highs), most=6)
-    return _finished(figure, panel, len(curves) > 1 or any(c.seeds > 1 for c in curves.values()))
+    return _finished(figure, panel, shared.legend)
 
 
 def chart_of_points(
     lines: Mapping[str, tuple[ArrayLike, Sequence[ArrayLike]]],
     labels: tuple[str, str],
+    shared: PageLines,
     *,
     trained_to: float | None = None,
     positive: bool = False,
@@ -60,6 +79,7 @@ def chart_of_points(
     Args:
         lines: name -> places (n,), and for each seed the values (n,).
         labels: of the x axis and of the y axis.
+        shared: by all charts of the page.
         trained_to: place up to which was trained, marked by a line.
         positive: whether the y axis is logarithmic; else it is of percent, from 0 to 100.
     """
@@ -67,8 +87,8 @@ def chart_of_points(
 
     figure, panel = _new(labels[1], labels[0])
     everything = []
-    for number, (name, (places, seeds)) in enumerate(lines.items()):
-        style = style_of(number)
+    for name, (places, seeds) in lines.items():
+        style = shared.styles[name]
         values = np.asarray(seeds, np.float64)  # (S, n)
         if positive:
             values = np.maximum(values, LEAST_ERROR)
@@ -91,8 +111,7 @@ def chart_of_points(
         logarithmic(panel.yaxis, float(low), float(high), most=6)
     else:
         panel.set_ylim(0, 103)
-    several = len(lines) > 1 or any(len(values) > 1 for values in everything)
-    return _finished(figure, panel, several)
+    return _finished(figure, panel, shared.legend)
 
 
 def in_charts(groups: Sequence[Group]) -> Iterator[Sequence[Group]]:

@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 
 from agents.report.analysis import Analysis
-from agents.report.charts import chart_of_curves, chart_of_points, in_charts
+from agents.report.charts import PageLines, chart_of_curves, chart_of_points, in_charts, page_lines
 from agents.report.curves import Group, metric_names
 from agents.report.markup import chart, folded, grid, heading, note, table, warning_list
 from agents.report.sections import duration, run_section
@@ -28,7 +28,8 @@ def make_page(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
     first = analyses[0].evaluation
     environments = list(dict.fromkeys(each.evaluation.env_id for each in analyses))
     title = f"{', '.join(environments)}: {_runs(len(analyses))}"
-    named = _names(groups)
+    named, lines = _names(groups), page_lines(groups)
+    members = [group for group in groups for _ in group.runs]
     warned = [f"{named[number]}: {warning}" if len(analyses) > 1 else warning
               for number, each in enumerate(analyses) for warning in each.warnings]  # fmt: skip
     body = [
@@ -39,13 +40,13 @@ def make_page(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
         _scores(named, analyses),
         warning_list(warned),
         heading("Learning curves"),
-        _learning(groups),
-        _by_glimpse(groups, analyses),
-        _by_level(groups, analyses),
+        _learning(groups, lines),
+        _by_glimpse(groups, analyses, lines),
+        _by_level(groups, analyses, lines),
         heading("Each run"),
         *(
-            run_section(each, name, opened=number == 0)
-            for number, (name, each) in enumerate(zip(named, analyses, strict=True))
+            run_section(each, name, group.name, lines, opened=number == 0)
+            for number, (name, group, each) in enumerate(zip(named, members, analyses, strict=True))
         ),
     ]  # fmt: skip
     style = files("agents.report").joinpath("page.css").read_text()
@@ -94,7 +95,7 @@ def _scores(named: Sequence[str], analyses: Sequence[Analysis]) -> str:
     return table(header, rows)
 
 
-def _learning(groups: Sequence[Group]) -> str:
+def _learning(groups: Sequence[Group], shared: PageLines) -> str:
     main, inside = [], []
     shown = [
         ("validation error, %", "validation/success", True),
@@ -107,10 +108,10 @@ def _learning(groups: Sequence[Group]) -> str:
         shown.append(("training return", "return", False))
     used = {metric for _, metric, _ in shown} | {"validation/return"}
     for label, metric, error in shown:
-        main += _charts(groups, label, metric, error)
+        main += _charts(groups, shared, label, metric, error)
     for name in names:
         if name not in used:
-            inside += _charts(groups, name, name, False)
+            inside += _charts(groups, shared, name, name, False)
     exported = all(has_weights_alone(run) for group in groups for run in group.runs)
     few = "Fewer than two lines of metrics were logged."
     whole = grid("charts", main) or note("Weights alone keep no metrics." if exported else few)
@@ -119,7 +120,9 @@ def _learning(groups: Sequence[Group]) -> str:
     return whole + (folded("More metrics", grid("charts", inside)) if inside else "")
 
 
-def _charts(groups: Sequence[Group], label: str, metric: str, error: bool) -> list[str]:
+def _charts(
+    groups: Sequence[Group], shared: PageLines, label: str, metric: str, error: bool
+) -> list[str]:
     """A chart of a metric for every few groups that have it."""
 
     def change(value: float) -> float:
@@ -131,11 +134,11 @@ def _charts(groups: Sequence[Group], label: str, metric: str, error: bool) -> li
         curves = {group.name: group.curve(metric, change) for group in some}
         known = {name: curve for name, curve in curves.items() if curve is not None}
         if known:
-            found.append(chart(chart_of_curves(known, label, error=error), label))
+            found.append(chart(chart_of_curves(known, label, shared, error=error), label))
     return found
 
 
-def _by_glimpse(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
+def _by_glimpse(groups: Sequence[Group], analyses: Sequence[Analysis], shared: PageLines) -> str:
     """The error after 1, 2, ... glimpses."""
     charts = []
     for some in in_charts(groups):
@@ -152,12 +155,12 @@ def _by_glimpse(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
                 lines[group.name] = (np.arange(1, shortest + 1), errors)
         if lines:
             label = "error after each glimpse, %"
-            drawn = chart_of_points(lines, ("glimpse", label), positive=True)
+            drawn = chart_of_points(lines, ("glimpse", label), shared, positive=True)
             charts.append(chart(drawn, label))
     return heading("Error by glimpse") + grid("charts", charts) if charts else ""
 
 
-def _by_level(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
+def _by_level(groups: Sequence[Group], analyses: Sequence[Analysis], shared: PageLines) -> str:
     """Accuracy by length, as a chart and a table."""
     charts, rows = [], []
     for some in in_charts(groups):
@@ -177,7 +180,7 @@ def _by_level(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
             ]  # fmt: skip
         if lines:
             label = "accuracy by length, %"
-            drawn = chart_of_points(lines, ("length", label), trained_to=trained)
+            drawn = chart_of_points(lines, ("length", label), shared, trained_to=trained)
             charts.append(chart(drawn, label))
     if not charts:
         return ""

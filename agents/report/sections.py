@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from agents.report.analysis import Analysis
-from agents.report.charts import chart_of_points
+from agents.report.charts import PageLines, chart_of_points
 from agents.report.drawings import address_path, density_map, head_paths, output_of, scanpath
 from agents.report.findings import EDGE, chosen_of, confusion, density, sureness
 from agents.report.markup import (
@@ -37,10 +37,10 @@ COST_NAMES = {
 }
 
 
-def run_section(analysis: Analysis, name: str, opened: bool) -> str:
-    """Everything about one run but its warnings, folded."""
+def run_section(analysis: Analysis, name: str, line: str, shared: PageLines, opened: bool) -> str:
+    """Everything about one run but its warnings, folded; `line` is the run's in charts."""
     content = [
-        _gaze(analysis),
+        _gaze(analysis, line, shared),
         _confusion(analysis),
         _examples(analysis),
         _mistakes(analysis),
@@ -50,7 +50,7 @@ def run_section(analysis: Analysis, name: str, opened: bool) -> str:
     return folded(name, "".join(content), opened)
 
 
-def _gaze(analysis: Analysis) -> str:
+def _gaze(analysis: Analysis, line: str, shared: PageLines) -> str:
     evaluation, trace = analysis.evaluation, analysis.trace
     if trace.attention is not None:
         maps = [
@@ -90,7 +90,7 @@ def _gaze(analysis: Analysis) -> str:
         note("By glimpse:"),
         grid("maps", small),
         _gaze_numbers(analysis),
-        _on_target(analysis),
+        _on_target(analysis, line, shared),
     ])  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def _gaze_numbers(analysis: Analysis) -> str:
     return heading("Gaze", 3) + table((), rows, "facts")
 
 
-def _on_target(analysis: Analysis) -> str:
+def _on_target(analysis: Analysis, line: str, shared: PageLines) -> str:
     """The share of glimpses on a target, by the number of the glimpse."""
     trace = analysis.trace
     known = trace.alive & np.isfinite(trace.offsets).all(axis=2)
@@ -124,9 +124,9 @@ def _on_target(analysis: Analysis) -> str:
     inside = (np.abs(trace.offsets) <= trace.boxes / 2).all(axis=2) & known
     taken = known.sum(axis=0)
     shares = 100 * inside.sum(axis=0)[taken > 0] / taken[taken > 0]
-    lines = {"": (np.flatnonzero(taken) + 1, [shares])}
+    lines = {line: (np.flatnonzero(taken) + 1, [shares])}
     title = "glimpses on a target, %"
-    return grid("charts", [chart(chart_of_points(lines, ("glimpse", title)), title)])
+    return grid("charts", [chart(chart_of_points(lines, ("glimpse", title), shared), title)])
 
 
 def _confusion(analysis: Analysis) -> str:
