@@ -8,7 +8,13 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from agents.report.drawings import output_of
+from glimpse_envs.rendering import TapePicture
+from glimpse_envs.rendering.verdict import answer_and_target, verdict_of
+from glimpse_envs.testing import make_batch
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -79,6 +85,27 @@ def test_the_notebook_runs_and_shows_its_films(tmp_path: Path) -> None:
     )
     assert printed.count('<img src="data:image/gif') == 2
     assert printed.count("1000 test episodes") + printed.count("1,000 test episodes") == 2
+
+
+def test_the_picture_of_an_own_task_shows_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_task"))
+    env = make_batch("my_tasks:Mine/FindCoin-v0", num_envs=2)
+    env.reset(seed=0)
+    before = env.task.picture(0, "")
+    assert isinstance(before, TapePicture)
+    assert answer_and_target(before)[0] == "nothing put out yet"
+    assert output_of(before) == "nothing"
+    coins = env.task.oracle()["answer"]
+    answers = np.array([coins[0], (coins[1] + 1) % 6])
+    env.step({"look": np.zeros(2, np.int64), "answer": answers})
+    right, wrong = (env.task.picture(row, "") for row in range(2))
+    assert answer_and_target(right) == (f"put out {coins[0]}", "")
+    assert answer_and_target(wrong) == (f"put out {answers[1]}", f"target {coins[1]}")
+    assert verdict_of(right) is True
+    assert verdict_of(wrong) is False
+    assert isinstance(wrong, TapePicture)
+    assert output_of(wrong) == str(answers[1])
+    env.close()
 
 
 @pytest.mark.learning

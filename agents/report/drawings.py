@@ -96,8 +96,10 @@ def address_path(picture: TablePicture, title: str) -> str:
 
 
 def output_of(picture: TapePicture) -> str:
-    """What was put out at last, as text."""
+    """What was put out at last, as text; without an output tape, the last symbol alone."""
     outputs = [strip for strip in picture.strips if strip.good]
+    if not outputs:
+        return picture.answer or "nothing"
     return " ".join(cell for strip in outputs for cell in strip.cells if cell) or "nothing"
 
 

@@ -30,16 +30,18 @@ class FindCoin(Task):
 
     def allocate(self, num_envs: int, copies: int, taken: Any) -> None:
         self.copies, self.budgets = copies, np.full(num_envs, self.budget)
-        self.coins, self.opened = np.zeros((2, num_envs), np.int64)
+        self.coins, self.opened, self.answers = np.zeros((3, num_envs), np.int64)
 
     def deal(self, groups: Any, keys: Any) -> None:
         for group in groups:
             rows = slice(group * self.copies, (group + 1) * self.copies)
             rng = keys.generator(group, f"find coin {self.split}")
             self.coins[rows], self.opened[rows] = rng.integers(self.boxes, size=2)
+            self.answers[rows] = -1  # none yet
 
     def act(self, rows: Any, actions: Any, last: Any) -> Outcome:
-        right = actions["answer"][rows] == self.coins[rows]
+        self.answers[rows] = actions["answer"][rows]
+        right = self.answers[rows] == self.coins[rows]
         return Outcome((right & last).astype(np.float64), right, self.coins[rows], last)
 
     def look(self, rows: Any, actions: Any) -> None:
@@ -57,9 +59,15 @@ class FindCoin(Task):
         return {"look": self.coins, "answer": self.coins}
 
     def state_arrays(self) -> dict[str, Any]:
-        return {"opened": self.opened}
+        return {"opened": self.opened, "answers": self.answers}
 
     def picture(self, row: int, caption: str) -> TapePicture:
         boxes = tuple("o" if box == self.coins[row] else "" for box in range(self.boxes))
-        strip = Strip("boxes", boxes, int(self.opened[row]))
-        return TapePicture((strip,), caption, answer=None, target=str(self.coins[row]))
+        answer = None if self.answers[row] < 0 else str(self.answers[row])
+        right = bool(self.answers[row] == self.coins[row])
+        strips = (
+            Strip("boxes", boxes, int(self.opened[row])),
+            Strip("answer", (answer or "",), None, good=() if answer is None else (right,)),
+        )
+        target = None if right else str(self.coins[row])
+        return TapePicture(strips, caption, answer, target)
