@@ -45,6 +45,8 @@ class Analysis:
         run: it.
         evaluation: of all episodes; with levels that are not mixed, of the greatest trained.
         trace: of the same episodes.
+        level: of all these episodes; None where they mix levels, or there are none.
+        trained_to: the greatest trained level; None without levels.
         by_level: level -> score; empty without levels.
         answers: names of the answers, in order; empty where they are not one number.
         seen: what the environment says of itself.
@@ -57,6 +59,8 @@ class Analysis:
     run: Run
     evaluation: Evaluation
     trace: Trace
+    level: int | None
+    trained_to: int | None
     by_level: dict[int, LevelScore]
     answers: tuple[str, ...]
     seen: Description
@@ -72,7 +76,8 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     Args:
         run: an open run.
         split: "validation" or "test".
-        episodes: to play, from the split's first on; None: all. With levels, so many at each.
+        episodes: to play, from the split's first on; None: all. With levels, so many at the
+            greatest trained, so many that mix all trained, and so many at each greater one.
         mistakes: to draw, at most.
 
     Raises:
@@ -98,6 +103,8 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
         run=run,
         evaluation=evaluation,
         trace=trace,
+        level=greatest,
+        trained_to=None if levels is None else levels[1],
         by_level=by_level,
         answers=names,
         seen=seen,

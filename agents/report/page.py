@@ -25,7 +25,6 @@ def make_page(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
         groups: all runs.
         analyses: of all of them, in the order of the groups.
     """
-    first = analyses[0].evaluation
     environments = list(dict.fromkeys(each.evaluation.env_id for each in analyses))
     title = f"{', '.join(environments)}: {_runs(len(analyses))}"
     named, lines = _names(groups), page_lines(groups)
@@ -34,9 +33,8 @@ def make_page(groups: Sequence[Group], analyses: Sequence[Analysis]) -> str:
               for number, each in enumerate(analyses) for warning in each.warnings]  # fmt: skip
     body = [
         f"<h1>{escape(title)}</h1>",
-        _question(analyses[0]),
-        note(f"Scored on {first.episodes:,} {first.split} episodes, each played once with the "
-             "likeliest actions. Intervals are of 95 %."),
+        _questions(analyses),
+        note(_how_scored(analyses)),
         _scores(named, analyses),
         warning_list(warned),
         heading("Learning curves"),
@@ -74,12 +72,32 @@ def _names(groups: Sequence[Group]) -> list[str]:
     ]
 
 
-def _question(analysis: Analysis) -> str:
-    return f"<p>{escape(analysis.seen.question)}</p>" if analysis.seen.question else ""
+def _questions(analyses: Sequence[Analysis]) -> str:
+    """The question of all runs, or each after its environment."""
+    asked = dict.fromkeys((each.evaluation.env_id, each.seen.question) for each in analyses)
+    shared = {question for _, question in asked}
+    if len(shared) == 1:
+        texts = list(shared)
+    else:
+        texts = [f"{env_id}: {question}" for env_id, question in asked if question]
+    return "".join(f"<p>{escape(text)}</p>" for text in texts if text)
+
+
+def _how_scored(analyses: Sequence[Analysis]) -> str:
+    first, levels = analyses[0].evaluation, {each.level for each in analyses}
+    of = ""
+    if len(levels) > 1:
+        of = " of the lengths in the table"
+    elif None not in levels:
+        of = f" of length {levels.pop()}"
+    return (
+        f"Scored on {first.episodes:,} {first.split} episodes{of}, each played once with the "
+        "likeliest actions. Intervals are of 95 %."
+    )
 
 
 def _scores(named: Sequence[str], analyses: Sequence[Analysis]) -> str:
-    rows = []
+    rows, by_length = [], len({each.level for each in analyses}) > 1
     for name, each in zip(named, analyses, strict=True):
         score, length = each.evaluation, training_length(each.run)
         error = between = "—"
@@ -89,10 +107,25 @@ def _scores(named: Sequence[str], analyses: Sequence[Analysis]) -> str:
             between = f"{100 * (1 - high):.2f} to {100 * (1 - low):.2f}"
         trained = "0" if length is None else f"{length.episodes:,}"
         time = "—" if length is None else duration(length.seconds)
-        rows.append((name, error, between, f"{score.mean_return:.3f}",
+        level = (_length_of(each),) if by_length else ()
+        rows.append((name, *level, error, between, f"{score.mean_return:.3f}",
                      f"{score.mean_glimpses:.2f}", trained, time))  # fmt: skip
-    header = ("run", "error %", "interval", "return", "glimpses", "trained on", "in")
+    header = (
+        "run",
+        *(("length",) if by_length else ()),
+        "error %",
+        "interval",
+        "return",
+        "glimpses",
+        "trained on",
+        "in",
+    )
     return table(header, rows)
+
+
+def _length_of(analysis: Analysis) -> str:
+    mixed_or_none = "—" if analysis.trained_to is None else "mixed"
+    return mixed_or_none if analysis.level is None else str(analysis.level)
 
 
 def _learning(groups: Sequence[Group], shared: PageLines) -> str:
@@ -172,7 +205,7 @@ def _by_level(groups: Sequence[Group], analyses: Sequence[Analysis], shared: Pag
             levels = sorted(set.intersection(*(set(each.by_level) for each in members)))
             scores = [[100 * each.by_level[level].score for level in levels] for each in members]
             lines[group.name] = (levels, scores)
-            trained = members[0].evaluation.env_kwargs["length"]
+            trained = members[0].trained_to
             rows += [
                 (group.name, str(level), f"{np.mean(column):.1f}",
                  f"{sum(each.by_level[level].episodes for each in members):,}")

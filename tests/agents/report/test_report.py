@@ -135,10 +135,32 @@ def test_tapes_and_tables_have_accuracy_by_length_and_paths(env_id: str, tmp_pat
     run = trained(Reinforce, config, tmp_path / "run")
     out = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=3))
     text = out.read_text()
+    assert "Scored on 20 validation episodes of length 2, each" in text
     assert "Accuracy by length" in text
     assert "Where it read and wrote" in text
     assert text.count('<svg class="paths"') >= 4
     assert "Where it looked" not in text
+
+
+def test_several_environments_have_their_own_questions_and_lengths(
+    seeds: list[Run], tmp_path: Path
+) -> None:
+    """A task that mixes lengths in its scores, too, has its accuracy by length."""
+    runs = [seeds[0].folder]
+    for name, env_kwargs in (("Copy", {"length": 2}), ("DigitSequence", {"source": "glyphs"})):
+        config = tiny_config(
+            env_id=f"Glimpse/{name}-v0", env_kwargs=env_kwargs, episodes=8, validation_episodes=0
+        )
+        runs.append(trained(Reinforce, config, tmp_path / name).folder)
+    out = tmp_path / "all.html"
+    text = write_report(ReportConfig(tuple(runs), out, episodes=5, mistakes=0)).read_text()
+    assert "<p>Glimpse/CenteredGlyphs-v0: Which" in text
+    assert "<p>Glimpse/Copy-v0: Put out" in text
+    assert "5 validation episodes of the lengths in the table" in text
+    lengths = dict(re.findall(r"<td>(\w+): [^<]*seed 0</td><td[^>]*>([^<]*)</td>", text))
+    assert lengths == {"run0": "—", "Copy": "2", "DigitSequence": "mixed"}
+    alike = write_report(ReportConfig((runs[0],), out, episodes=5, mistakes=0)).read_text()
+    assert "<p>Which" in alike
 
 
 @pytest.mark.learning
