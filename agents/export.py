@@ -13,6 +13,7 @@ import tyro
 
 from agents.scoring.run_scores import score_run
 from agents.training.command_line import FOLDER, run_command
+from glimpse_envs.core.files import replacing
 from glimpse_envs.evaluation.result import compare_table
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -41,8 +42,9 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
     """Make `folder` a run of the weights of `run` alone, with `half` as float16.
 
     Raises:
-        RunError: `folder` holds a run already, or `run` keeps no weights in its checkpoint.
+        RunError: `folder` is there and not empty, or `run` keeps no weights in its checkpoint.
     """
+    _check_new(folder)
     tensors, metadata = run.load_checkpoint()
     weights: dict[str, Any] = {}
     for name, tensor in tensors.items():
@@ -57,6 +59,11 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
     return exported
 
 
+def _check_new(folder: Path) -> None:
+    if folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None):
+        raise RunError(f"{folder} is there already: weights are written to a new folder, name one")
+
+
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     config = tyro.cli(ExportConfig, args=arguments, prog="python -m agents.export")
@@ -66,15 +73,17 @@ def main(arguments: list[str] | None = None) -> None:
 def _export(config: ExportConfig) -> None:
     trust(*config.trust)
     run = open_run(config.run)
-    exported = export(run, config.out, config.half)
-    found = {}
-    for name, each in (("run", run), ("weights", exported)):
-        for score in score_run(each, split="validation", episodes=config.episodes):
-            level = score.env_kwargs.get("length", "")
-            found[f"{name} {level}".strip()] = score
+    _check_new(config.out)
+    with replacing(config.out) as folder:
+        exported = export(run, folder, config.half)
+        size = exported.checkpoint_path.stat().st_size / 1e6
+        found = {}
+        for name, each in (("run", run), ("weights", exported)):
+            for score in score_run(each, split="validation", episodes=config.episodes):
+                level = score.env_kwargs.get("length", "")
+                found[f"{name} {level}".strip()] = score
     print(compare_table(found))
-    size = exported.checkpoint_path.stat().st_size / 1e6
-    print(f"{size:.2f} MB in {exported.folder}")
+    print(f"{size:.2f} MB in {config.out}")
 
 
 if __name__ == "__main__":

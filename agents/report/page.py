@@ -110,17 +110,8 @@ def _scores(named: Sequence[str], analyses: Sequence[Analysis]) -> str:
         level = (_length_of(each),) if by_length else ()
         rows.append((name, *level, error, between, f"{score.mean_return:.3f}",
                      f"{score.mean_glimpses:.2f}", trained, time))  # fmt: skip
-    header = (
-        "run",
-        *(("length",) if by_length else ()),
-        "error %",
-        "interval",
-        "return",
-        "glimpses",
-        "trained on",
-        "in",
-    )
-    return table(header, rows)
+    header = ("error %", "interval", "return", "glimpses", "trained on", "in")
+    return table(("run", *(("length",) if by_length else ()), *header), rows)
 
 
 def _length_of(analysis: Analysis) -> str:

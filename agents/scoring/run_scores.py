@@ -122,7 +122,7 @@ def score_run(
     greatest = scored_level(run)
     if greatest is None or options.keys() & set(LEVEL_ARGUMENTS):
         return [evaluate_run(run, split=split, episodes=episodes, **options)]
-    episodes = episodes or EPISODES_PER_LEVEL
+    episodes = EPISODES_PER_LEVEL if episodes is None else episodes
     found = []
     for level in (multiple * greatest for multiple in MULTIPLES):
         if not fits(run, at_level(level)):

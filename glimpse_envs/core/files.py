@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 def replacing(target: Path) -> Iterator[Path]:
     """Yield a path to write to, which becomes `target` in one move unless an error is raised.
 
-    It has the target's name and suffix. The target's folder is made where it is missing; after an
-    error the target is unchanged and no other file is left.
+    It has the target's name and suffix, and may be made a folder where the target is not there. The
+    target's folder is made where it is missing; after an error the target is unchanged and no other
+    file is left.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     # In a folder of its own: a kill leaves nothing there that a pattern such as *.json would find.

@@ -43,4 +43,34 @@ def test_weights_alone_are_scored_and_not_resumed(
     assert "the weights of one alone" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([str(run.folder), "--out", str(out)])
-    assert "is a run already" in capsys.readouterr().err
+    assert f"{out} is there already: weights are written to a new" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("task", "least"), [("CenteredGlyphs", {}), ("Copy", {"length": 2})])
+def test_an_export_that_fails_or_is_interrupted_leaves_nothing(
+    task: str,
+    least: dict[str, int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = tiny_config(env_id=f"Glimpse/{task}-v0", env_kwargs=least, episodes=8)
+    run = trained(Reinforce, config, tmp_path / "run")
+    out = tmp_path / "new" / "weights"
+    for episodes, message in (("0", "episodes=0 must be"), ("20000", "episodes is 20000; the")):
+        with pytest.raises(SystemExit):
+            main([str(run.folder), "--out", str(out), "--episodes", episodes])
+        assert message in capsys.readouterr().err
+        assert list(out.parent.iterdir()) == []
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("agents.export.score_run", interrupted)
+        with pytest.raises(SystemExit):
+            main([str(run.folder), "--out", str(out), "--episodes", "5"])
+    assert list(out.parent.iterdir()) == []
+    main([str(run.folder), "--out", str(out), "--episodes", "5"])
+    assert open_run(out).has_checkpoint
+    assert list(out.parent.iterdir()) == [out]
