@@ -42,7 +42,7 @@ from glimpse_envs.rendering import Picture, contact_sheet, draw_scanpath, write_
 
 @dataclass(frozen=True)
 class SaliencyConfig:
-    """Draw what the answers of a baseline of pictures depend on, scene by scene."""
+    """Draw what the answers of a baseline that classifies pictures depend on, scene by scene."""
 
     run: Annotated[Path, tyro.conf.Positional]
     """Folder of the baseline's run."""
@@ -96,16 +96,17 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
     model = load_policy(run.folder)
     if not isinstance(model, PictureModel):
         raise ValueError(
-            f"{run.folder} is a run of {_name(run)}, which is no baseline of pictures: give a run "
-            "of baselines.train, and an agent's with --agent"
+            f"{run.folder} is a run of {_name(run)}, which is no baseline that answers a picture "
+            "by one class: give a run of such a baseline, as of baselines.train full_view, and an "
+            "agent's with --agent"
         )
     trained = run.config["config"]
     seen = _play(run, model, config, **full_view(trained["env_id"], trained["env_kwargs"]))
     rows = _rows_of_model(model, seen)
-    title = f"{run.config['config']['env_id']}, {config.split}: {model.model.name}"
+    title = f"{trained['env_id']}, {config.split}: {model.model.name}"
     if config.agent is not None:
         agent = open_run(config.agent)
-        rows += _rows_of_agent(agent, seen, config)
+        rows += _rows_of_agent(agent, trained["env_id"], seen, config)
         title += f" and {_name(agent)}"
     cells = [cell for label, row in rows for cell in (draw_label(label), *row)]
     return contact_sheet(cells, config.episodes + 1, title)
@@ -132,20 +133,27 @@ def _rows_of_model(model: PictureModel, seen: list[Episode]) -> list[Row]:
     return rows
 
 
-def _rows_of_agent(run: Run, seen: list[Episode], config: SaliencyConfig) -> list[Row]:
+def _rows_of_agent(run: Run, env_id: str, seen: list[Episode], config: SaliencyConfig) -> list[Row]:
+    """The rows of an agent's run on the scenes of `env_id` that the baseline has `seen`."""
     trained, name = run.config["config"], _name(run)
     policy = load_policy(run.folder)
-    played = []
-    if not isinstance(policy, Baseline) and trained.get("gaze", "learned") == "learned":
-        played = _play(run, policy, config, **trained["env_kwargs"])
-    if not played or not played[0].end.outlines:
-        raise ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw")
-    for mine, theirs in zip(seen, played, strict=True):
-        if not np.array_equal(mine.end.scene, theirs.end.scene):
-            raise ValueError(
-                f"{run.folder} sees other scenes than {config.run}: their env_id, and the "
-                "env_kwargs of the scene, must be the same"
-            )
+    no_looks = ValueError(f"{run.folder} is a run of {name}, which learned no looks to draw")
+    other_scenes = ValueError(
+        f"{run.folder} sees other scenes than {config.run}: their env_id, and the env_kwargs of "
+        "the scene, must be the same"
+    )
+    if isinstance(policy, Baseline) or trained.get("gaze", "learned") != "learned":
+        raise no_looks
+    if trained["env_id"] != env_id:
+        raise other_scenes
+    played = _play(run, policy, config, **trained["env_kwargs"])
+    if not played[0].end.outlines:
+        raise no_looks
+    if any(
+        not np.array_equal(mine.end.scene, theirs.end.scene)
+        for mine, theirs in zip(seen, played, strict=True)
+    ):
+        raise other_scenes
     rows: list[Row] = [((name, "where it looked"), [draw_scanpath(e.end) for e in played])]
     if isinstance(policy, GlimpsePolicy) and not trained["env_kwargs"].get("history"):
         slopes = [

@@ -103,22 +103,26 @@ def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFi
 def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent: Run) -> None:
     soft = trained(tiny_config("location"), "location", tmp_path / "soft")
     tape = trained(tiny_config("lstm"), "lstm", tmp_path / "tape")
+    words = trained(tiny_config("captioner"), "captioner", tmp_path / "words")
     elsewhere = tiny_config("dense", env_id=TRANSLATED, env_kwargs={"budget": 2})
     other = trained(elsewhere, "dense", tmp_path / "other")
-    blind, full = (
+    blind, full, heads = (
         train(Reinforce, agent_config(**changes), tmp_path / name, progress_bar=False)
         for name, changes in (
             ("blind", {"gaze": "random"}),
             ("full", {"env_kwargs": {"view": "full"}}),
+            ("heads", {"env_id": "Glimpse/Copy-v0", "env_kwargs": {"length": 2}}),
         )
     )
     refused: list[tuple[Run, Run | None, int, str]] = [
-        (agent, None, 2, "a run of Reinforce LSTM, which is no baseline of pictures"),
-        (tape, None, 2, "LSTM without memory, which is no baseline of pictures"),
+        (agent, None, 2, "a run of Reinforce LSTM, which is no baseline that answers a picture by"),
+        (tape, None, 2, "LSTM without memory, which is no baseline that answers a picture by"),
+        (words, None, 2, "Soft captioner LSTM, which is no baseline that answers a picture by one"),
         (soft, soft, 2, "a run of Soft tiles LSTM, which learned no looks"),
         (soft, blind, 2, "which learned no looks"),
         (soft, full, 2, "which learned no looks"),
         (other, agent, 2, "sees other scenes than"),
+        (soft, heads, 2, "sees other scenes than"),
         (soft, None, 0, "episodes=0 must be at least 1"),
     ]
     for run, second, scenes, message in refused:
