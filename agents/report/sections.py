@@ -23,7 +23,9 @@ from agents.report.markup import (
 from agents.report.replays import Replay
 from agents.report.training_length import training_length
 from agents.training.checkpoints import leaves_of
+from agents.training.repeating import command_to_repeat
 from agents.training.resuming import FREE
+from glimpse_envs.evaluation.provenance import portable
 from glimpse_envs.rendering import Picture, TablePicture, TapePicture
 
 MOST_MAPS = 12
@@ -231,7 +233,7 @@ def _repeat(analysis: Analysis) -> str:
     revision = whole.get("revision", "unknown")
     commit, dirty, _ = str(revision).partition("+dirty")
     steps = [] if revision == "unknown" else [f"git checkout {commit}"]
-    steps.append(str(whole.get("command", "the command is unknown")))
+    steps.append(command_to_repeat(whole) or "the command is unknown")
     changed = [
         (name, _text(value), "" if name not in defaults else f"by default {_text(defaults[name])}")
         for name, value in config.items()
@@ -243,6 +245,8 @@ def _repeat(analysis: Analysis) -> str:
         parts.append(note("The checkout had changes that were not committed."))
     if defaults:
         parts += [note("Settings other than the defaults:"), table((), changed, "facts")]
+    if "command" in whole:
+        whole = {**whole, "command": portable(str(whole["command"]))}
     parts.append(folded("Whole config", preformatted(json.dumps(whole, indent=2))))
     return "".join(parts)
 

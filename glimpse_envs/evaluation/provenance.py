@@ -8,18 +8,41 @@ import shlex
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from glimpse_envs import __version__
+
+_CHECKOUT = Path(__file__).parents[2]
 
 
 def command_line() -> str:
     """The command that runs this process, as it can be typed. Absolute paths, which are of this
     machine alone, become runs/NAME."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = sys.argv[:1] if spec is None else ["-m", spec.name.removesuffix(".__main__")]
+    # A process that was spawned knows the path of its program alone.
+    path = sys.argv[0] if sys.argv else ""
+    module = _module_at(path) if spec is None else spec.name.removesuffix(".__main__")
+    program = sys.argv[:1] if module is None else ["-m", module]
     arguments = [re.sub(r"(^|=)/.*?([^/]+)/?$", r"\1runs/\2", each) for each in sys.argv[1:]]
     return shlex.join(["python", *program, *arguments])
+
+
+def portable(command: str) -> str:
+    """A command of `command_line`, of any time: older ones may hold the path of one of our modules
+    in another checkout, which becomes -m MODULE."""
+    python, program, rest = (*command.split(" ", 2), "", "")[:3]
+    module = _module_at(program) if python == "python" else None
+    return command if module is None else f"python -m {module} {rest}".rstrip()
+
+
+def _module_at(path: str) -> str | None:
+    """The module that is run by a path that ends in the __main__.py of one of our packages, in this
+    checkout or another."""
+    parts = PurePath(path).parts
+    for start in range(bool(PurePath(path).anchor), len(parts) - 1):
+        if parts[-1] == "__main__.py" and _CHECKOUT.joinpath(*parts[start:]).is_file():
+            return ".".join(parts[start:-1])
+    return None
 
 
 def git_revision(folder: Path | None = None) -> str:

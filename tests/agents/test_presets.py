@@ -1,6 +1,7 @@
 """A training begins with the settings of a preset or of a record, and options change them."""
 
 import json
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from agents.algorithms.algorithm import Algorithm
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS, main
 from agents.training.config import check_config
-from agents.training.resuming import config_from_json
+from agents.training.repeating import command_to_repeat
+from agents.training.resuming import FREE, config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import main as baselines_main
 from glimpse_envs.evaluation.records import read_record, same_run, settings_of
-from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.runs import Run, open_run
 
 RESULTS = Path(__file__).parents[2] / "results"
 RECORDS = {
@@ -106,6 +108,43 @@ def test_a_record_is_trained_again_as_it_says(algorithm: str, begun: list[Any]) 
     assert begun[-1] == config_from_json(kind, record.config, path.name, record.revision)
     command(["--from-record", str(path), "--seed", "77", "--minutes", "2", "--device", "cpu"])
     assert begun[-1] == replace(begun[-2], seed=77, minutes=2.0, device="cpu")
+
+
+@pytest.mark.parametrize("folder", sorted((RESULTS / "weights").iterdir()), ids=lambda f: f.name)
+def test_published_weights_are_trained_again_by_a_command_without_paths(folder: Path) -> None:
+    command = command_to_repeat(open_run(folder).config)
+    assert command.startswith("python -m agents.train ")
+    assert "/" not in command.replace("--env-id Glimpse/", "")
+
+
+@pytest.mark.parametrize("path", EACH.values(), ids=EACH.keys())
+def test_any_run_of_a_table_is_trained_again_by_itself(path: Path, begun: list[Any]) -> None:
+    record = RECORDS[path]
+    rows = ALGORITHMS | BASELINES
+    if record.algorithm not in rows:
+        pytest.skip("is trained by its own command, not by a table's")
+    kind = rows[record.algorithm].config
+    policy = f"{'agents' if record.algorithm in ALGORITHMS else 'baselines'}.some:Policy"
+    config = config_from_json(kind, record.config, path.name, record.revision)
+    whole = {
+        "command": "python -m benchmarks.tables --rows several",
+        "policy": policy,
+        "algorithm": record.algorithm,
+        "config": json.loads(json.dumps(asdict(config))),
+        "defaults": json.loads(json.dumps(asdict(kind()))),
+    }
+    _, _, module, *arguments = shlex.split(command_to_repeat(whole))
+    {"agents.train": main, "baselines.train": baselines_main}[module](arguments)
+    assert same_settings(begun[-1], config)
+    assert command_to_repeat({**whole, "policy": "others:Policy"}) == whole["command"]
+
+
+def same_settings(one: Any, other: Any) -> bool:
+    """Whether two configs differ in nothing that changes what is learned."""
+    first, second = asdict(one), asdict(other)
+    return {k: v for k, v in first.items() if k not in FREE} == {
+        k: v for k, v in second.items() if k not in FREE
+    }
 
 
 def test_what_does_not_fit_is_refused_by_name(

@@ -1,0 +1,56 @@
+"""The command that trains a run again."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agents.training.checkpoints import leaves_of
+from agents.training.resuming import FREE
+from glimpse_envs.evaluation.provenance import portable
+
+_OF_SEVERAL_RUNS = "python -m benchmarks."
+_ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is the machine's
+
+
+def command_to_repeat(config: Mapping[str, Any]) -> str:
+    """The command of a run's config.json; where that trained other runs too, and leaves out what is
+    recorded, one for this run alone, with its settings. "" where none is known."""
+    command = portable(str(config.get("command", "")))
+    known = {"policy", "algorithm", "config", "defaults"} <= config.keys()
+    if not known or not command.startswith(_OF_SEVERAL_RUNS):
+        return command
+    module = _module_of(str(config["policy"]))
+    return command if module is None else shlex.join(["python", "-m", module, *_options(config)])
+
+
+def _module_of(policy: str) -> str | None:
+    """The module of the command that trains such a policy; None for those of others."""
+    if policy.startswith("agents.sb3."):
+        return "agents.sb3"
+    return {"agents": "agents.train", "baselines": "baselines.train"}.get(policy.partition(".")[0])
+
+
+def _options(config: Mapping[str, Any]) -> Iterator[str]:
+    """The algorithm, and an option for each setting that was not the default."""
+    settings, defaults = dict(config["config"]), dict(config["defaults"])
+    env_kwargs, usual_kwargs = (part.pop("env_kwargs", {}) for part in (settings, defaults))
+    yield str(config["algorithm"])
+    usual = leaves_of(defaults, ".")
+    for path, value in leaves_of(settings, ".").items():
+        default = path in usual and usual[path] == value
+        if path in FREE or (default and path not in _ALWAYS):
+            continue
+        parent, dot, name = path.replace("_", "-").rpartition(".")
+        if isinstance(value, bool):
+            yield f"--{parent}{dot}{'' if value else 'no-'}{name}"
+        else:
+            yield f"--{parent}{dot}{name}"
+            yield from map(str, value) if isinstance(value, list) else (str(value),)
+    if env_kwargs != usual_kwargs:
+        yield "--env-kwargs"
+        yield from (f"{name}={_text(value)}" for name, value in env_kwargs.items())
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
