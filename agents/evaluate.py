@@ -131,11 +131,7 @@ def _evaluate(config: EvaluateConfig) -> None:
     check_device(config.device)
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
-    if config.film_with is not None and config.film is None:
-        raise ValueError(
-            f"--film-with {config.film_with} is the second run of a film: name the file of the "
-            "film, too, as in --film film.gif"
-        )
+    _check_film(config)
     trained_looks = run.config["config"].get("gaze", "learned")
     if config.record is not None and config.gaze not in (None, trained_looks):
         raise ValueError("a record is of the looks that the run was trained with")
@@ -178,6 +174,19 @@ def _evaluate(config: EvaluateConfig) -> None:
     if config.record is not None:
         path = write_record(make_record(run, evaluations, config.notes), config.record)
         print(f"recorded in {path}")
+
+
+def _check_film(config: EvaluateConfig) -> None:
+    """Raise a `ValueError` for options of a film where there is none."""
+    if config.film is not None:
+        return
+    too = "name the file of the film, too, as in --film film.gif"
+    if config.film_with is not None:
+        raise ValueError(f"--film-with {config.film_with} is the second run of a film: {too}")
+    for name in ("reveal", "film_episodes", "film_height"):
+        value = getattr(config, name)
+        if value != getattr(EvaluateConfig, name):
+            raise ValueError(f"--{name.replace('_', '-')} {value} is of a film: {too}")
 
 
 if __name__ == "__main__":
