@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium as gym
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.core.arguments import reason_of
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.episodes.lookup import task_class_of
@@ -184,8 +185,7 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
     try:
         env = gym.make(env_id, **{**env_kwargs, "split": split})
     except TypeError as error:
-        # Gymnasium puts the names of all arguments behind the reason.
-        reason = str(error).partition(" was raised from the environment creator")[0]
+        reason = reason_of(error)
         if "unexpected keyword argument 'split'" in reason:
             raise ValueError(refused) from error
         raise ValueError(f"{env_id}: {reason}") from error

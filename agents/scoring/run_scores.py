@@ -10,6 +10,7 @@ import torch
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
+from glimpse_envs.core.arguments import reason_of
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import full_view, task_class_of
@@ -197,7 +198,11 @@ def _check_changes(
                 f"{given}: this policy sees the whole scene, and knows no {', '.join(unseen)} but "
                 "that of its training"
             )
-    before, now = _interface(env_id, trained), _interface(env_id, changed)
+    before = _interface(env_id, trained)
+    try:
+        now = _interface(env_id, changed)
+    except TypeError as error:
+        raise ValueError(f"{given}: {reason_of(error)}") from error
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             raise ValueError(

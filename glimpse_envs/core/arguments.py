@@ -62,6 +62,12 @@ def _as_plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def reason_of(error: TypeError) -> str:
+    """Return why an environment could not be made, without the names of all arguments, which
+    Gymnasium puts behind the reason."""
+    return str(error).partition(" was raised from the environment creator")[0]
+
+
 def shown(value: object) -> str:
     """Return `value` as it stands in an error: its `repr`, shortened where it is long."""
     text = " ".join(repr(value).split())

@@ -374,6 +374,19 @@ def test_a_model_of_the_full_view_knows_no_other_budget(tmp_path: Path) -> None:
         evaluate_run(model, episodes=10, budget=2)
 
 
+@pytest.mark.parametrize("film", [False, True])
+def test_a_misspelt_argument_is_one_line(
+    film: bool, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--film", str(tmp_path / "film.gif")] if film else []
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), "--episodes", "20", "--env-kwargs", "buget=6", *options])
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: buget=6: unexpected keyword argument 'buget': did you mean")
+    assert "creator" not in printed, "Gymnasium's list of all arguments"
+
+
 def test_an_option_of_its_own_is_no_argument_of_the_environment(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
