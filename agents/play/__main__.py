@@ -17,6 +17,7 @@ from agents.play.human import HumanLog
 from agents.play.machines import Machine, published_run
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
 from agents.training.resuming import setting_of
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
 
@@ -60,6 +61,7 @@ def setting_from(config: PlayConfig, runs: list[Run]) -> Setting:
         raise ValueError(
             f"split={config.split!r} must be test or validation: their scenes are fixed"
         )
+    check_integers(0, seed=config.seed)
     return Setting(env_id or DEFAULT, env_kwargs, config.split, config.seed)
 
 

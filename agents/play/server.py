@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import gymnasium as gym
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -196,7 +197,7 @@ def make_app(table: Table, port: int) -> Guard:
         Mount("/", StaticFiles(directory=PAGE, html=True)),
     ]
     handlers: dict[Any, Any] = dict.fromkeys(
-        (Refused, ValueError, RecursionError, WrappedEnvError), refused
+        (Refused, ValueError, RecursionError, WrappedEnvError, gym.error.Error), refused
     )
     return Guard(Starlette(routes=routes, exception_handlers=handlers), port)
 

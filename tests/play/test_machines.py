@@ -164,6 +164,7 @@ def test_distributions_as_plain_data_are_what_they_sample() -> None:
         (["--run", "nowhere"], "There is no run at nowhere"),
         (["--env-kwargs", "view=full"], "is played with its own actions, through glimpses"),
         (["--env-kwargs", "bugdet=3"], "argument 'bugdet': did you mean 'budget'? The arguments"),
+        (["--seed", "-1"], "seed=-1 must be an integer of at least 0"),
         (["--port", "80000"], "port=80000 must be from 1 to 65535"),
     ],
 )

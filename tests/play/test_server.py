@@ -151,6 +151,13 @@ def test_the_game_that_rested_longest_is_given_up() -> None:
     assert "start a new one" in gone.json()["error"]
 
 
+def test_what_the_environment_refuses_is_told() -> None:
+    client = client_of(Table(Setting(PICTURES.env_id, PICTURES.env_kwargs, seed=-1), []))
+    answer = client.post("/api/games", json={})
+    assert answer.status_code == 400
+    assert "Seed must be greater or equal to zero" in answer.json()["error"]
+
+
 def test_the_next_scene_is_another(client: TestClient) -> None:
     game = begin(client)
     after = client.post(f"/api/games/{game['id']}/deal", json={}).json()
