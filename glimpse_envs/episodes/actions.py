@@ -47,7 +47,7 @@ class _Component:
             whose, wrong = f" of row {row}", array[row]
         clip = ""
         if self.dtype is np.float64 and np.isfinite(wrong).all():
-            clip = "; clip it first (with flat=True, gymnasium.wrappers.ClipAction does)"
+            clip = "; clip it first, as numpy.clip does"
         return ValueError(
             f"action[{self.name!r}]{whose} is {wrong.tolist()}; it must lie between "
             f"{self.low.ravel()[0]} and {self.high.ravel()[0]}{clip}"

@@ -27,7 +27,11 @@ def look(row: int, x: float, y: float) -> Any:
 BAD: dict[str, tuple[str, Any, str]] = {
     "NaN": ("look", look(1, np.nan, 0), "row 1 is [nan, 0.0]; it must lie between -1.0 and 1.0"),
     "infinite": ("look", look(2, 0, -np.inf), "row 2 is [0.0, -inf]; it must lie between"),
-    "too far": ("look", look(0, 1.0001, 0), "row 0 is [1.0001, 0.0]; it must lie between"),
+    "too far": (
+        "look",
+        look(0, 1.0001, 0),
+        "row 0 is [1.0001, 0.0]; it must lie between -1.0 and 1.0; clip it first, as numpy.clip",
+    ),
     "one row's look": ("look", np.zeros(2), "shape (2,); it must have shape (3, 2)"),
     "three numbers": ("look", np.zeros((3, 3)), "shape (3, 3); it must have shape (3, 2)"),
     "too many rows": ("look", np.zeros((4, 2)), "shape (4, 2); it must have shape (3, 2)"),
