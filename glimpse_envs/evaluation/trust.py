@@ -6,8 +6,10 @@ project, those that registered themselves by an entry point of the group "glimps
 that the user trusts.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Any
 
 OURS = frozenset({"glimpse_envs", "agents", "baselines"})
@@ -19,7 +21,13 @@ class TrustError(ValueError):
 
 
 def trust(*packages: str) -> None:
-    """Trust top-level packages, such as "my_tasks", in this process."""
+    """Trust top-level packages, such as "my_tasks", in this process; they are not imported.
+
+    Raises:
+        ValueError: one is no name of a top-level package, or is not installed; none is trusted.
+    """
+    for package in packages:
+        _check_package(package)
     _trusted.update(packages)
 
 
@@ -47,7 +55,7 @@ def check_trusted(config: Mapping[str, Any], where: object) -> None:
 
 def trust_named(config: Mapping[str, Any]) -> None:
     """Trust the packages that a config of the user's own names; see `check_trusted`."""
-    trust(*(_package(text) for _, text in _named(config)))
+    _trusted.update(_package(text) for _, text in _named(config))
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -63,6 +71,20 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         # folder:PATH is a source of pictures.
         if isinstance(text, str) and ":" in text and not text.startswith("folder:"):
             yield entry, text
+
+
+def _check_package(name: str) -> None:
+    if not name.isidentifier():
+        top = _package(name)
+        right = top if top.isidentifier() else "my_tasks"
+        raise ValueError(
+            f"--trust {name!r} must be the name of a top-level package, such as {right}"
+        )
+    if name not in sys.modules and find_spec(name) is None:
+        raise ValueError(
+            f"--trust {name}: there is no package {name} here; install it, or name the folder that "
+            "holds it in PYTHONPATH"
+        )
 
 
 def _package(text: str) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import tyro
 
-from glimpse_envs.evaluation.trust import trust
 from tests.support.guides import GUIDES, ROOT, Block, blocks, commands
 
 RUN = [page for page in GUIDES if any(not b.is_quote for b in blocks(page, "python"))]
@@ -101,8 +100,7 @@ def test_a_command_of_a_page_is_accepted(
     record = sorted((ROOT / "results").glob("*_Reinforce-LSTM_*.json"))[0]
     given = [str(record) if word == "results/RECORD.json" else word for word in options]
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_task"))
-    monkeypatch.setattr("glimpse_envs.evaluation.trust._trusted", set())
-    trust("my_tasks", "my_parts")
+    monkeypatch.setattr("glimpse_envs.evaluation.trust._trusted", {"my_tasks", "my_parts"})
     monkeypatch.setattr(sys, "argv", [module, *given])
     _only_parse(monkeypatch)
     with pytest.raises(Accepted):

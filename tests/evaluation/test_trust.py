@@ -109,16 +109,16 @@ def test_code_that_the_user_trusts_runs(
 
 @pytest.mark.parametrize("command", ["evaluate", "train", "saliency"])
 def test_the_commands_take_the_packages_to_trust(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = str(sent(tmp_path / "run", policy="their_missing_code:P", algorithm="exact"))
+    folder = str(sent(tmp_path / "run", policy="their_code:Missing", algorithm="exact"))
     commands = {
-        "evaluate": lambda: evaluate_main([folder, "--trust", "their_missing_code"]),
+        "evaluate": lambda: evaluate_main([folder, "--trust", "their_code"]),
         "train": lambda: train.main(
-            ["reinforce", "--run", folder, "--resume", "--trust", "their_missing_code"]
+            ["reinforce", "--run", folder, "--resume", "--trust", "their_code"]
         ),
         "saliency": lambda: saliency_main(
-            [folder, "--out", str(tmp_path / "a.png"), "--trust", "their_missing_code"]
+            [folder, "--out", str(tmp_path / "a.png"), "--trust", "their_code"]
         ),
     }
     with pytest.raises(SystemExit):
@@ -126,6 +126,23 @@ def test_the_commands_take_the_packages_to_trust(
     printed = capsys.readouterr().err
     assert "--trust" not in printed
     assert printed.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("numpy.linalg", "'numpy.linalg' must be the name of a top-level package, such as numpy"),
+        ("a b", "'a b' must be the name of a top-level package, such as my_tasks"),
+        ("", "'' must be the name of a top-level package"),
+        ("their_missing_code", "there is no package their_missing_code here; install it"),
+    ],
+)
+def test_what_is_no_package_cannot_be_trusted(name: str, complaint: str, package: Path) -> None:
+    with pytest.raises(ValueError, match=f"--trust .*{complaint}"):
+        trust("their_code", name)
+    with pytest.raises(TrustError):
+        check_trusted({"policy": "their_code:P"}, "a run")
+    assert not package.exists()
 
 
 def test_packages_that_registered_themselves_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
