@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arguments import check_choice, shown
 from glimpse_envs.episodes.actions import as_array
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.outlook import Outlook
@@ -38,7 +38,7 @@ class Policy:
     """Stable-Baselines3's way of choosing actions, and abilities with their defaults.
 
     Attributes:
-        view: the view of the environment that it is scored in.
+        view: the view of the environment that it is scored in where no other is asked for.
         privileged: whether `predict` is also given `info`, the environment's latest, which says
             where the target is.
         observation_space: what it was made for; None: the environment's.
@@ -128,8 +128,10 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
 
     Raises:
         TypeError: it has no `predict` and cannot be called.
+        ValueError: its `view` is none.
     """
     if isinstance(policy, Policy):
+        check_choice(f"{type(policy).__name__}.view", policy.view, ("glimpse", "full"))
         return policy
     if not hasattr(policy, "predict") and not callable(policy):
         raise TypeError(

@@ -84,15 +84,18 @@ def evaluate(
         deterministic: given to `predict`; a callable decides for itself.
         progress: show a bar (needs tqdm).
         watcher: told of every step.
-        **env_kwargs: flat scalars for the environment, such as `budget=6`.
+        **env_kwargs: flat scalars for the environment, such as `budget=6`; `view`, where it is not
+            given, is "full" for a policy that declares it.
 
     Raises:
         TypeError: `policy` can do neither, `env_id` is no text, or what the policy returns is no
             action.
-        ValueError: `episodes`, `batch_size` or `env_kwargs` do not fit. What the environment raises
-            over a bad action passes through.
+        ValueError: `episodes`, `batch_size` or `env_kwargs` do not fit, or the policy's `view` is
+            none. What the environment raises over a bad action passes through.
     """
     played_by = as_policy(policy)
+    if played_by.view == "full":
+        env_kwargs.setdefault("view", "full")
     _check_arguments(split, episodes, batch_size, env_kwargs)
     _check_id(env_id)
     rows = min(batch_size, episodes or batch_size, _most_rows(env_id, split, env_kwargs))

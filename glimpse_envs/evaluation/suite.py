@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glimpse_envs.core.arrays import Floats
-from glimpse_envs.evaluation.policy import Policy, Predicts, as_policy
+from glimpse_envs.evaluation.policy import Predicts, as_policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, aligned
 from glimpse_envs.evaluation.statistics import interquartile_mean, stratified_interval
@@ -148,7 +148,7 @@ def score_suite(
                 episodes=episodes,
                 seed=seed,
                 batch_size=batch_size,
-                **_shown(policy, seen.get(env_id, {})),
+                **seen.get(env_id, {}),
             )
             for policy in policies
         )
@@ -201,8 +201,3 @@ def _normalised_episodes(evaluations: Sequence[Evaluation]) -> Floats:
         chance, ceiling = each.scale
         rows.append((each.returns - chance) / (ceiling - chance))
     return np.mean(rows, axis=0)
-
-
-def _shown(policy: Policy, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    full = {"view": "full"} if policy.view == "full" else {}
-    return {**env_kwargs, **full}

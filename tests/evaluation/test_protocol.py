@@ -17,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from glimpse_envs.evaluation import protocol
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
@@ -265,6 +266,24 @@ def test_a_view_without_glimpses_has_no_scanpaths() -> None:
     assert evaluation.success_by_glimpse == (1.0,)
     assert "looks" not in evaluation.summary()
     assert compare_table({"full view": evaluation}).splitlines()[1].startswith("full view")
+
+
+def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for() -> None:
+    class Reader(Policy):
+        view = "full"
+
+        def predict(self, observation: Any, state: Any = None, *_: Any, **__: Any) -> Any:
+            assert list(observation) == ["scene"]
+            return {"answer": observation["scene"][:, 0].astype(np.int64)}, None
+
+    evaluation = evaluate(Reader(), ENV_ID)
+    assert evaluation.success == 1.0
+    assert evaluation.env_kwargs == {"view": "full"}
+    with pytest.raises(AssertionError):
+        evaluate(Reader(), ENV_ID, view="glimpses")
+    Reader.view = "ful"  # type: ignore[assignment]  # what is tested
+    with pytest.raises(ValueError, match=r"Reader\.view='ful' must be one of 'glimpse', 'full'"):
+        evaluate(Reader(), ENV_ID)
 
 
 def test_what_does_not_fit_is_refused_by_name() -> None:

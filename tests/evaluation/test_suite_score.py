@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import glimpse_envs  # noqa: F401  (registers the environments)
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.statistics import stratified_interval
 from glimpse_envs.evaluation.suite import TASK_SETS, combine, score_suite
 from glimpse_envs.suite import SUITE
@@ -57,6 +58,18 @@ def test_what_changes_a_task_is_refused() -> None:
         score_suite(lambda env_id: [], TAPES)
     with pytest.raises(ValueError, match="of no task"):
         combine({})
+
+
+def test_a_policy_of_the_full_view_is_shown_everything() -> None:
+    class Reader(Policy):
+        view = "full"
+
+        def predict(self, observation: Any, state: Any = None, *_: Any, **__: Any) -> Any:
+            assert "scene" in observation
+            return {"answer": np.zeros(len(observation["scene"]), np.int64)}, None
+
+    score = score_suite(lambda env_id: Reader(), ("Glimpse/CenteredMNIST-v0",), episodes=20)
+    assert score.tasks["Glimpse/CenteredMNIST-v0"][0].env_kwargs == {"view": "full"}
 
 
 def test_strata_are_drawn_apart() -> None:
