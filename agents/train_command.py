@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import tyro
 
 from agents.algorithms.algorithm import Trainable
-from agents.training.announcing import last_validation, plan_of
+from agents.training.announcing import evaluate_command, last_validation, plan_of
 from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.interrupts import raise_interrupted
 from agents.training.loggers import LOGGERS
@@ -131,7 +131,7 @@ def _train_by(
         score = last_validation(run)
         if score is not None:
             print(score)
-        print(f"the run is in {run.folder}; evaluate it: python -m agents.evaluate {run.folder}")
+        print(f"the run is in {run.folder}; evaluate it: {evaluate_command(config, run.folder)}")
 
     # An empty name makes the option --seed, not --config.seed.
     kind = algorithm.config

@@ -1,8 +1,10 @@
 """What a training prints before it starts, and when it has ended."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
+from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
 
 
@@ -41,6 +43,13 @@ def _length(config: Any) -> str:
     if config.stop_at is not None:
         length += f", or until {100 * config.stop_at:g} % of validation episodes have success"
     return length
+
+
+def evaluate_command(config: Any, folder: Path) -> str:
+    """The command that scores the run in `folder`, of a training by `config`."""
+    # Environments of others have no fixed scenes: how many episodes are played has to be said.
+    number = "" if task_class_of(config.env_id) else " --episodes 100"
+    return f"python -m agents.evaluate {shlex.quote(str(folder))}{number}"
 
 
 def last_validation(run: Run) -> str | None:

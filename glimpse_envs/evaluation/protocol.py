@@ -7,7 +7,6 @@ depends on the seed alone, so that policies are compared on the very same ones.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -23,13 +22,11 @@ from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.batches import make_batch
+from glimpse_envs.evaluation.counting import count_episodes, scenes_of
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
-
-SCENE_BYTES = 2**28
-"""Size of all scenes that are played at once, as float32."""
 
 
 class Watcher(Protocol):
@@ -61,6 +58,7 @@ def evaluate(
     *,
     split: str = "test",
     episodes: int | None = None,
+    at_most: bool = False,
     batch_size: int = 1000,
     seed: int = 0,
     deterministic: bool = True,
@@ -78,8 +76,10 @@ def evaluate(
         split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
         episodes: play the first so many; None plays all, which "train", and worlds without fixed
             scenes, do not have.
-        batch_size: the most rows played at once; fewer of large scenes, as many as `SCENE_BYTES`
-            hold. A deterministic policy scores the same whatever it is.
+        at_most: play all of a split that has fewer than `episodes`, in place of an error.
+        batch_size: the most rows played at once; fewer of large scenes (see
+            `glimpse_envs.evaluation.counting`). A deterministic policy scores the same whatever it
+            is.
         seed: of clutter, places and first glimpses.
         deterministic: given to `predict`; a callable decides for itself.
         progress: show a bar (needs tqdm).
@@ -98,9 +98,16 @@ def evaluate(
         env_kwargs.setdefault("view", "full")
     _check_arguments(split, episodes, batch_size, env_kwargs)
     _check_id(env_id)
-    rows = min(batch_size, episodes or batch_size, _most_rows(env_id, split, env_kwargs))
+    total, rows = count_episodes(
+        env_id,
+        env_kwargs,
+        split=split,
+        episodes=episodes,
+        at_most=at_most,
+        batch_size=batch_size,
+    )
     with closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
-        total, seen = _count_scenes(env, split, episodes), describe(env)
+        seen = describe(env)
         act = as_act(played_by, env, deterministic)
         batches = []
         for start in _with_bar(range(0, total, rows), progress):
@@ -250,7 +257,7 @@ def deal(
 ) -> tuple[Observation, dict[str, Any]]:
     """Deal scene `indices[i]`, (rows,), to row i; on "train", and in the worlds of others, which
     have no scenes, scene k is the first of a seed of its own, of this split alone."""
-    if _scenes_of(env) is not None:
+    if scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
     return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])
 
@@ -285,39 +292,6 @@ def _check_id(env_id: str) -> None:
             f"{env_id} has plain spaces, which evaluate makes itself where a policy needs them: "
             "give the id that it is made from, and its other arguments, such as history=True"
         )
-
-
-def _most_rows(env_id: str, split: str, env_kwargs: dict[str, Any]) -> int:
-    """How many rows to play at once at the most: those whose scenes `SCENE_BYTES` hold."""
-    with closing(make_batch(env_id, 1, split, **env_kwargs)) as env:
-        seen = describe(env)
-    shapes = [space.shape for space in seen.observation_space.values()]
-    if seen.picture_view is not None:
-        shapes.append(seen.picture_view.scene_shape)
-    largest = max(math.prod(shape or ()) for shape in shapes)
-    return max(1, SCENE_BYTES // (np.dtype(np.float32).itemsize * largest))
-
-
-def _count_scenes(env: Any, split: str, episodes: int | None) -> int:
-    """How many episodes to play, one a scene."""
-    if split == "train" and episodes is not None:
-        return episodes
-    available = _scenes_of(env)
-    if available is None:
-        if episodes is None:
-            raise ValueError(
-                "This environment has no fixed scenes: say how many by `episodes`, such as 100."
-            )
-        return episodes
-    if episodes is not None and episodes > available:
-        raise ValueError(f"episodes is {episodes}; the {split} split has {available}.")
-    return available if episodes is None else episodes
-
-
-def _scenes_of(env: Any) -> int | None:
-    """How many scenes the split has; None where they are drawn for ever."""
-    scenes = getattr(env.unwrapped, "num_scenes", None)
-    return None if scenes is None else int(scenes)
 
 
 def _with_bar(batches: range, progress: bool) -> Iterable[int]:

@@ -1,5 +1,6 @@
 """Agents learn in environments that nobody described, by what their spaces and rewards say."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,16 @@ from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes
+from agents.evaluate import main as evaluate_main
 from agents.policy.networks import NetworkConfig
 from agents.report.__main__ import main as report
 from agents.scoring.run_scores import evaluate_run
+from agents.train import main as train_main
 from agents.train import train_agent
 from glimpse_envs.adapters.named_parts import NamedParts
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
+from glimpse_envs.evaluation import counting, protocol
+from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.task import Component
 from tests.support.tiny import SMALL
@@ -220,8 +225,33 @@ def test_an_environment_without_splits_is_evaluated(env_id: str) -> None:
         assert score.returns.tolist() == [float(STEPS)] * 7
         assert score.glimpses.tolist() == [STEPS] * 7
         assert score.success is None
-    with pytest.raises(ValueError, match="no fixed scenes: say how many"):
-        evaluate(press_what_is_shown, env_id)
+
+
+def test_episodes_are_counted_before_environments_are_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+
+    def counted(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> Any:
+        made.append(num_envs)
+        return make_batch(env_id, num_envs, split, **env_kwargs)
+
+    monkeypatch.setattr(counting, "make_batch", counted)
+    monkeypatch.setattr(protocol, "make_batch", counted)
+    with pytest.raises(ValueError, match=r"no fixed scenes: say how many .*--episodes 100"):
+        evaluate(lambda seen: {ACT: np.zeros(len(seen[OBSERVATION]), np.int64)}, PLAIN)
+    assert made == [1]
+
+
+def test_the_command_that_training_prints_scores_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--env-id", PLAIN, "--episodes", "20", "--batch-size", "20"]
+    train_main(["actor_critic", *options, "--run", str(tmp_path / "a run")])
+    command = capsys.readouterr().out.partition("evaluate it: python -m agents.evaluate ")[2]
+    assert command == f"'{tmp_path}/a run' --episodes 100\n"
+    evaluate_main(shlex.split(command))
+    assert "100 test episodes" in capsys.readouterr().out
 
 
 def test_a_run_on_a_plain_environment_is_scored_and_reported(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from glimpse_envs.evaluation import protocol
+from glimpse_envs.evaluation import counting
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
@@ -210,9 +210,19 @@ def test_of_large_scenes_fewer_are_played_at_once(monkeypatch: pytest.MonkeyPatc
         rows.append(len(observation["remaining"]))
         return {"look": np.zeros((rows[-1], 2)), "answer": np.zeros(rows[-1], np.int64)}
 
-    monkeypatch.setattr(protocol, "SCENE_BYTES", 3 * 60 * 60 * 4 + 1)
+    monkeypatch.setattr(counting, "SCENE_BYTES", 3 * 60 * 60 * 4 + 1)
     evaluate(blind, "Glimpse/ClutteredGlyphs-v0", episodes=7, budget=1)
     assert rows == [3, 3, 3]  # the last batch is filled up
+
+
+def test_a_batch_has_no_more_rows_than_the_split_has_scenes() -> None:
+    evaluate(LeftThenRight(), ENV_ID)
+    assert len(HiddenNumber.played) == SCENES
+
+
+def test_of_a_smaller_split_all_is_played_where_a_number_is_the_most() -> None:
+    assert evaluate(LeftThenRight(), ENV_ID, episodes=11, at_most=True).episodes == SCENES
+    assert evaluate(LeftThenRight(), ENV_ID, episodes=4, at_most=True).episodes == 4
 
 
 def test_a_row_that_stops_keeps_its_answer_and_costs_no_more_glimpses() -> None:
