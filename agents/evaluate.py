@@ -163,6 +163,7 @@ def _evaluate(config: EvaluateConfig) -> None:
         run,
         split=config.split,
         episodes=config.episodes,
+        at_most=config.episodes is None,
         gaze=config.gaze,
         seed=config.seed,
         batch_size=config.batch_size,

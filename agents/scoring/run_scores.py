@@ -28,6 +28,7 @@ def evaluate_run(
     *,
     split: str = "test",
     episodes: int | None = None,
+    at_most: bool = True,
     gaze: str | None = None,
     seed: int = 0,
     batch_size: int = 1000,
@@ -40,8 +41,9 @@ def evaluate_run(
 
     Args:
         run: an open run, or its folder.
-        split, episodes, seed, batch_size, progress, watcher: see
-            `glimpse_envs.evaluation.protocol.evaluate`.
+        split, episodes, at_most, seed, batch_size, progress, watcher: see
+            `glimpse_envs.evaluation.protocol.evaluate`; of a split that has fewer than `episodes`
+            all are played, unless `at_most` is False.
         gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
             training.
         device: of the model.
@@ -61,6 +63,7 @@ def evaluate_run(
         env_id,
         split=split,
         episodes=episodes,
+        at_most=at_most,
         batch_size=batch_size,
         seed=seed,
         progress=progress,
@@ -134,8 +137,8 @@ def score_run(
 
 
 def validate_run(run: Run) -> dict[str, float]:
-    """The score of a run on `validation_episodes` of its config, with levels that are not mixed at
-    the greatest trained.
+    """The score of a run on `validation_episodes` of its config, or all of a smaller split, with
+    levels that are not mixed at the greatest trained.
 
     Returns:
         a line of metrics: the means "validation/success" (absent where the task has no success) and

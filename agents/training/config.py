@@ -1,6 +1,7 @@
 """The options of all learners, and their checks."""
 
 import math
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -11,6 +12,8 @@ from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
 from glimpse_envs.episodes.lookup import arguments_of
+from glimpse_envs.evaluation.batches import make_batch
+from glimpse_envs.sources import SourceError
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class TrainingConfig(RunConfig):
     """Number of updates from one validation to the next; 0: validations after 1/128, 1/64, ... 1/2
     and all of the training."""
     validation_episodes: int = 1_000
-    """Number of episodes of a validation, at the greatest level where the task has levels; 0: no
-    validation."""
+    """Most episodes of a validation, which plays all of a smaller split, at the greatest level
+    where the task has levels; 0: no validation."""
     batch_size: int = 128
     """Number of episodes played at once; each update learns from one such batch."""
     curriculum: Literal["threshold", "mixture", "distance"] | None = None
@@ -117,6 +120,21 @@ def check_config(config: TrainingConfig) -> None:
         raise ValueError(f"stop_at={config.stop_at} must be a share above 0, at most 1")
     check_device(config.device)
     _check_arguments(config)
+
+
+def check_validation(config: TrainingConfig) -> None:
+    """Raise where the environment of a config that can be trained has no validation split.
+
+    Raises:
+        SourceError: naming the split, and how to train without validation.
+    """
+    try:
+        with closing(make_batch(config.env_id, 1, "validation", **config.env_kwargs)) as env:
+            env.reset(seed=0)  # which reads the split
+    except SourceError as error:
+        raise SourceError(
+            f"{error}; or train without validation (--validation-episodes 0)"
+        ) from error
 
 
 def _check_arguments(config: TrainingConfig) -> None:

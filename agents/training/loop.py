@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agents.training.checkpoints import flatten, unflatten
-from agents.training.config import TrainingConfig, check_config
+from agents.training.config import TrainingConfig, check_config, check_validation
 from agents.training.distributed import (
     anywhere,
     averages,
@@ -118,7 +118,8 @@ def train(
     Raises:
         RunError: there is a run in `folder` and `resume` is False, or it has another config, or is
             being trained already.
-        ValueError: the config has an invalid value; no run is made.
+        ValueError, SourceError: the config is invalid, or its validation split is missing; no run
+            is made.
         FloatingPointError: a loss is not finite; the last checkpoint stays.
     """
     if isinstance(config, TrainingConfig):
@@ -139,6 +140,8 @@ def train(
         return extend_budget(saved, config)
 
     try:
+        if validate is not None and isinstance(config, TrainingConfig):
+            check_validation(config)
         with writing(folder) if is_first() else nullcontext():
             run = from_first(begin)
             loop = _Loop(learner, config, run, validate, loggers)

@@ -11,9 +11,10 @@ import pytest
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.scoring.run_record import learning_curve
-from agents.scoring.run_scores import evaluate_run, validate_run
+from agents.scoring.run_scores import evaluate_run, score_run, validate_run
 from agents.training.schedules import DOUBLINGS
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.sources import SourceError, from_arrays
 from tests.support.same_runs import assert_same_run, metrics_of
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
@@ -145,6 +146,35 @@ def test_the_learning_curve_is_of_the_validation_split(tmp_path: Path) -> None:
     assert curve[-1].mean_return == expected.mean_return
     assert curve[-1].core_seconds == pytest.approx(run.load_checkpoint()[1]["seconds"], abs=0.01)
     assert curve[-1].core_seconds > curve[0].core_seconds
+
+
+def register_noise(name: str, validation: int) -> dict[str, str]:
+    """Register a source of noise with so many validation images; return the argument for it."""
+    images = np.random.default_rng(0).integers(256, size=(20, 8, 8), dtype=np.uint8)
+    labelled = (images, np.arange(20) % 4)
+    held_out = (images[:validation], labelled[1][:validation]) if validation else None
+    from_arrays(name, train=labelled, validation=held_out, test=labelled)
+    return {"source": name}
+
+
+def test_a_validation_plays_all_of_a_smaller_split(tmp_path: Path) -> None:
+    config = replace(CONFIG, env_kwargs=register_noise("little_noise", 15))
+    run = trained(Reinforce, config, tmp_path, validate=validate_run)
+    assert {line["validation/episodes"] for line in validated_lines(run)} == {15}
+    assert score_run(run, split="validation", episodes=1000)[0].episodes == 15
+    with pytest.raises(ValueError, match=r"episodes is 16; the validation split has 15"):
+        evaluate_run(run, split="validation", episodes=16, at_most=False)
+
+
+def test_a_source_without_a_validation_split_is_refused_before_a_run_is_made(
+    tmp_path: Path,
+) -> None:
+    config = replace(CONFIG, env_kwargs=register_noise("unvalidated_noise", 0))
+    with pytest.raises(SourceError, match=r"validation= too; .*--validation-episodes 0"):
+        trained(Reinforce, config, tmp_path / "run", validate=validate_run)
+    assert not (tmp_path / "run").exists()
+    none = replace(config, validation_episodes=0)
+    assert validated_lines(trained(Reinforce, none, tmp_path / "run", validate=validate_run)) == []
 
 
 @pytest.mark.parametrize(
