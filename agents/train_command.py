@@ -1,9 +1,11 @@
 """The command line that trains: an algorithm's name, then its config's fields as options."""
 
 import argparse
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -15,7 +17,13 @@ from agents.training.announcing import evaluate_command, last_validation, plan_o
 from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.interrupts import raise_interrupted
 from agents.training.loggers import LOGGERS
-from agents.training.resuming import config_from_json, has_run, read_config, resume_command
+from agents.training.resuming import (
+    BUDGETS,
+    config_from_json,
+    has_run,
+    read_config,
+    resume_command,
+)
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.evaluation.trust import check_trusted, trust
@@ -101,10 +109,19 @@ def _train_by(
     trust(*_trusted(arguments))
     named = not arguments[0].startswith("-")
     name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
-    start = _config_to_start_from(module, name, algorithms, presets, rest)
+    start, origin = _config_to_start_from(module, name, algorithms, presets, rest)
     name = start.algorithm
     algorithm = algorithms[name]
-    default = config_to_resume(algorithm.config, rest) or start
+    length = _length_given(algorithm.config, rest)
+    resumed = config_to_resume(algorithm.config, rest)
+    default = resumed or start
+    if length is not None and default.minutes is not None:
+        if resumed is not None:
+            raise ValueError(
+                f"--{length} is of no effect on this run, which is trained for minutes="
+                f"{default.minutes:g}: give greater --minutes to train it longer"
+            )
+        default = replace(default, minutes=None)
 
     first = RunOptions() if presets else RunOptionsWithoutPreset()
 
@@ -118,16 +135,17 @@ def _train_by(
                 print(f"there is no run in {folder} to resume: a new one begins")
             print(plan_of(name, config, folder), flush=True)
 
-        run = algorithm.train(
-            config,
-            folder,
-            loggers=options.loggers,
-            resume=options.resume,
-            progress_bar=True,
-            how_to_resume=resume_command(module, name, folder),
-            on_begin=announce,
-            on_interrupt=raise_interrupted,
-        )
+        with _naming(origin, start, config):
+            run = algorithm.train(
+                config,
+                folder,
+                loggers=options.loggers,
+                resume=options.resume,
+                progress_bar=True,
+                how_to_resume=resume_command(module, name, folder),
+                on_begin=announce,
+                on_interrupt=raise_interrupted,
+            )
         score = last_validation(run)
         if score is not None:
             print(score)
@@ -150,8 +168,9 @@ def _config_to_start_from(
     algorithms: Mapping[str, Trainable],
     presets: Presets,
     arguments: list[str],
-) -> Any:
-    """The config to start from: a record's, a preset's, or the algorithm's defaults.
+) -> tuple[Any, str | None]:
+    """The config to start from, a record's, a preset's, or the algorithm's defaults; and the option
+    that names it, None for the defaults.
 
     Raises:
         OSError, RecordError: the record cannot be read.
@@ -166,18 +185,19 @@ def _config_to_start_from(
     if name is not None and name not in algorithms:
         raise ValueError(f"algorithm {name!r} must be one of {', '.join(algorithms)}")
     if known.from_record is not None:
-        return _config_of_record(module, name, algorithms, known.from_record)
+        found = _config_of_record(module, name, algorithms, known.from_record)
+        return found, f"--from-record {known.from_record}"
     if known.preset is not None:
         if known.preset not in presets:
             raise ValueError(f"--preset {known.preset} must be one of {', '.join(presets)}")
-        found = {config.algorithm: config for config in presets[known.preset]}
-        name = name or next(iter(found))
-        if name not in found:
-            raise ValueError(f"--preset {known.preset} is for {', '.join(found)}, not for {name}")
-        return found[name]
+        of = {config.algorithm: config for config in presets[known.preset]}
+        name = name or next(iter(of))
+        if name not in of:
+            raise ValueError(f"--preset {known.preset} is for {', '.join(of)}, not for {name}")
+        return of[name], f"--preset {known.preset}"
     if name is None:
         raise ValueError(f"name an algorithm first, one of {', '.join(algorithms)}")
-    return algorithms[name].config()
+    return algorithms[name].config(), None
 
 
 def _config_of_record(
@@ -194,6 +214,52 @@ def _config_of_record(
     kind = algorithms[record.algorithm].config
     check_trusted(record.config, path)
     return config_from_json(kind, record.config, str(path), record.revision)
+
+
+@contextmanager
+def _naming(origin: str | None, start: Any, config: Any) -> Iterator[None]:
+    """Let an error over fields of `config` that are still as `origin` set them in `start` say so.
+
+    Raises:
+        ValueError: of the block, with the fields.
+    """
+    try:
+        yield
+    except ValueError as error:
+        defaults, named = type(start)(), re.findall(r"(\w+)(?:[=:]|\.\w)", str(error))
+        names = [
+            field.name
+            for field in fields(start)
+            if field.name in named
+            and getattr(config, field.name) == getattr(start, field.name)
+            and getattr(start, field.name) != getattr(defaults, field.name)
+        ]
+        if origin is None or not names:
+            raise
+        parts = ((name, is_dataclass(getattr(start, name))) for name in names)
+        options = " and ".join(
+            f"--{n.replace('_', '-')}{'.*' if many else ''}" for n, many in parts
+        )
+        raise ValueError(f"{error} ({origin} sets this: give {options}, too)") from error
+
+
+def _length_given(kind: type[Any], arguments: list[str]) -> str | None:
+    """The option of `arguments` that sets a training's length in episodes or timesteps, whichever
+    `kind` has; None without one.
+
+    Raises:
+        ValueError: minutes are given, too.
+    """
+    (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(f"--{length}", nargs="?")
+    parser.add_argument("--minutes", nargs="?")
+    given = vars(parser.parse_known_args(arguments)[0])
+    if given[length] is None:
+        return None
+    if given["minutes"] not in (None, "None"):
+        raise ValueError(f"--{length} and --minutes are both given: give one")
+    return length
 
 
 def _trusted(arguments: list[str]) -> list[str]:

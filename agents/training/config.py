@@ -40,7 +40,8 @@ class TrainingConfig(RunConfig):
     """Options of all learners."""
 
     episodes: int = 3_000_000
-    """Number of episodes to train on, all different."""
+    """Number of episodes to train on, all different; where it is given, the minutes of a preset or
+    record are not heeded."""
     minutes: float | None = None
     """Length of the training in minutes, in place of --episodes: of CPU time with one thread on the
     CPU, else of wall time. Schedules follow this clock."""

@@ -15,10 +15,12 @@ _ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is
 
 def command_to_repeat(config: Mapping[str, Any]) -> str:
     """The command of a run's config.json; where that trained other runs too, and leaves out what is
-    recorded, one for this run alone, with its settings. "" where none is known."""
+    recorded, or began from a record, which may be gone, one for this run alone, with its settings.
+    "" where none is known."""
     command = portable(str(config.get("command", "")))
     known = {"policy", "algorithm", "config", "defaults"} <= config.keys()
-    if not known or not command.startswith(_OF_SEVERAL_RUNS):
+    of_others = command.startswith(_OF_SEVERAL_RUNS) or "--from-record" in command
+    if not known or not of_others:
         return command
     module = _module_of(str(config["policy"]))
     return command if module is None else shlex.join(["python", "-m", module, *_options(config)])

@@ -138,6 +138,22 @@ def test_a_run_is_resumed_without_its_options(
     assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in output
 
 
+def test_episodes_do_not_lengthen_a_run_of_minutes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--run", str(tmp_path / "run")]
+    tiny = [option for option in TINY if not option.startswith("--episodes")]
+    train_main("reinforce", "--env-id", CENTRED, "--minutes", "0.001", *run, *tiny)
+    before = open_run(tmp_path / "run").config
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", *run, "--resume", "--episodes", "5000000")
+    assert ended.value.code == 2
+    assert "--episodes is of no effect on this run, which is trained for minutes=0.001" in (
+        capsys.readouterr().err
+    )
+    assert open_run(tmp_path / "run").config == before
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_training_says_how_to_go_on(
     number: int,

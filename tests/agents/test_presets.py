@@ -12,6 +12,7 @@ from agents.algorithms.actor_critic import ActorCriticConfig
 from agents.algorithms.algorithm import Algorithm
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS, main
+from agents.training.announcing import plan_of
 from agents.training.config import check_config
 from agents.training.repeating import command_to_repeat
 from agents.training.resuming import FREE, config_from_json
@@ -145,6 +146,51 @@ def same_settings(one: Any, other: Any) -> bool:
     return {k: v for k, v in first.items() if k not in FREE} == {
         k: v for k, v in second.items() if k not in FREE
     }
+
+
+def test_episodes_take_the_place_of_minutes(
+    begun: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = next(path for path, each in RECORDS.items() if each.config.get("minutes"))
+    command = main if RECORDS[record].algorithm in ALGORITHMS else baselines_main
+    for trained_by, start in ((main, ["--preset", "tapes"]), (command, ["--from-record", record])):
+        trained_by([*map(str, start), "--episodes", "200"])
+        assert (begun[-1].episodes, begun[-1].minutes) == (200, None)
+        trained_by([*map(str, start), "--episodes=200", "--minutes", "None"])
+        assert (begun[-1].episodes, begun[-1].minutes) == (200, None)
+        trained_by([*map(str, start), "--minutes", "3"])
+        assert begun[-1].minutes == 3.0
+    assert "200 episodes" in plan_of("actor_critic", begun[0], Path("run"))
+    done = len(begun)
+    with pytest.raises(SystemExit) as ended:
+        main(["--preset", "tapes", "--episodes", "200", "--minutes", "3"])
+    assert ended.value.code == 2
+    assert "--episodes and --minutes are both given: give one" in capsys.readouterr().err
+    assert len(begun) == done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--preset", "games", "--env-id", "Glimpse/Reverse-v0"],
+            "(--preset games sets this: give --env-kwargs, too)",
+        ),
+        (
+            ["--preset", "tables", "--env-id", "Glimpse/CenteredGlyphs-v0"],
+            "has no length (--preset tables sets this: give --curriculum, too)",
+        ),
+        (["--preset", "tables", "--batch-size", "0"], "batch_size=0 must be at least 1\n"),
+    ],
+)
+def test_a_setting_of_a_preset_that_does_not_fit_is_said_to_be_the_presets(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--run", str(tmp_path / "run")])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_does_not_fit_is_refused_by_name(
