@@ -164,6 +164,18 @@ def test_copies_need_a_task_that_deals_them() -> None:
         make_training_env(make_config(copies=2))
 
 
+def test_arguments_that_an_environment_does_not_take_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reinforce", "--env-id", PLAIN, "--run", str(tmp_path / "run")]
+    with pytest.raises(SystemExit):
+        train_main([*command, "--env-kwargs", "pedals=4"])
+    errors = capsys.readouterr().err.splitlines()
+    assert errors[-1].startswith(f"error: {PLAIN}: ")
+    assert "'pedals'" in errors[-1]
+    assert not (tmp_path / "run").exists()
+
+
 def test_state_that_cannot_be_saved_begins_new_episodes() -> None:
     """Weights, moments and samples go on as they were; the episodes under way are lost."""
     learner, other = Reinforce(make_config()), Reinforce(make_config(seed=5))
