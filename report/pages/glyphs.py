@@ -25,10 +25,10 @@ _HEAD = f"""# Without files
 
 <!-- Drawn by `python -m report` from results/glyphs; do not edit. -->
 
-Each task on pictures has a twin that draws built-in glyphs instead of digits, and so needs no
-files: to try an idea, or to check an installation. These are agents of a few core-minutes
-({TRAIN}), with networks of half the units of the [pictures](results.md) and [scenes](scenes.md).
-Glyphs are easier than digits: the numbers stand for themselves."""
+Tasks on digits have twins that draw built-in glyphs instead, and so need no files: to try an
+idea, or to check an installation. These are agents of a few core-minutes
+({TRAIN}), with the settings of those of [pictures](results.md) and [scenes](scenes.md).
+Glyphs are no digits: the numbers are not to be compared with theirs."""
 
 _COLUMNS = (
     "**Error**: share of the test episodes in which not all that was asked was done, each test "
