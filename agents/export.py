@@ -33,7 +33,8 @@ class ExportConfig:
     """Write half precision. It changes acts of which the policy is unsure, and in a world all that
     follows from them: --no-half for small policies that act."""
     episodes: int = 1000
-    """Number of validation episodes of the comparison, at each level where there are levels."""
+    """Greatest number of validation episodes of the comparison, at each level where there are
+    levels."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
 

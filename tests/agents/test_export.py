@@ -57,11 +57,10 @@ def test_an_export_that_fails_or_is_interrupted_leaves_nothing(
     config = tiny_config(env_id=f"Glimpse/{task}-v0", env_kwargs=least, episodes=8)
     run = trained(Reinforce, config, tmp_path / "run")
     out = tmp_path / "new" / "weights"
-    for episodes, message in (("0", "episodes=0 must be"), ("20000", "episodes is 20000; the")):
-        with pytest.raises(SystemExit):
-            main([str(run.folder), "--out", str(out), "--episodes", episodes])
-        assert message in capsys.readouterr().err
-        assert list(out.parent.iterdir()) == []
+    with pytest.raises(SystemExit):
+        main([str(run.folder), "--out", str(out), "--episodes", "0"])
+    assert "episodes=0 must be" in capsys.readouterr().err
+    assert list(out.parent.iterdir()) == []
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
