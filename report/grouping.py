@@ -16,6 +16,7 @@ from report.groups import Group
 from report.kinds import KINDS
 from report.markdown import setting
 from report.runs import Run
+from report.trained_runs import own_arguments
 
 NEUTRAL_KWARGS = frozenset(
     {
@@ -123,9 +124,10 @@ def _row(record: Record) -> str:
 
 def _seen(group: Group) -> list[str]:
     """How the hidden thing is seen, where that differs from the id's defaults, in words."""
-    kwargs = group.first.env_kwargs
+    kwargs, row = group.first.env_kwargs, SUITE.get(group.first.env_id)
+    own = {} if row is None else own_arguments(row)
     names = sorted(kwargs.keys() & (_view_arguments(group.first) - NEUTRAL_KWARGS))
-    return [setting(name, kwargs[name]) for name in names]
+    return [setting(name, kwargs[name]) for name in names if own.get(name) != kwargs[name]]
 
 
 def _view_arguments(record: Record) -> frozenset[str]:

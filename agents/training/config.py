@@ -40,8 +40,8 @@ class TrainingConfig(RunConfig):
     """Options of all learners."""
 
     episodes: int = 3_000_000
-    """Number of episodes to train on, all different; where it is given, the minutes of a preset or
-    record are not heeded."""
+    """Number of episodes to train on, all different, where --minutes is None; on the command line
+    it takes the place of a preset's or record's minutes."""
     minutes: float | None = None
     """Length of the training in minutes, in place of --episodes: of CPU time with one thread on the
     CPU, else of wall time. Schedules follow this clock."""
@@ -52,8 +52,8 @@ class TrainingConfig(RunConfig):
     """Number of updates from one validation to the next; 0: validations after 1/128, 1/64, ... 1/2
     and all of the training."""
     validation_episodes: int = 1_000
-    """Most episodes of a validation, which plays all of a smaller split, at the greatest level
-    where the task has levels; 0: no validation."""
+    """Most episodes of a validation, which plays all of a smaller split, at the level that the task
+    is scored at; 0: no validation."""
     batch_size: int = 128
     """Number of episodes played at once; each update learns from one such batch."""
     curriculum: Literal["threshold", "mixture", "distance"] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agents.training.checkpoints import leaves_of
-from agents.training.resuming import FREE
+from agents.training.resuming import BUDGETS, FREE
 from glimpse_envs.evaluation.provenance import portable
 
 _OF_SEVERAL_RUNS = "python -m benchmarks."
@@ -38,10 +38,13 @@ def _options(config: Mapping[str, Any]) -> Iterator[str]:
     settings, defaults = dict(config["config"]), dict(config["defaults"])
     env_kwargs, usual_kwargs = (part.pop("env_kwargs", {}) for part in (settings, defaults))
     yield str(config["algorithm"])
+    left_out = FREE
+    if settings.get("minutes") is not None:  # in place of episodes, on this device and its threads
+        left_out = (FREE - {"device", "threads"}) | (BUDGETS - {"minutes"})
     usual = leaves_of(defaults, ".")
     for path, value in leaves_of(settings, ".").items():
         default = path in usual and usual[path] == value
-        if path in FREE or (default and path not in _ALWAYS):
+        if path in left_out or (default and path not in _ALWAYS):
             continue
         parent, dot, name = path.replace("_", "-").rpartition(".")
         if isinstance(value, bool):

@@ -218,5 +218,5 @@ def test_curves_of_seeds_are_averaged_as_far_as_all_have_points() -> None:
 
 
 def test_a_label_tells_how_the_scene_was_seen_even_where_no_other_differs() -> None:
-    (task,) = tasks_of(as_runs([a_record(env_kwargs={"scales": 4})]))
+    (task,) = tasks_of(as_runs([a_record(env_kwargs={"scales": 4, "glimpse_size": 12})]))
     assert (task.env_kwargs, task.groups[0].label) == ({}, "Reinforce LSTM (4 scales)")
