@@ -14,6 +14,7 @@ import tyro
 from agents.scoring.run_scores import score_run
 from agents.training.command_line import FOLDER, run_command
 from glimpse_envs.core.files import replacing
+from glimpse_envs.evaluation.provenance import portable
 from glimpse_envs.evaluation.result import compare_table
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -33,8 +34,8 @@ class ExportConfig:
     """Write half precision. It changes acts of which the policy is unsure, and in a world all that
     follows from them: --no-half for small policies that act."""
     episodes: int = 1000
-    """Greatest number of validation episodes of the comparison, at each level where there are
-    levels."""
+    """Greatest number of validation episodes of the comparison, at each level that is scored where
+    there are levels."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
 
@@ -43,7 +44,7 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
     """Make `folder` a run of the weights of `run` alone, with `half` as float16.
 
     Raises:
-        RunError: `folder` is there and not empty, or `run` keeps no weights in its checkpoint.
+        RunError: `folder` is there already, or `run` keeps no weights in its checkpoint.
     """
     _check_new(folder)
     tensors, metadata = run.load_checkpoint()
@@ -54,14 +55,15 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
             weights[name] = tensor.astype(np.float16) if halved else tensor
     if not weights:
         raise RunError(f"{run.checkpoint_path} holds no weights of a policy ({_POLICY}...)")
-    exported = create_run(folder, {**run.config, "weights_only": True})
+    command = portable(str(run.config.get("command", "")))
+    exported = create_run(folder, {**run.config, "command": command, "weights_only": True})
     kept = {name: metadata[name] for name in ("episodes", "seconds")}
     exported.save_checkpoint(weights, kept)
     return exported
 
 
 def _check_new(folder: Path) -> None:
-    if folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None):
+    if folder.exists():
         raise RunError(f"{folder} is there already: weights are written to a new folder, name one")
 
 
