@@ -46,7 +46,7 @@ class Published:
     figures: Mapping[str, Draw] = field(default_factory=dict)
     """Path -> what draws it."""
     problems: Sequence[str] = ()
-    """Of records that were left out; each begins with its file."""
+    """Of records that were left out; each names its file."""
     owned: str = ""
     """A pattern of paths at which no file but these may be; "" for none."""
 

@@ -56,6 +56,5 @@ def lstm_cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
             tanh, what would be written.
         cell: (B, units), before the step.
     """
-    # Torch leaves it untyped.
-    output, after = _LSTMCell.apply(gates, cell)  # type: ignore[no-untyped-call]
+    output, after = _LSTMCell.apply(gates, cell)  # type: ignore[no-untyped-call]  # torch's
     return output, after

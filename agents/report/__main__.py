@@ -28,8 +28,8 @@ class ReportConfig:
     split: Literal["validation", "test"] = "validation"
     """Split to play; the test split is for the last word."""
     episodes: int = 2_000
-    """Number of episodes to play with each run. Where the task has lengths, so many are at the
-    greatest trained, so many mix all trained lengths, and so many are at each greater one."""
+    """Greatest number of episodes to play with each run. Where the task has lengths, so many are at
+    the one that is scored, so many mix all trained lengths, and so many are at each greater one."""
     mistakes: int = 20
     """Number of failed episodes of each run to draw."""
     trust: tuple[str, ...] = ()

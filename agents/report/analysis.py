@@ -77,7 +77,7 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
         run: an open run.
         split: "validation" or "test".
         episodes: to play, from the split's first on; None: all. With levels, so many at the
-            greatest trained, so many that mix all trained, and so many at each greater one.
+            one that is scored, so many that mix all trained, and so many at each greater one.
         mistakes: to draw, at most.
 
     Raises:
@@ -90,8 +90,10 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     witness = Witness(policy)
     played: dict[str, Any] = {"split": split, "episodes": episodes}
     evaluation = evaluate_run(run, watcher=witness, **played, **changes)
-    trace = witness.trace()
-    by_level = {} if levels is None else _by_level(run, levels, played)
+    trace, by_level = witness.trace(), {}
+    if levels is not None:
+        mixed = (evaluation, trace) if greatest is None else _played_mixed(run, levels, played)
+        by_level = _by_level(*mixed) | _beyond(run, levels[1], played)
     with closing(make_evaluated(evaluation, 1)) as env:
         seen, ours = describe(env), task_of(env) is not None
     answer = seen.components.get("answer")
@@ -124,17 +126,27 @@ def answer_names(seen: Description) -> tuple[str, ...]:
     return tuple(named) or tuple(map(str, range(int(answer.space.n))))
 
 
-def _by_level(run: Run, levels: tuple[int, int], played: dict[str, Any]) -> dict[int, LevelScore]:
-    """Scores of the trained levels, of episodes that mix them, and at the multiples of the greatest
-    that fit the policy."""
-    least, greatest = levels
+def _played_mixed(
+    run: Run, levels: tuple[int, int], played: dict[str, Any]
+) -> tuple[Evaluation, Trace]:
+    """Episodes that mix the trained levels."""
     witness = Witness(policy_of(run)[0])
-    mixed: dict[str, Any] = {"length": greatest, "min_length": least}
-    scores = _scores(evaluate_run(run, watcher=witness, **played, **mixed))
-    lengths, found = witness.trace().lengths, {}
+    mixed: dict[str, Any] = {"min_length": levels[0], "length": levels[1]}
+    return evaluate_run(run, watcher=witness, **played, **mixed), witness.trace()
+
+
+def _by_level(mixed: Evaluation, trace: Trace) -> dict[int, LevelScore]:
+    """Scores of the trained levels, of episodes that mix them."""
+    scores, lengths, found = _scores(mixed), trace.lengths, {}
     for level in np.unique(lengths):
         those = lengths == level
         found[int(level)] = LevelScore(float(scores[those].mean()), int(those.sum()))
+    return found
+
+
+def _beyond(run: Run, greatest: int, played: dict[str, Any]) -> dict[int, LevelScore]:
+    """Scores at the multiples of the greatest trained level that fit the policy."""
+    found = {}
     for level in (multiple * greatest for multiple in MULTIPLES if multiple > 1):
         if not fits(run, at_level(level)):
             break
