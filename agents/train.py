@@ -57,7 +57,7 @@ def train_agent(
         Path(folder),
         resume=resume,
         progress_bar=progress_bar,
-        how_to_resume=resume_command("agents.train", algorithm, Path(folder)),
+        how_to_resume=resume_command("agents.train", config, Path(folder)),
     )
 
 

@@ -142,7 +142,7 @@ def _train_by(
                 loggers=options.loggers,
                 resume=options.resume,
                 progress_bar=True,
-                how_to_resume=resume_command(module, name, folder),
+                how_to_resume=resume_command(module, config, folder),
                 on_begin=announce,
                 on_interrupt=raise_interrupted,
             )

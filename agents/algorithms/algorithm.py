@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from agents.scoring.run_scores import validate_run
 from agents.training.config import TrainingConfig
 from agents.training.interrupts import ignore
-from agents.training.loop import Learner, train
+from agents.training.learner import Learner
+from agents.training.loop import train
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
 

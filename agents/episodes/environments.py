@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.training.config import TrainingConfig
 from glimpse_envs.adapters.named_parts import make_named
-from glimpse_envs.core.arguments import reason_of
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.episodes.description import describe, task_of
 
 
@@ -26,12 +26,8 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
     """
     near = {"first_glimpse": "near"} if config.curriculum == "distance" else {}
     arguments = {**config.env_kwargs, **near, **kwargs}
-    try:
+    with naming_environment(config.env_id):
         single = gym.make(config.env_id, **arguments)
-    except TypeError as error:
-        if not arguments:
-            raise
-        raise ValueError(f"{config.env_id}: {reason_of(error)}") from error
     with closing(single) as env:
         ours = task_of(env) is not None
         if ours and not isinstance(env.observation_space, spaces.Dict):

@@ -10,12 +10,12 @@ from typing import Any
 import gymnasium as gym
 
 import glimpse_envs  # noqa: F401  (registers the environments)
-from glimpse_envs.core.arguments import reason_of
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.dealing import world_seed
 from glimpse_envs.evaluation.policy import Observation
-from glimpse_envs.evaluation.protocol import world_seed
 from glimpse_envs.rendering import AnyPicture, TablePicture
 from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.task import Component
@@ -183,12 +183,12 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
     )
     ours = task_class_of(env_id) is not None
     try:
-        env = gym.make(env_id, **{**env_kwargs, "split": split})
-    except TypeError as error:
-        reason = reason_of(error)
-        if "unexpected keyword argument 'split'" in reason:
+        with naming_environment(env_id):
+            env = gym.make(env_id, **{**env_kwargs, "split": split})
+    except ValueError as error:
+        if "unexpected keyword argument 'split'" in str(error):
             raise ValueError(refused) from error
-        raise ValueError(f"{env_id}: {reason}") from error
+        raise
     try:
         if not ours:
             wrapper = glimpse_wrapper_of(env)

@@ -84,15 +84,17 @@ def _questions(analyses: Sequence[Analysis]) -> str:
 
 
 def _how_scored(analyses: Sequence[Analysis]) -> str:
-    first, levels = analyses[0].evaluation, {each.level for each in analyses}
+    levels = {each.level for each in analyses}
+    counts = sorted({each.evaluation.episodes for each in analyses})
+    number = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     of = ""
     if len(levels) > 1:
         of = " of the lengths in the table"
     elif None not in levels:
         of = f" of length {levels.pop()}"
     return (
-        f"Scored on {first.episodes:,} {first.split} episodes{of}, each played once with the "
-        "likeliest actions. Intervals are of 95 %."
+        f"Scored on {number} {analyses[0].evaluation.split} episodes{of}, each played once with "
+        "the likeliest actions. Intervals are of 95 %."
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.policy import Policy, as_act
-from glimpse_envs.evaluation.protocol import deal
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering import AnyPicture
 

@@ -10,7 +10,7 @@ import torch
 import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
-from glimpse_envs.core.arguments import reason_of
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import full_view, task_class_of
@@ -202,10 +202,8 @@ def _check_changes(
                 "that of its training"
             )
     before = _interface(env_id, trained)
-    try:
+    with naming_environment(env_id):
         now = _interface(env_id, changed)
-    except TypeError as error:
-        raise ValueError(f"{given}: {reason_of(error)}") from error
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             raise ValueError(

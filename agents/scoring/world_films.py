@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from glimpse_envs.episodes.description import ACT, OBSERVATION
 from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.episodes.lookup import has_splits
+from glimpse_envs.evaluation.dealing import world_seed
 from glimpse_envs.evaluation.policy import Policy, as_act
-from glimpse_envs.evaluation.protocol import world_seed
 from glimpse_envs.rendering import Seen, draw_frame
 from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
 

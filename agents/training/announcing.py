@@ -1,11 +1,13 @@
 """What a training prints before it starts, and when it has ended."""
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.trust import trust_option
 
 
 def plan_of(name: str, config: Any, folder: Path) -> str:
@@ -49,7 +51,8 @@ def evaluate_command(config: Any, folder: Path) -> str:
     """The command that scores the run in `folder`, of a training by `config`."""
     # Environments of others have no fixed scenes: how many episodes are played has to be said.
     number = "" if task_class_of(config.env_id) else " --episodes 100"
-    return f"python -m agents.evaluate {shlex.quote(str(folder))}{number}"
+    trust = trust_option(asdict(config))
+    return f"python -m agents.evaluate {shlex.quote(str(folder))}{number}{trust}"
 
 
 def last_validation(run: Run) -> str | None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config, check_validation
@@ -19,60 +19,17 @@ from agents.training.distributed import (
 )
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
+from agents.training.learner import Learner, LoopConfig, Placed
 from agents.training.loggers import Loggers
 from agents.training.progress_bar import ProgressBar
 from agents.training.resuming import begin_run, extend_budget, run_to_resume, settled
-from agents.training.schedules import Schedule, share_done, validation_due
-from glimpse_envs.evaluation.record import Model
+from agents.training.schedules import share_done, validation_due
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run
 
 Validate = Callable[[Run], Mapping[str, float]]
 """From a saved run to the metrics of its validation, with "validation/success" where the task has
 success: `agents.scoring.run_scores.validate_run`."""
-
-
-class Placed(Protocol):
-    """The fields of a config that say on what a training runs."""
-
-    @property
-    def device(self) -> str: ...
-    @property
-    def threads(self) -> int: ...
-
-
-class LoopConfig(Schedule, Placed, Protocol):
-    """The options of the loop: `TrainingConfig`, or another config with these fields."""
-
-    @property
-    def algorithm(self) -> str: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def stop_at(self) -> float | None: ...
-    @property
-    def validation_episodes(self) -> int: ...
-    @property
-    def log_every(self) -> int: ...
-    @property
-    def checkpoint_every(self) -> int: ...
-
-
-class Learner(Protocol):
-    """An algorithm, as the loop uses it."""
-
-    policy_class: str
-
-    @property
-    def model(self) -> Model: ...
-    @property
-    def resumable(self) -> bool: ...
-    def update(self, progress: float) -> dict[str, float]: ...
-    def state_dict(self) -> dict[str, Any]: ...
-    def load_state_dict(self, state: dict[str, Any]) -> None: ...
-    def close(self) -> None: ...
 
 
 def train(
@@ -141,7 +98,7 @@ def train(
 
     try:
         if validate is not None and isinstance(config, TrainingConfig):
-            check_validation(config)
+            from_first(lambda: check_validation(config))
         with writing(folder) if is_first() else nullcontext():
             run = from_first(begin)
             loop = _Loop(learner, config, run, validate, loggers)

@@ -10,7 +10,7 @@ from agents.training.distributed import processes
 from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
-from glimpse_envs.evaluation.trust import trust_named
+from glimpse_envs.evaluation.trust import trust_named, trust_option
 
 Config = TypeVar("Config")
 Value = TypeVar("Value")
@@ -153,11 +153,12 @@ def _is_greater(value: float | None, saved: float | None) -> bool:
     return value is not None and saved is not None and value > saved
 
 
-def resume_command(module: str, algorithm: str, folder: Path) -> str:
-    """The command that resumes the run in `folder`."""
+def resume_command(module: str, config: Any, folder: Path) -> str:
+    """The command that resumes the run in `folder`, of a training by `config`."""
     count = processes()
     start = "python -m" if count == 1 else f"torchrun --nproc-per-node {count} -m --"
-    return f"{start} {module} {algorithm} --run {shlex.quote(str(folder))} --resume"
+    trust = trust_option(asdict(config))
+    return f"{start} {module} {config.algorithm} --run {shlex.quote(str(folder))} --resume{trust}"
 
 
 def config_from_json(kind: Any, values: Any, where: str, revision: str) -> Any:

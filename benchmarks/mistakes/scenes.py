@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.episodes.lookup import spec_of
-from glimpse_envs.evaluation.protocol import deal
+from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering import Picture, contact_sheet
 from glimpse_envs.rendering.drawing import Canvas, blank, draw_boxes, draw_text, enlarge

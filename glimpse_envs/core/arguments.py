@@ -3,7 +3,8 @@
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from math import prod
 from typing import Any, Unpack, get_args, get_origin
 
@@ -62,10 +63,19 @@ def _as_plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def reason_of(error: TypeError) -> str:
-    """Return why an environment could not be made, without the names of all arguments, which
-    Gymnasium puts behind the reason."""
-    return str(error).partition(" was raised from the environment creator")[0]
+@contextmanager
+def naming_environment(env_id: str) -> Iterator[None]:
+    """Turn the TypeError of an environment that does not take an argument into one sentence.
+
+    Raises:
+        ValueError: of the block, without the names of all arguments, which Gymnasium puts behind
+            the reason.
+    """
+    try:
+        yield
+    except TypeError as error:
+        reason = str(error).partition(" was raised from the environment creator")[0]
+        raise ValueError(f"{env_id}: {reason}") from error
 
 
 def shown(value: object) -> str:

@@ -6,6 +6,7 @@ import gymnasium as gym
 from gymnasium.vector import VectorEnv
 
 from glimpse_envs.adapters.named_parts import make_named
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.episodes.lookup import has_splits
 
 
@@ -17,8 +18,9 @@ def make_batch(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> Vec
         gymnasium.error.Error: there is no such id.
         ValueError: an argument does not fit the environment.
     """
-    if has_splits(env_id):
-        return gym.make_vec(
-            env_id, num_envs=num_envs, split=split, autoreset_mode="SameStep", **env_kwargs
-        )
-    return make_named(env_id, num_envs, **env_kwargs)
+    with naming_environment(env_id):
+        if has_splits(env_id):
+            return gym.make_vec(
+                env_id, num_envs=num_envs, split=split, autoreset_mode="SameStep", **env_kwargs
+            )
+        return make_named(env_id, num_envs, **env_kwargs)

@@ -16,13 +16,14 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import SPLITS, check_integers
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.batches import make_batch
-from glimpse_envs.evaluation.counting import count_episodes, scenes_of
+from glimpse_envs.evaluation.counting import count_episodes
+from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
@@ -250,23 +251,6 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
     if not np.array_equal(correct[:, -1], episodes.correct[:, -1]):
         raise ValueError("the policy's last of `answers` differs from what `predict` answered")
     return replace(episodes, correct=correct, glimpses=np.full(count, glimpses))
-
-
-def deal(
-    env: Any, split: str, seed: int, indices: NDArray[np.int64]
-) -> tuple[Observation, dict[str, Any]]:
-    """Deal scene `indices[i]`, (rows,), to row i; on "train", and in the worlds of others, which
-    have no scenes, scene k is the first of a seed of its own, of this split alone."""
-    if scenes_of(env) is not None:
-        return env.reset(seed=seed, options={"scene": indices})
-    return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])
-
-
-def world_seed(split: str, seed: int, episode: int) -> int:
-    """Return the seed, below 2**63, of an episode of a world without fixed scenes."""
-    of_split = () if split == "train" else (SPLITS.index(split),)
-    stream = np.random.SeedSequence((seed, episode, *of_split))
-    return int(stream.generate_state(1, np.uint64)[0] >> 1)
 
 
 def _check_arguments(

@@ -41,9 +41,7 @@ def check_trusted(config: Mapping[str, Any], where: object) -> None:
     Raises:
         TrustError: naming the entry and its package.
     """
-    known = (
-        OURS | _trusted | {_package(point.value) for point in entry_points(group="glimpse_envs")}
-    )
+    known = _known() | _trusted
     for entry, text in _named(config):
         package = _package(text)
         if package not in known:
@@ -56,6 +54,18 @@ def check_trusted(config: Mapping[str, Any], where: object) -> None:
 def trust_named(config: Mapping[str, Any]) -> None:
     """Trust the packages that a config of the user's own names; see `check_trusted`."""
     _trusted.update(_package(text) for _, text in _named(config))
+
+
+def trust_option(config: Mapping[str, Any]) -> str:
+    """The option of a command, after a space, that trusts the packages that a config names; empty
+    where it needs none."""
+    packages = {_package(text) for _, text in _named(config)} - _known()
+    return "".join(f" {part}" for part in ("--trust", *sorted(packages))) if packages else ""
+
+
+def _known() -> frozenset[str]:
+    """The packages that every process trusts."""
+    return OURS | {_package(point.value) for point in entry_points(group="glimpse_envs")}
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

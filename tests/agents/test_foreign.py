@@ -25,6 +25,7 @@ from glimpse_envs.adapters.named_parts import NamedParts
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
 from glimpse_envs.evaluation import counting, protocol
 from glimpse_envs.evaluation.batches import make_batch
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.task import Component
 from tests.support.tiny import SMALL
@@ -278,3 +279,14 @@ def test_plain_spaces_of_ours_are_refused_in_training() -> None:
     config = ReinforceConfig(env_id="glimpse_envs.flat_ids:GlimpseBox/ClutteredGlyphs-v0")
     with pytest.raises(ValueError, match="has plain spaces"):
         make_training_env(config)
+
+
+def test_a_view_that_it_does_not_take_is_refused_by_name() -> None:
+    class Reader(Policy):
+        view = "full"
+
+        def predict(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("nothing is played")
+
+    with pytest.raises(ValueError, match=rf"^{PLAIN}: .*unexpected keyword argument 'view'$"):
+        evaluate(Reader(), PLAIN, episodes=2)

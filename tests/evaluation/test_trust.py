@@ -12,11 +12,19 @@ import pytest
 
 from agents import train
 from agents.evaluate import main as evaluate_main
+from agents.training.announcing import evaluate_command
+from agents.training.resuming import resume_command
 from baselines.saliency.__main__ import main as saliency_main
 from glimpse_envs.evaluation import trust as trusting
 from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import create_run, load_policy, open_run
-from glimpse_envs.evaluation.trust import TrustError, check_trusted, trust
+from glimpse_envs.evaluation.trust import (
+    TrustError,
+    check_trusted,
+    trust,
+    trust_named,
+    trust_option,
+)
 from tests.evaluation.test_records import PICTURES
 
 
@@ -163,3 +171,21 @@ def test_what_this_process_begins_and_folders_of_pictures_are_trusted(tmp_path: 
 
 def test_every_published_record_names_nothing_of_others() -> None:
     check_trusted(asdict(PICTURES)["config"], "a record")
+
+
+def test_printed_commands_trust_what_the_run_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine: dict[str, Any] = {
+        "env_id": "their_tasks:Mine-v0",
+        "env_kwargs": {"task": "their_code.a:P", "b": "c"},
+    }
+    assert trust_option({"config": mine}) == trust_option(mine) == " --trust their_code their_tasks"
+    trust_named(mine)  # in this process alone
+    assert trust_option(mine) == " --trust their_code their_tasks"
+    registered = EntryPoint(name="theirs", value="their_tasks", group="glimpse_envs")
+    monkeypatch.setattr(trusting, "entry_points", lambda group: [registered])
+    assert trust_option(mine) == " --trust their_code"
+    ours = {"env_id": "Glimpse/CenteredGlyphs-v0", "env_kwargs": {"source": "folder:/a"}}
+    assert trust_option(ours) == ""
+    config = replace(train.ALGORITHMS["reinforce"].config(), env_kwargs=mine["env_kwargs"])
+    assert evaluate_command(config, Path("r")).endswith(" --trust their_code")
+    assert resume_command("agents.train", config, Path("r")).endswith("--resume --trust their_code")

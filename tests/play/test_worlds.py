@@ -21,7 +21,7 @@ from agents.play.game import Game, Setting
 from agents.play.human import HumanLog
 from agents.play.machines import Machine
 from agents.play.server import Table, make_app
-from glimpse_envs.evaluation.protocol import deal
+from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.wrappers import GlimpseWrapper
 from tests.support.pixel_world import PixelWorld
 from tests.support.tiny import tiny_actor_critic

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.training.loop import Learner
+from agents.training.learner import Learner
 from glimpse_envs.evaluation.runs import Run
 from tests.support.tiny import UPDATES
 from tests.support.trainings import trained

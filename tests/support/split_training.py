@@ -85,7 +85,7 @@ def train_case(case: str, folder: Path) -> None:
             folder,
             resume=True,
             progress_bar=False,
-            how_to_resume=resume_command("agents.train", config.algorithm, folder),
+            how_to_resume=resume_command("agents.train", config, folder),
             on_interrupt=raise_interrupted,
         )
     finally:

@@ -13,7 +13,9 @@ import pytest
 from agents.algorithms.reinforce import Reinforce
 from agents.export import export
 from agents.report.__main__ import ReportConfig, main, write_report
+from agents.report.analysis import analyse
 from agents.report.curves import group_runs
+from agents.report.page import make_page
 from agents.report.trace import Witness
 from agents.scoring.run_scores import evaluate_run, policy_of
 from glimpse_envs.evaluation.protocol import evaluate
@@ -243,3 +245,10 @@ def test_a_browser_shows_it_offline_on_any_screen(
     assert closed.get_by_text("How to repeat it").is_visible()
     context.close()
     assert complaints == []
+
+
+def test_the_head_of_a_page_has_the_episodes_of_all_runs(seeds: list[Run]) -> None:
+    analyses = [analyse(run, split="validation", episodes=n, mistakes=0)
+                for run, n in zip(seeds[:2], (5, 1200), strict=True)]  # fmt: skip
+    text = make_page(group_runs(seeds[:2]), analyses)
+    assert "Scored on 5 to 1,200 validation episodes, each" in text

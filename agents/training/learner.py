@@ -1,0 +1,49 @@
+"""What the training loop asks of a learner, and of its config."""
+
+from typing import Any, Protocol
+
+from agents.training.schedules import Schedule
+from glimpse_envs.evaluation.record import Model
+
+
+class Placed(Protocol):
+    """The fields of a config that say on what a training runs."""
+
+    @property
+    def device(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+
+
+class LoopConfig(Schedule, Placed, Protocol):
+    """The options of the loop: `TrainingConfig`, or another config with these fields."""
+
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def stop_at(self) -> float | None: ...
+    @property
+    def validation_episodes(self) -> int: ...
+    @property
+    def log_every(self) -> int: ...
+    @property
+    def checkpoint_every(self) -> int: ...
+
+
+class Learner(Protocol):
+    """An algorithm, as the loop uses it."""
+
+    policy_class: str
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def resumable(self) -> bool: ...
+    def update(self, progress: float) -> dict[str, float]: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+    def close(self) -> None: ...

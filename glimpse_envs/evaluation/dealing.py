@@ -1,0 +1,27 @@
+"""Which episode a row plays: a scene of a split, or in a world without scenes a seed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.evaluation.counting import scenes_of
+from glimpse_envs.evaluation.policy import Observation
+
+
+def deal(
+    env: Any, split: str, seed: int, indices: NDArray[np.int64]
+) -> tuple[Observation, dict[str, Any]]:
+    """Deal scene `indices[i]`, (rows,), to row i; on "train", and in the worlds of others, which
+    have no scenes, scene k is the first of a seed of its own, of this split alone."""
+    if scenes_of(env) is not None:
+        return env.reset(seed=seed, options={"scene": indices})
+    return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])
+
+
+def world_seed(split: str, seed: int, episode: int) -> int:
+    """Return the seed, below 2**63, of an episode of a world without fixed scenes."""
+    of_split = () if split == "train" else (SPLITS.index(split),)
+    stream = np.random.SeedSequence((seed, episode, *of_split))
+    return int(stream.generate_state(1, np.uint64)[0] >> 1)
