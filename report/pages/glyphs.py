@@ -27,8 +27,8 @@ _HEAD = f"""# Without files
 
 Tasks on digits have twins that draw built-in glyphs instead, and so need no files: to try an
 idea, or to check an installation. These are agents of a few core-minutes
-({TRAIN}), with the settings of those of [pictures](results.md) and [scenes](scenes.md).
-Glyphs are no digits: the numbers are not to be compared with theirs."""
+({TRAIN}), with the settings of those of [pictures](results.md) and [scenes](scenes.md) and
+networks of half the units. Glyphs are no digits: the numbers are not to be compared with theirs."""
 
 _COLUMNS = (
     "**Error**: share of the test episodes in which not all that was asked was done, each test "
