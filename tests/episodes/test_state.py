@@ -21,6 +21,7 @@ from tests.support.episodes import (
     row_of,
     write_images,
 )
+from tests.support.source_files import real
 
 MORE_VARIANTS: dict[str, tuple[str, dict[str, Any]]] = VARIANTS | {
     "copies": (CLUTTERED, {"copies": 2, "stop": True}),
@@ -149,7 +150,10 @@ OTHERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[real("mnist")] if name == "source" else []) for name in OTHERS],
+)
 def test_a_state_of_other_arguments_is_refused_by_name(name: str) -> None:
     envs = make_vector(CENTRED, 4, split="test", scene_size=60, reward="final")
     other = make_vector(CENTRED, 4, **{"split": "test", "scene_size": 60, name: OTHERS[name]})

@@ -68,8 +68,8 @@ def test_a_policy_of_the_full_view_is_shown_everything() -> None:
             assert "scene" in observation
             return {"answer": np.zeros(len(observation["scene"]), np.int64)}, None
 
-    score = score_suite(lambda env_id: Reader(), ("Glimpse/CenteredMNIST-v0",), episodes=20)
-    assert score.tasks["Glimpse/CenteredMNIST-v0"][0].env_kwargs == {"view": "full"}
+    score = score_suite(lambda env_id: Reader(), ("Glimpse/CenteredGlyphs-v0",), episodes=20)
+    assert score.tasks["Glimpse/CenteredGlyphs-v0"][0].env_kwargs == {"view": "full"}
 
 
 def test_strata_are_drawn_apart() -> None:
