@@ -223,7 +223,7 @@ def test_wide_inhibition_is_named_and_widens_inhibition_alone() -> None:
     network = tiny_network(
         look_coordinates="cells", inhibition_of_return=True, wide_inhibition=True
     )
-    config = ActorCriticConfig(env_id="Glimpse/DigitPair-v0", batch_size=2, network=network)
+    config = ActorCriticConfig(env_id="Glimpse/DigitPairGlyphs-v0", batch_size=2, network=network)
     learner = ActorCritic(config)
     learner.close()
     assert learner.model.name.endswith(", wide inhibition of return")
