@@ -46,11 +46,16 @@ class SensorView:
 
     def __init__(self, sensor: Sensor, num_envs: int, dtype: type) -> None:
         self._sensor, self._scenes = sensor, np.arange(num_envs)
+        self._made_of = (sensor, num_envs, dtype)
         self._canvas, self._sums = sensor.allocate(num_envs, dtype)
         channels, height, width = sensor.glimpse_shape
         self.shape = (channels, height, width)
         self.outlines, self.window_sides = sensor.outlines, sensor.window_sides
         self.panels = sensor.panels
+
+    def __reduce__(self) -> tuple[type[SensorView], tuple[Sensor, int, type]]:
+        # Copies need a canvas of their own from the sensor; each `read` draws what it reads.
+        return SensorView, self._made_of
 
     def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
         self._canvas[rows, :, 1:-1, 1:-1] = frames

@@ -1,5 +1,8 @@
 """The retina against its definition: means over squares, zeros outside the scene."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -195,4 +198,35 @@ def test_a_scene_drawn_anew_leaves_nothing_of_the_last() -> None:
     sensor.sum_scenes(canvas, sums, one)
     glimpses = np.ones((1, *sensor.glimpse_shape), np.float32)
     sensor.read(canvas, sums, one, np.full((1, 2), 6.0), one, glimpses)
+    assert not glimpses.any()
+
+
+def without_slack(canvas: NDArray[np.generic]) -> NDArray[np.generic]:
+    return pickle.loads(pickle.dumps(canvas))
+
+
+def in_part(canvas: NDArray[np.generic]) -> NDArray[np.generic]:
+    return canvas[:1]
+
+
+def backwards(canvas: NDArray[np.generic]) -> NDArray[np.generic]:
+    return canvas[::-1]
+
+
+@pytest.mark.parametrize("change", [copy.copy, copy.deepcopy, without_slack, in_part, backwards])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_only_canvases_that_it_allocated_are_read(
+    dtype: type, change: Callable[[NDArray[np.generic]], NDArray[np.generic]]
+) -> None:
+    """Others lack the room around their scenes in which glimpses begin and end."""
+    sensor = Retina((1, 12, 12), glimpse_size=5, scales=2)
+    canvas, sums = sensor.allocate(2, dtype)
+    one, place = np.zeros(1, np.int64), np.full((1, 2), 6.0)
+    glimpses = np.ones((1, *sensor.glimpse_shape), np.float32)
+    with pytest.raises(ValueError, match=r"must be one that Retina\.allocate returned"):
+        sensor.read(change(canvas), sums, one, place, one, glimpses)
+    wider = Retina((1, 12, 12), glimpse_size=40, scales=2).allocate(2, dtype)[0]
+    with pytest.raises(ValueError, match=r"must be one that Retina\.allocate returned"):
+        sensor.read(wider, sums, one, place, one, glimpses)
+    sensor.read(canvas, sums, one, place, one, glimpses)
     assert not glimpses.any()

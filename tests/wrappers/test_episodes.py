@@ -1,5 +1,9 @@
 """Episodes through a glimpse: seeds, resets, batches, and what goes wrong."""
 
+import copy
+import pickle
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -91,6 +95,33 @@ def same(mine: Any, other: Any) -> None:
     assert mine.keys() == other.keys()
     for name, part in mine.items():
         np.testing.assert_array_equal(part, other[name], err_msg=name)
+
+
+def pickled(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
+
+
+@pytest.mark.parametrize("copied", [pickled, copy.deepcopy])
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("options", [{"scales": 4}, {"mask": True}])
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_copy_goes_on_as_the_first(
+    batched: bool, options: dict[str, Any], dtype: str, copied: Callable[[Any], Any]
+) -> None:
+    world = partial(PixelWorld, dtype=dtype, steps=9)
+    env: Any
+    if batched:
+        env = GlimpseVectorWrapper(SyncVectorEnv([world] * 2), **OPTIONS, **options)
+    else:
+        env = GlimpseWrapper(world(), **OPTIONS, **options)
+    before = copied(env)
+    same(before.reset(seed=3)[0], env.reset(seed=3)[0])
+    env.step(env.action_space.sample())
+    after = copied(env)
+    for _ in range(5):
+        actions = env.action_space.sample()
+        same(env.step(actions)[0], after.step(actions)[0])
+    same(env.reset()[0], after.reset()[0])
 
 
 def test_a_gaze_by_rule_needs_no_look() -> None:

@@ -144,10 +144,10 @@ class Retina(Sensor):
         what `scenes[row]` shows around `centres[row]`, (x, y) in pixels from the scene's corner.
 
         Raises:
-            ValueError: `canvas` is not one that `allocate` returned.
+            ValueError: `canvas` is not one that `allocate` returned, but a copy, a part or one that
+                was unpickled.
         """
-        if canvas.base is None:
-            raise ValueError("the canvas must be one that Retina.allocate returned, not a copy")
+        self._check_canvas(canvas)
         bytewise = canvas.dtype == np.uint8
         # A little above white, so that rounding carries no mean beyond 1.
         white = np.float32((255.0 if bytewise else 1.0) * (1 + 2**-21))
@@ -163,6 +163,20 @@ class Retina(Sensor):
             _block_reader(g)(*self._blocks_and_tables(sums), *where, first, self.scales, white)
         else:
             _table_reader(g)(sums, *where, first, self.scales, white)
+
+    def _check_canvas(self, canvas: NDArray) -> None:
+        # The kernels read beyond both ends of the canvas, in the array that holds it.
+        base, room = canvas.base, canvas.size + 2 * slack(self.glimpse_size)
+        if (
+            not isinstance(base, np.ndarray)
+            or base.size != room
+            or base.dtype != canvas.dtype
+            or not canvas.flags.c_contiguous
+        ):
+            raise ValueError(
+                f"the canvas {canvas.shape} of {canvas.dtype} must be one that Retina.allocate "
+                "returned, not a copy or a part of one: allocate another and draw it there"
+            )
 
 
 def _first_scale(dtype: np.typing.DTypeLike) -> int:
