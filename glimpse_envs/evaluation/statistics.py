@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lcm
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,37 +140,53 @@ def bootstrap_interval_from_counts(
     return _percentiles(rates, chosen, confidence)
 
 
+def stratified_mean(strata: Sequence[Floats]) -> float:
+    """Inter-quartile mean of the values of all strata, each stratum weighing the same.
+
+    A stratum of n values counts as if each stood there L / n times, L being the least common
+    multiple of their numbers, so that strata of equal numbers give `interquartile_mean` of all.
+
+    Args:
+        strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
+
+    Raises:
+        ValueError: no strata, or one without values.
+    """
+    if not strata or min(map(len, strata)) < 1:
+        raise ValueError(f"strata have {[len(s) for s in strata]} values; each needs at least 1")
+    return float(_stratified_means(strata))
+
+
 def stratified_interval(
     strata: Sequence[Floats],
-    means: bool = False,
     confidence: float = 0.95,
     resamples: int = 2_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Interval of an inter-quartile mean over strata, by a percentile bootstrap within each.
+    """Interval of `stratified_mean`, by a percentile bootstrap within each stratum.
 
     Args:
-        strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
-        means: the mean is over one mean a stratum, rather than over all values together.
+        strata: of each stratum its values (n_i,), which are drawn; or (n_i, m_i), of which the m_i
+            columns are drawn, and each value is the mean of its row.
         confidence: in (0, 1).
         resamples: bootstrap replicates.
         seed: of the bootstrap's own stream.
 
     Raises:
-        ValueError: no strata, one of fewer than two values, or a bad setting.
+        ValueError: no strata, one of which there are fewer than two to draw from, or a bad setting.
     """
     from scipy.stats import bootstrap
 
     _check_confidence(confidence)
-    if not strata or min(map(len, strata)) < 2:
-        raise ValueError(f"strata have {[len(s) for s in strata]} values; each needs at least 2")
+    counts = [stratum.shape[-1] for stratum in strata]
+    if not strata or min(counts) < 2:
+        raise ValueError(f"strata have {counts} values; each needs at least 2")
 
-    def statistic(*samples: Floats, axis: int) -> Floats:
-        parts = [s.mean(axis=axis, keepdims=True) for s in samples] if means else samples
-        return _middle_means(np.concatenate(parts, axis=axis), axis)
+    def statistic(*drawn: Ints, axis: int) -> Floats:
+        return _stratified_means([_drawn(s, at) for s, at in zip(strata, drawn, strict=True)])
 
     interval = bootstrap(
-        tuple(strata),
+        tuple(np.arange(count) for count in counts),
         statistic,
         n_resamples=resamples,
         batch=100,
@@ -211,6 +228,30 @@ def _middle_means(rows: Floats, axis: int = 1) -> Floats:
     from scipy.stats import trim_mean
 
     return np.asarray(trim_mean(rows, 0.25, axis=axis), dtype=np.float64)
+
+
+def _drawn(stratum: Floats, columns: Ints) -> Floats:
+    """Values (..., n) of a stratum (n,) or (n, m) of which `columns` (..., n or m) were drawn."""
+    columns = np.asarray(columns, np.int64)
+    if stratum.ndim == 1:
+        return stratum[columns]
+    return np.stack([row[columns].mean(axis=-1) for row in stratum], axis=-1)
+
+
+def _stratified_means(strata: Sequence[Floats]) -> Floats:
+    """Inter-quartile means (...) of strata (..., n_i), each of which weighs the same."""
+    sizes = [stratum.shape[-1] for stratum in strata]
+    values = np.concatenate(strata, axis=-1)
+    if len(set(sizes)) == 1:
+        return _middle_means(values, -1)
+    whole = lcm(*sizes)
+    weights = np.repeat([whole // size for size in sizes], sizes)
+    order = values.argsort(axis=-1)
+    total = len(strata) * whole
+    cut = total // 4
+    ends = weights[order].cumsum(axis=-1).clip(cut, total - cut)
+    kept = np.diff(ends, axis=-1, prepend=cut)  # of each value's weight, what is not cut
+    return (np.take_along_axis(values, order, axis=-1) * kept).sum(axis=-1) / (total - 2 * cut)
 
 
 def _check_confidence(confidence: float) -> None:

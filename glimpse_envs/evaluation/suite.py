@@ -16,7 +16,7 @@ from glimpse_envs.core.arrays import Floats
 from glimpse_envs.evaluation.policy import Predicts, as_policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, aligned
-from glimpse_envs.evaluation.statistics import interquartile_mean, stratified_interval
+from glimpse_envs.evaluation.statistics import stratified_interval, stratified_mean
 
 _PICTURES = (
     "Glimpse/CenteredMNIST-v0",
@@ -59,9 +59,10 @@ class SuiteScore:
 
     Args:
         tasks: name -> evaluations, one a policy (training seed).
-        score: inter-quartile mean of all normalised scores; chance is 0 and the ceiling 1.
-        interval: of 95 %, by a bootstrap within each task: over its policies where every task has
-            at least two, else over its episodes.
+        score: inter-quartile mean of all normalised scores, each task weighing the same whatever
+            the number of its policies; chance is 0 and the ceiling 1.
+        interval: of 95 % of that mean, by a bootstrap within each task: over its policies where
+            every task has at least two, else over its episodes.
     """
 
     tasks: dict[str, tuple[Evaluation, ...]]
@@ -184,20 +185,20 @@ def combine(tasks: Mapping[str, Sequence[Evaluation]]) -> SuiteScore:
     if unknown or not scores:
         raise ValueError(f"no normalised score is known of {', '.join(unknown) or 'no task'}")
     by_task = [np.array([each.normalised_score for each in row]) for row in scores.values()]
-    strata = by_task
+    strata: list[Floats] = by_task
     if min(map(len, by_task)) == 1:
         strata = [_normalised_episodes(row) for row in scores.values()]
     return SuiteScore(
         tasks=scores,
-        score=interquartile_mean(np.concatenate(by_task)),
-        interval=stratified_interval(strata, means=strata is not by_task),
+        score=stratified_mean(by_task),
+        interval=stratified_interval(strata),
     )
 
 
 def _normalised_episodes(evaluations: Sequence[Evaluation]) -> Floats:
-    """(episodes,) normalised returns of each episode, a mean over the policies."""
+    """(policies, episodes) normalised returns of each episode."""
     rows = []
     for each in evaluations:
         chance, ceiling = each.scale
         rows.append((each.returns - chance) / (ceiling - chance))
-    return np.mean(rows, axis=0)
+    return np.stack(rows)

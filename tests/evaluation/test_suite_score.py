@@ -1,6 +1,7 @@
 """The suite score is the inter-quartile mean of normalised scores, and its interval a bootstrap's
 within tasks."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,12 @@ import pytest
 
 import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.evaluation.policy import Policy
-from glimpse_envs.evaluation.statistics import stratified_interval
+from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.statistics import (
+    interquartile_mean,
+    stratified_interval,
+    stratified_mean,
+)
 from glimpse_envs.evaluation.suite import TASK_SETS, combine, score_suite
 from glimpse_envs.suite import SUITE
 
@@ -47,6 +53,44 @@ def test_several_policies_have_an_interval_over_policies() -> None:
     assert low == pytest.approx(high), "equal policies leave nothing to draw but the same scores"
 
 
+def evaluated(*scores: float) -> list[Evaluation]:
+    """Policies with normalised `scores`, of a task whose chance is 0 and whose ceiling is 1."""
+    made = score_suite(nothing, TAPES[:1], episodes=200).tasks[TAPES[0]][0]
+    noise = np.random.default_rng(0).normal(0, 0.1, 200)
+    noise -= noise.mean()
+    return [
+        replace(made, scale=(0.0, 1.0), normalised_score=score, returns=score + noise)
+        for score in scores
+    ]
+
+
+@pytest.mark.parametrize("seeds", [(6, 1), (6, 2), (1, 2, 3)])
+def test_the_interval_is_of_the_score_whatever_the_number_of_policies(
+    seeds: tuple[int, ...],
+) -> None:
+    """Policies near 1 on the first task and lower ones on the others."""
+    spread = np.linspace(-0.01, 0.01, 6)
+    tasks = {
+        str(task): evaluated(*(1 / (1 + 9 * task) + spread[:count]))
+        for task, count in enumerate(seeds)
+    }
+    found = combine(tasks)
+    low, high = found.interval
+    assert low <= found.score <= high
+    assert high - low < 0.1
+    if len(seeds) == 2:
+        assert found.score == pytest.approx((1 + 0.1) / 2, abs=0.02)
+
+
+def test_a_stratum_weighs_the_same_whatever_the_number_of_its_values() -> None:
+    rng = np.random.default_rng(0)
+    strata = [rng.normal(size=count) for count in (1, 2, 5)]
+    repeated = [np.repeat(values, 10 // len(values)) for values in strata]
+    assert stratified_mean(strata) == pytest.approx(interquartile_mean(np.concatenate(repeated)))
+    with pytest.raises(ValueError, match="each needs at least 1"):
+        stratified_mean([np.zeros(2), np.zeros(0)])
+
+
 def test_what_changes_a_task_is_refused() -> None:
     with pytest.raises(ValueError, match=r"Copy-v0 with length=3 is another task"):
         score_suite(nothing, TAPES, env_kwargs={"Glimpse/Copy-v0": {"length": 3}})
@@ -78,7 +122,7 @@ def test_strata_are_drawn_apart() -> None:
     assert low == high == 0.5
     rng = np.random.default_rng(0)
     strata = [rng.normal(task, 0.1, 400) for task in range(4)]
-    low, high = stratified_interval(strata, means=True)
+    low, high = stratified_interval([values[None] for values in strata])
     error = 0.1 / np.sqrt(400 * 2)  # of the mean of the two tasks in the middle
     assert (high - low) / (2 * 1.96 * error) == pytest.approx(1, abs=0.1)
     assert low < 1.5 < high
