@@ -32,11 +32,12 @@ from agents.sb3.models import (
     with_history,
 )
 from agents.training.distributed import refuse_several
+from agents.training.extending import extend_budget
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.loggers import Loggers
 from agents.training.loop import clock_of
-from agents.training.resuming import begin_run, extend_budget, run_to_resume
+from agents.training.resuming import begin_run, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.files import replacing
 from glimpse_envs.evaluation.run_lock import writing

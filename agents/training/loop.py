@@ -17,12 +17,13 @@ from agents.training.distributed import (
     processes,
     share_of,
 )
+from agents.training.extending import extend_budget
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.learner import Learner, LoopConfig, Placed
 from agents.training.loggers import Loggers
 from agents.training.progress_bar import ProgressBar
-from agents.training.resuming import begin_run, extend_budget, run_to_resume, settled
+from agents.training.resuming import begin_run, run_to_resume, settled
 from agents.training.schedules import share_done, validation_due
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run

@@ -18,12 +18,17 @@ def command_to_repeat(config: Mapping[str, Any]) -> str:
     recorded, or began from a record, which may be gone, one for this run alone, with its settings.
     "" where none is known."""
     command = portable(str(config.get("command", "")))
-    known = {"policy", "algorithm", "config", "defaults"} <= config.keys()
     of_others = command.startswith(_OF_SEVERAL_RUNS) or "--from-record" in command
-    if not known or not of_others:
-        return command
+    return (command_of_settings(config) if of_others else None) or command
+
+
+def command_of_settings(config: Mapping[str, Any]) -> str | None:
+    """The command that trains a run with the settings of its config.json, for it alone; None where
+    they, or the module that trains it, are not known."""
+    if not {"policy", "algorithm", "config", "defaults"} <= config.keys():
+        return None
     module = _module_of(str(config["policy"]))
-    return command if module is None else shlex.join(["python", "-m", module, *_options(config)])
+    return None if module is None else shlex.join(["python", "-m", module, *_options(config)])
 
 
 def _module_of(policy: str) -> str | None:

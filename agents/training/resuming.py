@@ -77,21 +77,6 @@ def settled(config: Config, run: Run | None = None) -> Config:
     return replace(given, precision=source.settled.precision)
 
 
-def extend_budget(run: Run, config: Any) -> Run:
-    """Let `run` have the greater budget of `config`, and print what that changes."""
-    saved, given = run.config["config"], asdict(config)
-    greater = {name: given[name] for name in sorted(BUDGETS & given.keys())
-               if given[name] != saved.get(name, given[name])}  # fmt: skip
-    if not greater:
-        return run
-    for name, value in greater.items():
-        print(
-            f"{name} was {saved[name]} and is {value}: the schedules of the learning rate, of "
-            "validations and of all else that follows progress are stretched from here on"
-        )
-    return run.replace_config({**run.config, "config": {**saved, **greater}})
-
-
 def read_config(run: Run, kind: type[Config]) -> Config:
     """The config of `run`; fields newer than the run have their defaults.
 

@@ -107,6 +107,27 @@ def test_a_run_goes_on_with_a_greater_budget(
         trained(Reinforce, replace(longer, minutes=1.0), tmp_path, resume=True)
 
 
+def test_the_command_of_an_extended_run_trains_so_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ["reinforce", "--env-id", CENTRED, "--batch-size", "8", "--validation-episodes", "0"]
+    first += ["--device", "cpu", "--seed", "3"]
+    arguments = [*first, "--run", str(tmp_path), "--episodes"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments, "16"])
+    train.main([*arguments, "16"])
+    assert "--episodes 16" in open_run(tmp_path).config["command"]
+    train.main([*arguments, "24", "--resume"])
+    run = open_run(tmp_path)
+    python, _, module, *again = shlex.split(run.config["command"])
+    assert (python, module) == ("python", "agents.train")
+    train.main([*again, "--run", str(tmp_path / "again"), "--device", "cpu"])
+    settings = [open_run(folder).config["config"] for folder in (tmp_path, tmp_path / "again")]
+    assert settings[0]["episodes"] == 24
+    assert settings[1] == settings[0]
+    train.main([*arguments, "24", "--resume"])
+    assert open_run(tmp_path).config["command"] == run.config["command"]
+
+
 def test_the_precision_that_was_used_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
