@@ -383,7 +383,9 @@ def test_a_misspelt_argument_is_one_line(
         main([str(run.folder), "--episodes", "20", "--env-kwargs", "buget=6", *options])
     assert ended.value.code == 2
     printed = capsys.readouterr().err
-    assert printed.startswith("error: buget=6: unexpected keyword argument 'buget': did you mean")
+    assert printed.startswith(
+        "error: Glimpse/CenteredGlyphs-v0: unexpected keyword argument 'buget': did you mean"
+    )
     assert "creator" not in printed, "Gymnasium's list of all arguments"
 
 
