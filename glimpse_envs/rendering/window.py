@@ -10,7 +10,11 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Bytes
 
-CURE: Final = "use render_mode='rgb_array' where there is none"
+CURE: Final = (
+    "use render_mode='rgb_array' where there is none, or set SDL_VIDEODRIVER=dummy to show nothing"
+)
+UNSEEN: Final = ("dummy", "offscreen")
+"""Values of SDL_VIDEODRIVER with which Gymnasium's own environments need no display."""
 PROBE: Final = "import cv2; cv2.namedWindow('probe'); cv2.destroyAllWindows()"
 
 
@@ -23,6 +27,9 @@ NO_WINDOWS: Final = (
 class Window:
     """Shows frames, one after the other, in a window of its own.
 
+    With SDL_VIDEODRIVER=dummy or offscreen, by which Gymnasium's own environments run without a
+    display, nothing is opened, shown or waited for.
+
     Args:
         title: the window's title and its name: two windows of one title are one.
         fps: frames a second; `show` waits as long.
@@ -34,7 +41,9 @@ class Window:
     def __init__(self, title: str = "glimpse", fps: float = 4) -> None:
         if not fps > 0:
             raise ValueError(f"fps must be positive; it is {fps}")
-        _require_display()
+        self._is_unseen = os.environ.get("SDL_VIDEODRIVER") in UNSEEN
+        if not self._is_unseen:
+            _require_display()
         self.title = title
         self._wait = max(1, round(1000 / fps))
         self._is_open = False
@@ -45,6 +54,8 @@ class Window:
         Raises:
             RuntimeError: this OpenCV has no windows.
         """
+        if self._is_unseen:
+            return
         import cv2
 
         try:
@@ -56,9 +67,9 @@ class Window:
 
     def close(self) -> None:
         """Close the window; closing it twice does nothing."""
-        import cv2
-
         if self._is_open:
+            import cv2
+
             self._is_open = False
             # Whoever watches may have closed it already.
             if cv2.getWindowProperty(self.title, cv2.WND_PROP_VISIBLE) > 0:

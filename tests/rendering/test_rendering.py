@@ -339,11 +339,18 @@ def test_a_film_refuses_bad_frames_and_leaves_no_file(
     assert os.listdir(tmp_path) == []
 
 
+@pytest.fixture(autouse=True)
+def a_window_is_to_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
+
+
 def test_a_window_without_a_display_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    with pytest.raises(RuntimeError, match=r"needs a display.*render_mode='rgb_array'"):
+    with pytest.raises(
+        RuntimeError, match=r"needs a display.*render_mode='rgb_array'.*SDL_VIDEODRIVER=dummy"
+    ):
         Window()
 
 
@@ -354,6 +361,18 @@ def test_a_display_that_is_not_there_does_not_abort_the_process(
     monkeypatch.setenv("DISPLAY", ":4711")
     with pytest.raises(RuntimeError, match=r"cannot open.*:4711.*render_mode='rgb_array'"):
         Window()
+
+
+@pytest.mark.parametrize("driver", ["dummy", "offscreen"])
+def test_a_window_that_nobody_sees_needs_no_display(
+    driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setenv("SDL_VIDEODRIVER", driver)
+    monkeypatch.setattr(cv2, "imshow", lambda *_: pytest.fail("nothing is shown"))
+    window = Window()
+    window.show(np.zeros((4, 6, 3), np.uint8))
+    window.close()
 
 
 def test_a_window_shows_rgb_frames_as_opencv_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
