@@ -181,9 +181,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         """Deal new episodes to all rows, or to those in `options["reset_mask"]` (n,) bool.
 
         Args:
-            seed: None goes on with the streams (a first reset draws a seed from the system); an
-                int keys row i by (seed, i); a list makes row i the single environment with its i-th
-                seed, and lets the rows whose seed is None go on.
+            seed: None goes on with the streams (a first reset draws a seed from the system, which
+                `np_random_seed` then is); an int keys row i by (seed, i); a list makes row i the
+                single environment with its i-th seed, and lets the rows whose seed is None go on.
             options: `reset_mask`; in a fixed split `scene`, the scene for all rows or one for
                 each; where what is hidden has a length, `length`, for all rows or one for each;
                 with an int seed, `first_row`: k makes these rows those from row k on of a larger
@@ -208,9 +208,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             scenes = self._dealer.option("scene", scenes, bounds)
         lengths = self._dealer.option("length", options.get("length"), self.task.levels)
         first_group = self._dealer.first_group(options.get("first_row"), seed, self.num_scenes)
-        self._dealer.reseed(seed, groups, first_group)
-        if isinstance(seed, int | np.integer):
-            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
+        one = self._dealer.reseed(seed, groups, first_group)
+        if one is not None:
+            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(one)
         self._deal(groups, scenes, lengths)
         self._dealer.started = True
         self._display.refresh(self._clock.taken, self._clock.ended)

@@ -62,7 +62,8 @@ class GlimpseEnv(gym.Env):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
         """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k, and where what
-        is hidden has a length, `options={"length": n}` deals one of length n.
+        is hidden has a length, `options={"length": n}` deals one of length n. A first reset without
+        a seed draws one from the system, which `np_random_seed` then is.
 
         Raises:
             ValueError, gymnasium.error.Error: a seed or an option that cannot be; it is named.
@@ -76,7 +77,10 @@ class GlimpseEnv(gym.Env):
         for name, value in options.items():
             if value is not None and not isinstance(value, int | np.integer):
                 raise ValueError(f"options[{name!r}] must be an integer; it is {value!r}")
+        before = self.batch.np_random
         observation, info = self.batch.reset(seed=seed, options=options)
+        if self.batch.np_random is not before:  # a seed was given or drawn
+            self._np_random, self._np_random_seed = self.batch.np_random, self.batch.np_random_seed
         return self._row(observation), _first(info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:

@@ -203,3 +203,27 @@ def test_no_answer_is_told_before_one_was_given() -> None:
     assert set(info) == {"target_box", "_target_box"}
     _, single = make_single(CENTRED).reset(seed=0)
     assert set(single) == {"target_box"}
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"split": "test"}])
+@pytest.mark.parametrize("env_id", [CLUTTERED, "Glimpse/Copy-v0"])
+def test_the_seed_that_was_drawn_deals_the_same_episodes(
+    env_id: str, kwargs: dict[str, Any]
+) -> None:
+    """As Gymnasium's environments do, after a reset without a seed."""
+    made: list[Any] = [make_single(env_id, **kwargs), make_vector(env_id, ROWS, **kwargs)]
+    for env in made:
+        dealt = [env.reset(), env.reset()]
+        seed = env.np_random_seed
+        assert env.np_random_seed == seed, "the second reset draws none"
+        assert_same(env.reset(seed=seed), dealt[0])
+        assert_same(env.reset(), dealt[1])
+
+
+def test_an_own_generator_is_kept_by_resets_without_a_seed() -> None:
+    env = make_single(CENTRED)
+    env.reset(seed=3)
+    assert env.np_random_seed == 3
+    env.np_random = mine = np.random.default_rng(0)
+    env.reset()
+    assert env.np_random is mine

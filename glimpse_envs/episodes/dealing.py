@@ -129,21 +129,24 @@ class Dealer:
             raise ValueError(f"options['first_row'] needs one integer as seed, not {seed!r}")
         return int(first_row) // self.copies
 
-    def reseed(self, seed: Seed, groups: Rows, first_group: int = 0) -> None:
+    def reseed(self, seed: Seed, groups: Rows, first_group: int = 0) -> int | None:
         """Begin the streams of `groups` anew, numbered from `first_group` where `seed` is one
         integer. None, alone or in a list, goes on with the stream, or, at the first time, draws a
-        seed from the system.
+        seed from the system. Return the one seed that was given or drawn for all; None where there
+        is none.
 
         Raises:
             ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or many.
         """
         if seed is None and self.started:
-            return
+            return None
+        one: int | None = None
         if isinstance(seed, list | tuple | np.ndarray):
-            given = self._one_a_group([_checked_seed(one) for one in seed])
+            given = self._one_a_group([_checked_seed(each) for each in seed])
             streams = np.zeros(self.num_groups, np.int64)
         else:
-            given = [_drawn_seed() if seed is None else _checked_seed(seed)] * self.num_groups
+            one = _drawn_seed() if seed is None else _checked_seed(seed)
+            given = [one] * self.num_groups
             streams = first_group + np.arange(self.num_groups)
         if self.started:
             groups = groups[[given[group] is not None for group in groups]]
@@ -154,6 +157,7 @@ class Dealer:
         self.keys.episodes[groups] = -1
         if len(groups) == self.num_groups:
             self.next_scene = 0
+        return one
 
     def _one_a_group(self, seeds: list[int | None]) -> list[int | None]:
         """Return the seed of each group out of those of the rows."""
