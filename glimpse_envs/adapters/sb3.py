@@ -103,8 +103,8 @@ class GlimpseVecEnv(VecEnv):
 
     A row that ends has in its info the environment's `final_info`, `terminal_observation`,
     `TimeLimit.truncated` and, where the task has success, `is_success`. A row that goes on has
-    `target` and `target_mask`; such infos are shared and refuse to be written to, because making
-    hundreds of dicts takes as long as the step itself: take a `copy()`.
+    `target` and `target_mask`, where the task has targets; such infos are shared and refuse to be
+    written to, because making hundreds of dicts takes as long as the step itself: take a `copy()`.
 
     Args:
         batch: the rows, under `SameStep`, without `copies`.
@@ -115,7 +115,7 @@ class GlimpseVecEnv(VecEnv):
         self.flat = FlatActions(batch.task.action_space)
         self._actions: Arrays = {}
         self._dealt: Arrays = {}  # name -> (n, ...), infos of the deals
-        self._going = _GoingInfos()
+        self._going, self._untargeted = _GoingInfos(), _SharedInfo({"TimeLimit.truncated": False})
         super().__init__(batch.num_envs, batch.single_observation_space, self.flat.space)
 
     @property
@@ -164,7 +164,7 @@ class GlimpseVecEnv(VecEnv):
         if "target" in info:
             infos = self._going.of(info["target"], info["target_mask"])
         else:
-            infos = [{}] * self.num_envs  # all rows end
+            infos = [self._untargeted] * self.num_envs  # all rows end, or nothing is asked
         ended = np.flatnonzero(dones)
         if not len(ended):
             return infos

@@ -156,6 +156,16 @@ def test_shared_infos_refuse_to_be_changed_and_copies_do_not() -> None:
     assert "mine" not in infos[0]
 
 
+def test_infos_without_targets_are_shared_alike() -> None:
+    venv = make_sb3_env("Glimpse/Catch-v0", 3, seed=0)
+    venv.reset()
+    infos = venv.step(np.stack([venv.action_space.sample() for _ in range(3)]))[3]
+    for info in infos:
+        assert info == {"TimeLimit.truncated": False}
+        with pytest.raises(TypeError, match="shared and cannot be changed"):
+            info["mine"] = 1
+
+
 def test_attributes_and_methods_are_those_of_all_rows() -> None:
     venv = make_sb3_env(CENTRED, 3, budget=4)
     assert venv.get_attr("num_scenes") == [None] * 3
