@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
@@ -38,7 +38,8 @@ class GlimpseVectorWrapper(VectorWrapper):
     def __init__(self, env: VectorEnv, **options: Any) -> None:
         super().__init__(env)
         options = checked_options(options)
-        name = _name_of(env)
+        first = _first_of(env)
+        name = name_of(first)
         mode = env.metadata.get("autoreset_mode")
         if not isinstance(mode, AutoresetMode):
             raise ValueError(
@@ -46,7 +47,7 @@ class GlimpseVectorWrapper(VectorWrapper):
             )
         self._mode = mode
         self._eye = Eye(
-            name, env.single_observation_space, env.num_envs, _max_steps_of(env), **options
+            name, env.single_observation_space, env.num_envs, max_steps_of(first), **options
         )
         self._rows = np.arange(env.num_envs)
         self._started = False
@@ -143,15 +144,16 @@ def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
     return spaces.Dict([(name, batch_space(part, num_envs)) for name, part in space.items()])
 
 
-def _name_of(env: VectorEnv) -> str:
-    return name_of(_first_of(env))
-
-
-def _max_steps_of(env: VectorEnv) -> int | None:
-    return max_steps_of(_first_of(env))
-
-
 def _first_of(env: VectorEnv) -> Any:
-    """Return the first environment of a batch that holds its own, else the batch."""
-    envs = getattr(env.unwrapped, "envs", None)
-    return envs[0] if envs else env
+    """Return the first environment of a batch, which may be closed already, to be asked for its
+    name and limit; the batch itself where it knows them, or nobody else does."""
+    batch = env.unwrapped
+    envs = getattr(batch, "envs", None)
+    if envs:
+        return envs[0]
+    if isinstance(batch, AsyncVectorEnv) and batch.spec is None:
+        # Its environments are in other processes, and not every spec can be sent from there.
+        first = batch.env_fns[0]()
+        first.close()
+        return first
+    return env

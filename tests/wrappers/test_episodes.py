@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, WrappedEnvError
@@ -183,6 +183,13 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
         np.testing.assert_array_equal(np.ravel(left), [1, 0.75, 0.5, 0.25, 0])
         batch = gym.make_vec("GlimpseTest/Pixels-v0", num_envs=2, steps=9)
         assert "remaining" in GlimpseVectorWrapper(batch, **OPTIONS).reset()[0]
+        make = partial(gym.make, "GlimpseTest/Pixels-v0", steps=9)
+        expected = GlimpseVectorWrapper(SyncVectorEnv([make] * 2), **OPTIONS)
+        found = GlimpseVectorWrapper(AsyncVectorEnv([make] * 2), **OPTIONS)
+        assert found.observation_space == expected.observation_space
+        same(found.reset(seed=0)[0], expected.reset(seed=0)[0])
+        assert "remaining" in found.step(found.action_space.sample())[0]
+        found.close()
     finally:
         gym.registry.pop("GlimpseTest/Pixels-v0")
     unknown = GlimpseWrapper(TimeLimit(PixelWorld(), 4), **OPTIONS)
