@@ -125,7 +125,30 @@ class FlatActions:
         Raises:
             ValueError: the shape or dtype is wrong, or a number is NaN or out of range.
         """
-        checked = self._checked(as_array(flat, "flat actions", ("n", *_shape(self.space))))
+        shape = _shape(self.space)
+        given = as_array(flat, "flat actions", ("n", *shape))
+        if given.ndim != 1 + len(shape) or given.shape[1:] != shape:
+            wanted = ", ".join(["n", *map(str, shape)])
+            raise ValueError(
+                f"flat actions have shape {given.shape}; they must have shape ({wanted})"
+            )
+        return self._decoded(given, one=False)
+
+    def decode_one(self, flat: Any) -> dict[str, NDArray]:
+        """Return the Dict action of a single environment, name -> (...), of a flat one (d,), or ()
+        if joint.
+
+        Raises:
+            ValueError: as `decode`.
+        """
+        shape = _shape(self.space)
+        given = as_array(flat, "the flat action", shape)
+        if given.shape != shape:
+            raise ValueError(f"the flat action has shape {given.shape}; it must have shape {shape}")
+        return {name: part[0] for name, part in self._decoded(given[None], one=True).items()}
+
+    def _decoded(self, flat: NDArray, one: bool) -> dict[str, NDArray]:
+        checked = self._checked(flat, one)
         if self._nvec is not None:
             checked = np.stack(np.unravel_index(checked, self._nvec), axis=1)
         return {name: part.decode(checked) for name, part in self._parts.items()}
@@ -146,28 +169,25 @@ class FlatActions:
             return np.ravel_multi_index(tuple(flat.T), self._nvec)
         return flat
 
-    def _checked(self, flat: NDArray) -> NDArray:
-        shape = _shape(self.space)
-        if flat.ndim != 1 + len(shape) or flat.shape[1:] != shape:
-            wanted = ", ".join(["n", *map(str, shape)])
-            raise ValueError(
-                f"flat actions have shape {flat.shape}; they must have shape ({wanted})"
-            )
+    def _checked(self, flat: NDArray, one: bool) -> NDArray:
+        """Return `flat` (n, ...), of the right shape, where its numbers are right too; errors speak
+        of the action of a single environment where it is `one`."""
+        they = "the flat action has dtype {}; it" if one else "flat actions have dtype {}; they"
         if isinstance(self.space, spaces.Box):
             if flat.dtype.kind not in "fiu":
-                raise ValueError(f"flat actions have dtype {flat.dtype}; they must hold numbers")
+                raise ValueError(f"{they.format(flat.dtype)} must hold numbers")
             # Both comparisons fail where there is a NaN.
             if flat.size and not (flat.min() >= -1.0 and flat.max() <= 1.0):
                 right = (flat >= -1.0) & (flat <= 1.0)
                 clip = "; gymnasium.wrappers.ClipAction clips them"
-                raise _out_of_range(flat, right, "numbers between -1 and 1", clip)
+                raise _out_of_range(flat, right, one, "numbers between -1 and 1", clip)
             return flat
         if flat.dtype.kind not in "iu":
-            raise ValueError(f"flat actions have dtype {flat.dtype}; they must hold integers")
+            raise ValueError(f"{they.format(flat.dtype)} must hold integers")
         counts = self.space.n if isinstance(self.space, spaces.Discrete) else self.space.nvec
         right = (flat >= 0) & (flat < counts)
         if not right.all():
-            raise _out_of_range(flat, right, f"integers from 0 to {(counts - 1).tolist()}")
+            raise _out_of_range(flat, right, one, f"integers from 0 to {(counts - 1).tolist()}")
         return flat.astype(np.int64, copy=False)
 
 
@@ -233,9 +253,12 @@ def _check_component(name: str, space: spaces.Space) -> None:
         raise ValueError(f"action[{name!r}] is {space}, which cannot be flattened")
 
 
-def _out_of_range(flat: NDArray, right: Bools, wanted: str, clip: str = "") -> ValueError:
+def _out_of_range(
+    flat: NDArray, right: Bools, one: bool, wanted: str, clip: str = ""
+) -> ValueError:
     row = int(np.argmin(right.reshape(len(flat), -1).all(axis=1)))
     cure = clip if np.isfinite(flat[row]).all() else ""
+    whose = "" if one else f" of row {row}"
     return ValueError(
-        f"the flat action of row {row} is {flat[row].tolist()}; it must hold {wanted}{cure}"
+        f"the flat action{whose} is {flat[row].tolist()}; it must hold {wanted}{cure}"
     )

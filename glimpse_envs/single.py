@@ -94,10 +94,8 @@ class GlimpseEnv(gym.Env):
             ValueError: the action is not in the space; it is named, and nothing has changed.
             gymnasium.error.ResetNeeded: before the first reset, and when the episode has ended.
         """
-        if self.batch.flat_actions is None:
-            checked = self._checker(action)
-        else:
-            checked = self.batch.checked(np.asarray(action)[None])
+        flat = self.batch.flat_actions
+        checked = self._checker(action if flat is None else flat.decode_one(action))
         if self.batch.ended[0]:
             raise gym.error.ResetNeeded("no episode is under way: call reset() first")
         observation, reward, terminated, truncated, info = self.batch.step_checked(checked)

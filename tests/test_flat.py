@@ -207,3 +207,28 @@ def test_stable_baselines3s_checker_passes(env_id: str, change: str) -> None:
 def test_the_leaves_of_observations_stay_float_boxes() -> None:
     env = gym.make(CLUTTERED, history=True, flat=True)
     assert all(leaf.dtype == np.float32 for leaf in leaves(env.observation_space).values())
+
+
+ALONE: list[tuple[dict[str, Any], Any, str]] = [
+    ({"flat": True}, np.zeros(11), "the flat action has shape (11,); it must have shape (12,)"),
+    ({"flat": True}, np.zeros((1, 12)), "has shape (1, 12); it must have shape (12,)"),
+    ({"flat": True}, np.full(12, 2.0), "the flat action is [2.0, 2.0"),
+    ({"flat": True}, np.array(["a"] * 12), "the flat action has dtype <U1; it must hold numbers"),
+    ({"flat": True}, [[0.0], [0.0, 0.0]], "cannot become an array; it must have shape (12,)"),
+    ({"flat": "discrete"}, np.array([3]), "the flat action has shape (1,); it must have shape ()"),
+    ({"flat": "discrete"}, -1, "the flat action is -1; it must hold integers from 0 to"),
+    ({"flat": "discrete"}, 0.5, "the flat action has dtype float64; it must hold integers"),
+]
+
+
+@pytest.mark.parametrize(("kwargs", "action", "message"), ALONE)
+def test_errors_of_a_single_environment_speak_of_no_rows(
+    kwargs: dict[str, Any], action: Any, message: str
+) -> None:
+    look = "tiles" if kwargs["flat"] == "discrete" else "continuous"
+    env = make_single("Glimpse/CenteredGlyphs-v0", look=look, **kwargs)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=re.escape(message)) as raised:
+        env.step(action)
+    assert "row" not in str(raised.value)
+    env.step(env.action_space.sample())
