@@ -31,6 +31,11 @@ from glimpse_envs.episodes.state import check_state, digest, digests_of
 from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.task import Arrays, Outcome, Rows
 
+OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
+"""Arguments of batches alone."""
+OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
+"""Arguments of single environments and batches of whatever task."""
+
 
 class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     """A batch of rows of one task, each with an episode of its own.
@@ -82,7 +87,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         num_envs, copies = int(num_envs), int(copies)
         rules = load_task(task)
         parameters = rules.parameters(kwargs)
-        kwargs = enter_arguments(parameters, kwargs)
+        kwargs = enter_arguments([*parameters, *OF_EVERY_TASK, *OF_BATCHES], kwargs)
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         if flat not in (False, True, "discrete"):

@@ -5,12 +5,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from glimpse_envs.core.arguments import enter_arguments
 from glimpse_envs.core.arrays import Bytes
-from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES
 from glimpse_envs.episodes.infos import Info
 from glimpse_envs.episodes.levels import LevelDistribution
+from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.task import Task
 
 
@@ -22,18 +24,20 @@ class GlimpseEnv(gym.Env):
 
     Raises:
         ValueError: an argument of batches, or one that is invalid.
+        TypeError: an argument is not known.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012
 
-    def __init__(self, **kwargs: Any) -> None:
-        batched = sorted({"num_envs", "copies", "autoreset_mode"} & kwargs.keys())
+    def __init__(self, *, task: str, **kwargs: Any) -> None:
+        batched = sorted(kwargs.keys() & OF_BATCHES)
         if batched:
             raise ValueError(
                 f"{', '.join(batched)}: a single environment has one row and does not reset "
                 "itself; for batches use gymnasium.make_vec without vectorization_mode"
             )
-        self.batch = GlimpseVectorEnv(1, autoreset_mode="Disabled", **kwargs)
+        enter_arguments([*load_task(task).parameters(kwargs), *OF_EVERY_TASK], kwargs)
+        self.batch = GlimpseVectorEnv(1, task=task, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.batch.single_observation_space
         self.action_space = self.batch.single_action_space
         self.render_mode = self.batch.render_mode

@@ -1,5 +1,7 @@
 """A bad kwarg is refused with its name, its value and what would be right."""
 
+import re
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -7,13 +9,17 @@ import numpy as np
 import pytest
 
 from glimpse_envs.core import arguments
+from glimpse_envs.core.arguments import keyword_parameters
 from glimpse_envs.core.classes import find_class
+from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
+from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.task import Task
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
 CHASE, LOOKUP = "Glimpse/PointerChase-v0", "Glimpse/DictionaryLookup-v0"
 RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"
+CATCH = "Glimpse/Catch-v0"
 HUGE = np.longdouble(2) ** 2000  # more than a float64 holds, on most machines
 
 BAD: list[tuple[str, Any, str]] = [
@@ -184,3 +190,21 @@ def test_a_class_is_asked_for_where_there_are_no_names() -> None:
 def test_a_class_of_a_module_that_is_not_there_is_refused_by_its_name() -> None:
     with pytest.raises(ValueError, match=r"scene='my_taks:Maze': there is no module my_taks$"):
         find_class("scene", "my_taks:Maze", Task, {"cluttered": "glimpse_envs:Scene"})
+
+
+def test_an_unknown_argument_is_answered_with_all_that_are_taken() -> None:
+    own = {"render_mode", "reveal", "flat", "flat_observation"}
+    makers: list[tuple[Any, set[str]]] = [
+        (partial(gym.make, CATCH), own),
+        (partial(gym.make_vec, CATCH, num_envs=2), own | {"num_envs", "copies", "autoreset_mode"}),
+    ]
+    task = arguments_of(CATCH, {})
+    assert task is not None
+    for make, expected in makers:
+        with pytest.raises(TypeError, match="The arguments are") as raised:
+            make(max_episode_step=3)
+        listed = re.search(r"The arguments are ((\w+, )*\w+)", str(raised.value))
+        assert listed is not None
+        assert set(listed[1].split(", ")) == expected | task
+    taken = set(keyword_parameters(GlimpseVectorEnv.__init__)) | {"num_envs"}
+    assert taken == {*OF_EVERY_TASK, *OF_BATCHES, "task"}
