@@ -20,6 +20,8 @@ from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 SEED, STEPS = 4, 4
 """Of the episode that is drawn, and the steps taken in it."""
 
+_CONSTANTS = {"True": "true", "False": "false", "None": "null"}  # Python's words in JSON's
+
 Env = gym.Env[Any, Any]
 
 
@@ -126,7 +128,7 @@ def _pair(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise ValueError(f"{text!r} should be KEY=VALUE, such as budget=6")
     try:
-        return name, json.loads(value.lower() if value in ("True", "False") else value)
+        return name, json.loads(_CONSTANTS.get(value, value))
     except json.JSONDecodeError:
         return name, value
 

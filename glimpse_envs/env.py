@@ -87,7 +87,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         num_envs, copies = int(num_envs), int(copies)
         rules = load_task(task)
         parameters = rules.parameters(kwargs)
-        kwargs = enter_arguments([*parameters, *OF_EVERY_TASK, *OF_BATCHES], kwargs)
+        kwargs = enter_arguments([*parameters, *OF_EVERY_TASK, *OF_BATCHES], kwargs, rules.hint_of)
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         if flat not in (False, True, "discrete"):

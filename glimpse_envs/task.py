@@ -178,6 +178,11 @@ class Task(ABC):
             found |= {name: one for name, one in theirs if name not in found}
         return found
 
+    @classmethod
+    def hint_of(cls, argument: str) -> str:
+        """Return which part has an argument that the task asked for lacks; "" where none has."""
+        return ""
+
     @property
     def action_space(self) -> spaces.Dict:
         """Space of a single row's action (Dict)."""

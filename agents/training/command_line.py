@@ -22,6 +22,9 @@ from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
 
+_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
+"""Python's words on a command line, in JSON's."""
+
 
 def parse_pairs(pairs: list[str]) -> dict[str, Any]:
     """From ["budget=4", "look=tiles"] to {"budget": 4, "look": "tiles"}.
@@ -37,7 +40,7 @@ def parse_pairs(pairs: list[str]) -> dict[str, Any]:
         if name in values:
             raise ValueError(f"{name} is given twice: {values[name]!r} and {text!r}")
         try:
-            values[name] = json.loads(text.lower() if text in ("True", "False") else text)
+            values[name] = json.loads(_CONSTANTS.get(text, text))
         except json.JSONDecodeError:
             values[name] = text
     return values

@@ -33,6 +33,9 @@ SINGLE_STEPS = 2_000
 START_ID = "Glimpse/ClutteredGlyphs-v0"
 SCENE_SIDES = (60, 1000)
 
+Maker = Callable[[int], VectorEnv]
+"""Makes so many rows."""
+
 
 @dataclass(frozen=True)
 class Throughput:
@@ -88,11 +91,11 @@ def measure_environment(env_id: str, repeats: int) -> list[Throughput]:
 
 def measure_duel(setting: str, repeats: int) -> Duel:
     """CircleSquare, or the same glimpses of digits, by ap_gym and by this package."""
-    if setting == "CircleSquare":
-        make_ours, make_theirs = partial(peers.ours, "Glimpse/CircleSquare-v0"), peers.circle_square
-    else:
-        make_ours = partial(peers.ours, "Glimpse/CircleSquare-v0", source="glyphs")
-        make_theirs = peers.digits
+    makers: dict[str, tuple[Maker, Maker]] = {
+        "CircleSquare": (partial(peers.ours, "Glimpse/CircleSquare-v0"), peers.circle_square),
+        "digits": (peers.our_digits, peers.digits),
+    }
+    make_ours, make_theirs = makers[setting]
     ours = [make_ours(rows) for rows in ROWS[2:]]
     problem = ""
     theirs: list[VectorEnv] = []

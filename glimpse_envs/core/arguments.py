@@ -37,18 +37,25 @@ def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parame
     return found
 
 
-def enter_arguments(known: Iterable[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def enter_arguments(
+    known: Iterable[str],
+    arguments: Mapping[str, Any],
+    hint_of: Callable[[str], str] = lambda _: "",
+) -> dict[str, Any]:
     """Return `arguments`, all of them `known`, with NumPy's numbers as Python's: sums of small
     NumPy integers wrap around.
 
     Raises:
-        TypeError: one is not known; the message names the nearest one, and all.
+        TypeError: one is not known; the message has what `hint_of` tells of it, or else the nearest
+            one, and names all.
     """
     parameters = list(known)
     unknown = [name for name in arguments if name not in parameters]
     if unknown:
+        told = hint_of(unknown[0])
         nearest = difflib.get_close_matches(unknown[0], parameters, 1, cutoff=0.65)
         hint = f": did you mean {nearest[0]!r}?" if nearest else "."
+        hint = f": {told}." if told else hint
         # In Python's words, by which TorchRL knows that an environment has no `frameskip`.
         raise TypeError(
             f"unexpected keyword argument {unknown[0]!r}{hint} The arguments are "

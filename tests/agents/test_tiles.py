@@ -23,7 +23,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "one_scale": (CENTRED, {}),
     "over_the_edge": (CENTRED, {"glimpse_size": 9}),
     "one_tile": (CENTRED, {"glimpse_size": 28}),
-    "single_cells": (CENTRED, {"glimpse_size": 1, "scene_size": 5, "scene": "circle_square"}),
+    "single_cells": (
+        CENTRED,
+        {"glimpse_size": 1, "scene_size": 5, "scene": "circle_square", "source": None},
+    ),
     "coarse_scales_between_pixels": (CENTRED, {"glimpse_size": 5, "scales": 3}),
     "odd_scene_between_pixels": (CENTRED, {"scene_size": 29, "scales": 2}),
     "inside": (CENTRED, {"scene_size": 29, "glimpse_size": 10, "inside": True}),

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.speed.peers import our_digits
+from glimpse_envs.episodes.description import describe
 from tests.support.episodes import CIRCLE_SQUARE, make_single
 
 # Its own dependencies warn at import.
@@ -34,6 +36,14 @@ def peers_module(image: NDArray[np.float64], label: int) -> Any:
             return image, label
 
     return ImagePerceptionModule(1, ImagePerceptionConfig(OnePicture(), prefetch=False))
+
+
+def test_our_side_of_the_digits_deals_digits() -> None:
+    envs = our_digits(2)
+    assert envs.single_action_space["answer"].n == 10  # type: ignore[index]
+    assert describe(envs).budget == 16
+    glimpses = envs.single_observation_space["glimpse"]  # type: ignore[index]
+    assert glimpses.shape == (1, 5, 5)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -17,6 +17,7 @@ from glimpse_envs.task import Task
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
+MOVING = "Glimpse/MovingDigitGlyphs-v0"
 CHASE, LOOKUP = "Glimpse/PointerChase-v0", "Glimpse/DictionaryLookup-v0"
 RECALL, COPY = "Glimpse/AssociativeRecall-v0", "Glimpse/Copy-v0"
 CATCH = "Glimpse/Catch-v0"
@@ -90,6 +91,12 @@ def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, 
 def test_kwargs_which_do_not_go_together_are_refused() -> None:
     with pytest.raises(ValueError, match=r"clutter=3 must be 0: scene='circle_square' has none"):
         make_vector(CIRCLE_SQUARE, 2, clutter=3)
+    for source in ("mnist", "glyphs", "nonsense"):
+        with pytest.raises(
+            ValueError, match=f"source='{source}' must be None: scene='circle_square' has none"
+        ):
+            make_single(CIRCLE_SQUARE, source=source)
+    assert make_vector(CENTRED, 2, scene="circle_square", source=None).num_envs == 2
     with pytest.raises(ValueError, match=r"48 pixels does not fit .* inside=False"):
         make_vector(CENTRED, 2, glimpse_size=12, scales=3, inside=True)
     kwargs: dict[str, Any]
@@ -118,6 +125,11 @@ def test_an_unknown_kwarg_is_refused_by_name() -> None:
         make_vector(CENTRED, 2, glimpses=4)
     with pytest.raises(TypeError, match=r"argument 'buget': did you mean 'budget'\?"):
         make_single(CENTRED, buget=3)
+    with pytest.raises(
+        TypeError,
+        match=r"argument 'speed': scene='moving_images' has it, .* ids of that scene set it",
+    ):
+        make_single(MOVING, scene="images")
 
 
 TOO_MUCH: list[tuple[str, dict[str, Any], str]] = [

@@ -138,7 +138,7 @@ def test_a_state_of_another_number_of_rows_is_refused() -> None:
 
 
 OTHERS: dict[str, Any] = {
-    "scene": "circle_square",
+    "scene": "moving_images",
     "source": "mnist",
     "split": "validation",
     "clutter": 3,
@@ -161,7 +161,7 @@ def test_a_state_of_other_arguments_is_refused_by_name(name: str) -> None:
     other.reset(seed=1)
     before = envs.state_dict()
     # Another scene has other arguments of its own, too.
-    named = "scene, overhang" if name == "scene" else name
+    named = "scene, overhang, speed" if name == "scene" else name
     with pytest.raises(ValueError, match=rf"other arguments: it has another {named}$"):
         envs.load_state_dict(other.state_dict())
     assert_same(envs.state_dict(), before)

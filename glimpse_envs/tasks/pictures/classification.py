@@ -1,21 +1,30 @@
 """A question about a picture that is seen through glimpses."""
 
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
-from glimpse_envs.core.arguments import check_choice, enter_arguments, keyword_parameters
+from glimpse_envs.core.arguments import (
+    check_choice,
+    enter_arguments,
+    keyword_parameters,
+    shown,
+)
 from glimpse_envs.core.arrays import Bools
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.vision.picture_task import PictureTask
-from glimpse_envs.vision.scenes import find_scene, make_scene
+from glimpse_envs.vision.scenes import SCENES, find_scene, make_scene
 from glimpse_envs.vision.sensors import find_sensor, make_sensor
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
+
+_NOTHING = {"source": None, "clutter": 0}
+"""What takes back an id's own argument where another scene has no such thing."""
 
 
 class ImageClassification(PictureTask):
@@ -88,7 +97,8 @@ class ImageClassification(PictureTask):
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", or "folder:PATH", a folder
             of class-named folders of images ("folder:PATH?resize=28" where their sizes differ); a
             name given to `glimpse_envs.register_source`, or in this process to
-            `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class".
+            `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class". A
+            scene without a source takes None alone.
         split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.
@@ -122,7 +132,7 @@ class ImageClassification(PictureTask):
         self,
         *,
         scene: str = "images",
-        source: str = "glyphs",
+        source: str | None = "glyphs",
         split: str = "train",
         scene_size: int = 60,
         clutter: int = 0,
@@ -146,8 +156,6 @@ class ImageClassification(PictureTask):
         check_choice("split", split, SPLITS)
         check_choice("reward", reward, ("final", "dense"))
         own = enter_arguments(self.parameters({"scene": scene, "sensor": sensor}), own)
-        if clutter and "clutter" not in keyword_parameters(find_scene(scene)):
-            raise ValueError(f"clutter={clutter} must be 0: scene={scene!r} has none")
         pictures = make_scene(
             scene,
             dict(
@@ -191,6 +199,32 @@ class ImageClassification(PictureTask):
             find_scene(arguments.get("scene", "images")),
             find_sensor(arguments.get("sensor", "retina")),
         )
+
+    @classmethod
+    def parameters(cls, arguments: Mapping[str, Any]) -> dict[str, inspect.Parameter]:
+        """Return the parameters of the task, its scene and its sensor.
+
+        Raises:
+            ValueError: there is no such scene or sensor, or the scene has no source or no clutter,
+                and one is given.
+        """
+        found = super().parameters(arguments)
+        scene = arguments.get("scene", "images")
+        taken = keyword_parameters(find_scene(scene))
+        for name, nothing in _NOTHING.items():
+            given = arguments.get(name)
+            if name not in taken and given is not None and given != nothing:
+                raise ValueError(
+                    f"{name}={shown(given)} must be {nothing}: scene={scene!r} has none"
+                )
+        return found
+
+    @classmethod
+    def hint_of(cls, argument: str) -> str:
+        for scene in SCENES:
+            if argument in keyword_parameters(find_scene(scene)):
+                return f"scene={scene!r} has it, and ids of that scene set it by themselves"
+        return ""
 
     @property
     def chance(self) -> float:
