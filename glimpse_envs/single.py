@@ -36,7 +36,8 @@ class GlimpseEnv(gym.Env):
                 f"{', '.join(batched)}: a single environment has one row and does not reset "
                 "itself; for batches use gymnasium.make_vec without vectorization_mode"
             )
-        enter_arguments([*load_task(task).parameters(kwargs), *OF_EVERY_TASK], kwargs)
+        rules = load_task(task)
+        enter_arguments([*rules.parameters(kwargs), *OF_EVERY_TASK], kwargs, rules.hint_of)
         self.batch = GlimpseVectorEnv(1, task=task, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.batch.single_observation_space
         self.action_space = self.batch.single_action_space

@@ -133,7 +133,7 @@ def test_a_scene_by_a_registered_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_their_arguments_are_those_of_the_environment() -> None:
     envs = make_vector(SUM, 2, largest=np.int8(2))
     assert envs.single_action_space["answer"].n == 5  # type: ignore[index]
-    with pytest.raises(TypeError, match=r"'larges': did you mean 'largest'\?.* wedges, radius$"):
+    with pytest.raises(TypeError, match=r"'larges': did you mean 'largest'\?.* wedges, radius,"):
         make_vector(SUM, 2, larges=2)
     with pytest.raises(ValueError, match="largest=10 must be at most 9"):
         make_vector(SUM, 2, largest=10)

@@ -112,7 +112,7 @@ def test_what_is_no_sensor_is_refused(sensor: Any, message: str) -> None:
 
 
 def test_an_argument_of_another_sensor_is_refused() -> None:
-    nearest = r"'gian': did you mean 'gain'\? .*glimpse_cost, overhang, gain$"
+    nearest = r"'gian': did you mean 'gain'\? .*glimpse_cost, overhang, gain,"
     with pytest.raises(TypeError, match=nearest):
         make_vector(CLUTTERED, 1, sensor=PHOTOMETER, gian=2)
     with pytest.raises(TypeError, match="'gain'"):
