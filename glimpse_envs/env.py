@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +16,9 @@ from glimpse_envs.core.arguments import (
     check_flags,
     check_integers,
     check_mode,
+    check_options,
     enter_arguments,
+    naming_memory,
     shown,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats, Ints
@@ -106,7 +109,12 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             **kwargs,
         )
         self.task = rules(**kwargs)
-        check_batch_memory(num_envs, self.task.observation_space, self.task.action_space)
+        check_batch_memory(
+            num_envs,
+            self.task.observation_space,
+            self.task.action_space,
+            hidden=num_envs // copies * self._scene_bytes(),
+        )
         self._display = Display(self.task, render_mode, reveal)
         self._identity = {"task": digest(task), **digests_of(parameters, kwargs)}
         self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
@@ -133,12 +141,18 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         self._can_stop = "stop" in self.task.action_space.spaces
 
         self._clock = Clock(num_envs)
-        self.task.allocate(num_envs, copies, self._clock.taken)
+        with naming_memory(num_envs):
+            self.task.allocate(num_envs, copies, self._clock.taken)
         self._rows = np.arange(num_envs)
         self._dealer = Dealer(num_envs, copies)
         self._levels: LevelDistribution | None = None
         if self.task.levels is not None:
             self._levels = UniformLevels(*self.task.levels)
+
+    def _scene_bytes(self) -> int:
+        """The least that a hidden scene takes: a byte for each pixel."""
+        view = self.task.picture_view
+        return 0 if view is None else prod(view.scene_shape)
 
     @property
     def num_scenes(self) -> int | None:
@@ -199,13 +213,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             glimpse_envs.sources.SourceError: files are missing or damaged; the environment still
                 needs a reset.
         """
-        options = options or {}
-        unknown = set(options) - {"reset_mask", "scene", "length", "first_row"}
-        if unknown:
-            raise ValueError(
-                "reset has the options 'reset_mask', 'scene', 'length' and 'first_row', not "
-                f"{unknown}"
-            )
+        options = check_options(options, ("reset_mask", "scene", "length", "first_row"))
         groups = self._dealer.groups_in(options.get("reset_mask"))
         scenes = options.get("scene")
         if scenes is not None:

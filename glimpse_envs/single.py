@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from glimpse_envs.core.arguments import enter_arguments
+from glimpse_envs.core.arguments import check_options, enter_arguments
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.actions import ActionChecker
@@ -75,10 +75,7 @@ class GlimpseEnv(gym.Env):
             glimpse_envs.sources.SourceError: files are missing or damaged.
         """
         super().reset(seed=seed)
-        options = options or {}
-        unknown = set(options) - {"scene", "length"}
-        if unknown:
-            raise ValueError(f"reset has the options 'scene' and 'length', not {unknown}")
+        options = check_options(options, ("scene", "length"))
         for name, value in options.items():
             if value is not None and not isinstance(value, int | np.integer):
                 raise ValueError(f"options[{name!r}] must be an integer; it is {value!r}")

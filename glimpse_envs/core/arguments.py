@@ -104,6 +104,31 @@ def check_integers(least: int, /, **values: object) -> None:
             raise ValueError(f"{name}={shown(value)} must be an integer of at least {least}")
 
 
+def check_seed(seed: object) -> None:
+    """Raise a ValueError unless `seed` is an integer from 0 to 2**64 - 1."""
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**64:  # type: ignore[operator]  # it is an integer
+        raise ValueError(f"seed={shown(seed)} must be an integer from 0 to 2**64 - 1")
+
+
+def check_options(options: Any, known: tuple[str, ...]) -> dict[str, Any]:
+    """Return the `options` of a reset, {} where they are None.
+
+    Raises:
+        ValueError: they are no dict, or one is not `known`.
+    """
+    if options is None:
+        return {}
+    *first, last = map(repr, known)
+    names = f"{', '.join(first)} and {last}"
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options={shown(options)} must be a dict of {names}, or None")
+    unknown = set(options) - set(known)
+    if unknown:
+        raise ValueError(f"reset has the options {names}, not {unknown}")
+    return dict(options)
+
+
 def check_lengths(least: int, min_length: Any, length: Any) -> None:
     """Raise a ValueError unless `least` <= `min_length` <= `length` and 1 <= `length`, integers."""
     check_integers(1, length=length)
@@ -142,20 +167,36 @@ def check_memory(needed: int, **values: int) -> None:
         )
 
 
-def check_batch_memory(num_envs: int, *single_spaces: spaces.Space) -> None:
-    """Raise a ValueError if `num_envs` rows of spaces need more bytes than the machine has: of each
-    entry the least, the greatest and the present value."""
+def check_batch_memory(num_envs: int, *single_spaces: spaces.Space, hidden: int = 0) -> None:
+    """Raise a ValueError if `num_envs` rows of spaces, and what is `hidden` in all of them, need
+    more bytes than the machine has: of each entry the least, the greatest and the present value."""
     leaves = [
         leaf
         for space in single_spaces
         for leaf in (space.spaces.values() if isinstance(space, spaces.Dict) else [space])
     ]
     entries = sum(np.dtype(s.dtype).itemsize * prod(s.shape or ()) for s in leaves)
-    needed, available = 3 * num_envs * entries, memory_of_machine()
+    needed, available = 3 * num_envs * entries + hidden, memory_of_machine()
     if needed > available:
         raise ValueError(
             f"num_envs={num_envs} needs at least {needed:,} bytes; this machine has {available:,}"
         )
+
+
+@contextmanager
+def naming_memory(num_envs: int) -> Iterator[None]:
+    """Turn the MemoryError of a batch of `num_envs` rows into a sentence.
+
+    Raises:
+        ValueError: of the block.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise ValueError(
+            f"num_envs={num_envs} needs more memory than is free ({error}); this machine has "
+            f"{memory_of_machine():,} bytes"
+        ) from error
 
 
 def memory_of_machine() -> int:

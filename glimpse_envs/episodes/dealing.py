@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arguments import check_seed, shown
 from glimpse_envs.core.arrays import Bools, Ints, Words
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.levels import WORDS, LevelDistribution
@@ -252,6 +252,5 @@ def _drawn_seed() -> int:
 def _checked_seed(seed: Any) -> int | None:
     if seed is None:
         return None
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-        raise ValueError(f"seed={seed!r} must be an integer from 0 to 2**64 - 1")
+    check_seed(seed)
     return int(seed)

@@ -42,7 +42,11 @@ class LevelDistribution(ABC):
         """Return the levels (m,) that uniform random `words` (m, `WORDS`) stand for."""
 
     def record(self, levels: Ints, solved: Bools) -> None:  # noqa: B027  # fixed by default
-        """Update the distribution with ended episodes of `levels` (m,), `solved` (m,) or not."""
+        """Update the distribution with ended episodes of `levels` (m,), `solved` (m,) or not.
+
+        Raises:
+            ValueError: `solved` are no booleans, or not as many; nothing has changed.
+        """
 
     def state_dict(self) -> dict[str, int]:
         """Return the state that `record` updates."""
@@ -93,7 +97,13 @@ class Curriculum(LevelDistribution):
         self._seen = self._solved = 0
 
     def record(self, levels: Ints, solved: Bools) -> None:
-        at_present = np.asarray(levels) == self.present
+        levels, solved = np.asarray(levels), np.asarray(solved)
+        if solved.dtype != np.bool_ or solved.shape != levels.shape:
+            raise ValueError(
+                f"solved is {solved.dtype} {solved.shape}; it must be bool {levels.shape}, True or "
+                "False for each of the levels, such as success == 1"
+            )
+        at_present = levels == self.present
         self._seen += int(at_present.sum())
         self._solved += int((at_present & solved).sum())
         if self._seen < self.episodes:

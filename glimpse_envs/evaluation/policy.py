@@ -127,12 +127,17 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
     """Return a `Policy` of whatever chooses actions.
 
     Raises:
-        TypeError: it has no `predict` and cannot be called.
+        TypeError: it has no `predict` and cannot be called, or is a class.
         ValueError: its `view` is none.
     """
     if isinstance(policy, Policy):
         check_choice(f"{type(policy).__name__}.view", policy.view, ("glimpse", "full"))
         return policy
+    if isinstance(policy, type):
+        raise TypeError(
+            f"policy is the class {policy.__name__}: give an instance of it, such as "
+            f"{policy.__name__}(...)"
+        )
     if not hasattr(policy, "predict") and not callable(policy):
         raise TypeError(
             "policy should have predict(observation, state, episode_start, deterministic) or be a "

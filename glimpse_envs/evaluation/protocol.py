@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.arguments import check_integers, check_seed
 from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
@@ -89,15 +89,15 @@ def evaluate(
             given, is "full" for a policy that declares it.
 
     Raises:
-        TypeError: `policy` can do neither, `env_id` is no text, or what the policy returns is no
-            action.
-        ValueError: `episodes`, `batch_size` or `env_kwargs` do not fit, or the policy's `view` is
-            none. What the environment raises over a bad action passes through.
+        TypeError: `policy` can do neither or is a class, `env_id` is no text, or what the policy
+            returns is no action.
+        ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, or the policy's
+            `view` is none. What the environment raises over a bad action passes through.
     """
     played_by = as_policy(policy)
     if played_by.view == "full":
         env_kwargs.setdefault("view", "full")
-    _check_arguments(split, episodes, batch_size, env_kwargs)
+    _check_arguments(split, episodes, batch_size, seed, env_kwargs)
     _check_id(env_id)
     total, rows = count_episodes(
         env_id,
@@ -140,7 +140,11 @@ def evaluate(
         ),
         mean_return=mean_return,
         return_interval=student_interval(played.returns) if total > 1 else None,
-        normalised_score=normalised_score(mean_return, seen.chance, seen.ceiling),
+        normalised_score=(
+            np.nan
+            if seen.chance == seen.ceiling  # where nothing is left to learn
+            else normalised_score(mean_return, seen.chance, seen.ceiling)
+        ),
         mean_glimpses=float(played.glimpses.mean()),
         # Where the gaze follows a rule, nothing was chosen.
         scanpaths=played.diagnose() if "look" in seen.components else None,
@@ -254,9 +258,10 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
 
 
 def _check_arguments(
-    split: str, episodes: int | None, batch_size: int, env_kwargs: dict[str, Any]
+    split: str, episodes: int | None, batch_size: int, seed: int, env_kwargs: dict[str, Any]
 ) -> None:
     check_integers(1, batch_size=batch_size)
+    check_seed(seed)
     if episodes is not None:
         check_integers(1, episodes=episodes)
     if split == "train" and episodes is None:

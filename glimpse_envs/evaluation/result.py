@@ -37,7 +37,8 @@ class Evaluation:
     return_interval: tuple[float, float] | None
     """Student's interval of `mean_return`; None of a single episode."""
     normalised_score: float = field(compare=False)  # NaN, which equals nothing, in foreign tasks
-    """`mean_return` with the task's chance as 0 and ceiling as 1; NaN where nobody knows them."""
+    """`mean_return` with the task's chance as 0 and ceiling as 1; NaN where nobody knows them, or
+    where they are the same."""
     mean_glimpses: float
     scanpaths: ScanpathDiagnostics | None
     """Where it looked; None where observations have no place (x, y), as in the full view."""

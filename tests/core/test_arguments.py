@@ -15,6 +15,7 @@ from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.task import Task
 from glimpse_envs.testing import assert_same, random_actions
+from glimpse_envs.vision.picture_task import PictureTask
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
 MOVING = "Glimpse/MovingDigitGlyphs-v0"
@@ -192,6 +193,32 @@ def test_more_rows_than_the_machine_holds_are_refused(
     monkeypatch.setattr(arguments, "memory_of_machine", lambda: 2**35)
     with pytest.raises(ValueError, match=r"num_envs=1000000000 needs at least [\d,]{14,} bytes"):
         gym.make_vec(env_id, num_envs=10**9)
+
+
+def test_scenes_that_the_machine_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their glimpses alone would find room."""
+    made: Any = partial(gym.make_vec, CLUTTERED, num_envs=100)
+    pixels = 100 * 60 * 60  # the glimpses' three bounds take as much again
+    monkeypatch.setattr(arguments, "memory_of_machine", lambda: 3 * 100 * 4 * 3 * 12**2 + pixels)
+    with pytest.raises(ValueError, match=r"num_envs=100 needs at least [\d,]{7,9} bytes"):
+        made()
+    made(copies=2)
+
+    def allocate(*_: Any) -> None:
+        raise MemoryError("unable to allocate 210 GiB")
+
+    monkeypatch.undo()
+    monkeypatch.setattr(PictureTask, "allocate", allocate)
+    with pytest.raises(ValueError, match=r"num_envs=100 needs more memory than is free \(unable"):
+        made()
+
+
+@pytest.mark.parametrize("options", [5, "scene", [1], 0])
+def test_options_that_are_no_dict_are_refused(options: Any) -> None:
+    made: list[Any] = [make_single(CENTRED), make_vector(CENTRED, 2)]
+    for env in made:
+        with pytest.raises(ValueError, match=r"options=.* must be a dict of .*'scene'.*, or None"):
+            env.reset(options=options)
 
 
 def test_a_class_is_asked_for_where_there_are_no_names() -> None:

@@ -164,6 +164,14 @@ def test_only_the_present_level_counts() -> None:
     assert levels.present == 2
 
 
+@pytest.mark.parametrize("solved", [[1.0, 0.0], [1, 0], [True], True])
+def test_what_is_no_flag_for_each_level_is_not_recorded(solved: Any) -> None:
+    levels = ThresholdLevels(1, 5)
+    with pytest.raises(ValueError, match=r"solved is .*; it must be bool \(2,\)"):
+        levels.record(np.array([1, 2]), solved)
+    assert levels.state_dict() == {"present": 1, "seen": 0, "solved": 0}
+
+
 @pytest.mark.parametrize("kind", [ThresholdLevels, MixtureLevels])
 def test_what_was_learned_is_saved_and_goes_on(kind: type[Curriculum]) -> None:
     levels = kind(1, 9, episodes=10)

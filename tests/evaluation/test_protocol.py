@@ -303,6 +303,8 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
         r"episodes=2\.5 must be an integer": {"episodes": 2.5},
         "episodes is 11; the test split has 10": {"episodes": 11},
         "batch_size=0 must be an integer": {"batch_size": 0},
+        r"seed=-1 must be an integer from 0 to 2\*\*64 - 1": {"seed": -1, "split": "train"},
+        r"seed=0\.5 must be an integer": {"seed": 0.5},
         "copies": {"copies": 2},
         "autoreset_mode": {"autoreset_mode": "Disabled"},
     }.items():
@@ -310,12 +312,25 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
             evaluate(policy, ENV_ID, **arguments)  # type: ignore[arg-type]  # of many types
     with pytest.raises(TypeError, match="int is neither"):
         evaluate(3, ENV_ID)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(TypeError, match=r"the class LeftThenRight: .*such as LeftThenRight\("):
+        evaluate(LeftThenRight, ENV_ID)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(ValueError, match="bad action"):
         evaluate(lambda observation: {"answer": np.full(10, 9)}, ENV_ID, batch_size=10)
     with pytest.raises(
         TypeError, match=r"must be the id of a registered environment.*HiddenNumber"
     ):
         evaluate(policy, HiddenNumber(2, autoreset_mode="SameStep"))  # type: ignore[arg-type]
+
+
+def test_where_chance_is_the_ceiling_there_is_no_normalised_score() -> None:
+    def still(observation: dict[str, Any]) -> dict[str, Any]:
+        zeros = np.zeros(len(observation["remaining"]), np.int64)
+        return {"look": zeros, "answer": zeros}
+
+    score = evaluate(still, "Glimpse/Copy-v0", episodes=5, symbols=1)
+    assert score.scale == (1.0, 1.0)
+    assert math.isnan(score.normalised_score)
+    assert "normalised" not in score.summary()
 
 
 @pytest.mark.parametrize(
