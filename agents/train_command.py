@@ -1,9 +1,8 @@
 """The command line that trains: an algorithm's name, then its config's fields as options."""
 
-import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -13,20 +12,19 @@ from typing import Annotated, Any
 import tyro
 
 from agents.algorithms.algorithm import Trainable
+from agents.train_settings import (
+    Presets,
+    config_to_resume,
+    config_to_start_from,
+    length_given,
+    trusted,
+)
 from agents.training.announcing import evaluate_command, last_validation, plan_of
 from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.interrupts import raise_interrupted
 from agents.training.loggers import LOGGERS
-from agents.training.resuming import (
-    BUDGETS,
-    config_from_json,
-    has_run,
-    read_config,
-    resume_command,
-)
-from glimpse_envs.evaluation.records import read_record
-from glimpse_envs.evaluation.runs import open_run
-from glimpse_envs.evaluation.trust import check_trusted, trust
+from agents.training.resuming import has_run, resume_command
+from glimpse_envs.evaluation.trust import trust
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,6 @@ class RunOptionsWithoutPreset(RunOptions):
     """Folder of the run, and its first settings, where there are no presets."""
 
 
-Presets = Mapping[str, Sequence[Any]]
-"""Name -> configs, one an algorithm; the first is the default."""
-
-
 def run_main(
     module: str,
     algorithms: Mapping[str, Trainable],
@@ -88,6 +82,7 @@ def _help_of(module: str, algorithms: Mapping[str, Trainable], presets: Presets)
     command = f"python -m {module}"
     lines = [f"usage: {command} {{{','.join(algorithms)}}} [--help] [OPTIONS]"]
     lines.append(f"       {command} --from-record RECORD [OPTIONS]")
+    lines.append(f"       {command} --run RUN --resume [OPTIONS]")
     if presets:
         lines.append(f"       {command} --preset {{{','.join(presets)}}} [OPTIONS]")
     width = max(map(len, algorithms))
@@ -106,13 +101,13 @@ def _train_by(
     arguments: list[str],
 ) -> None:
     """Train by the command line's `arguments`."""
-    trust(*_trusted(arguments))
+    trust(*trusted(arguments))
     named = not arguments[0].startswith("-")
     name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
-    start, origin = _config_to_start_from(module, name, algorithms, presets, rest)
+    start, origin = config_to_start_from(module, name, algorithms, presets, rest)
     name = start.algorithm
     algorithm = algorithms[name]
-    length = _length_given(algorithm.config, rest)
+    length = length_given(algorithm.config, rest)
     resumed = config_to_resume(algorithm.config, rest)
     default = resumed or start
     if length is not None and default.minutes is not None:
@@ -162,60 +157,6 @@ def _train_by(
     tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
 
 
-def _config_to_start_from(
-    module: str,
-    name: str | None,
-    algorithms: Mapping[str, Trainable],
-    presets: Presets,
-    arguments: list[str],
-) -> tuple[Any, str | None]:
-    """The config to start from, a record's, a preset's, or the algorithm's defaults; and the option
-    that names it, None for the defaults.
-
-    Raises:
-        OSError, RecordError: the record cannot be read.
-        ValueError: there is no such algorithm or preset, or the two do not fit.
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--preset", nargs="?")
-    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
-    known, _ = parser.parse_known_args(arguments)
-    if known.preset is not None and known.from_record is not None:
-        raise ValueError("--preset and --from-record are both given: give one")
-    if name is not None and name not in algorithms:
-        raise ValueError(f"algorithm {name!r} must be one of {', '.join(algorithms)}")
-    if known.from_record is not None:
-        found = _config_of_record(module, name, algorithms, known.from_record)
-        return found, f"--from-record {known.from_record}"
-    if known.preset is not None:
-        if known.preset not in presets:
-            raise ValueError(f"--preset {known.preset} must be one of {', '.join(presets)}")
-        of = {config.algorithm: config for config in presets[known.preset]}
-        name = name or next(iter(of))
-        if name not in of:
-            raise ValueError(f"--preset {known.preset} is for {', '.join(of)}, not for {name}")
-        return of[name], f"--preset {known.preset}"
-    if name is None:
-        raise ValueError(f"name an algorithm first, one of {', '.join(algorithms)}")
-    return algorithms[name].config(), None
-
-
-def _config_of_record(
-    module: str, name: str | None, algorithms: Mapping[str, Trainable], path: Path
-) -> Any:
-    record = read_record(path)
-    if record.algorithm not in algorithms:
-        raise ValueError(
-            f"{path} is of {record.algorithm}, which {module} does not train; it trains "
-            f"{', '.join(algorithms)}"
-        )
-    if name not in (None, record.algorithm):
-        raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
-    kind = algorithms[record.algorithm].config
-    check_trusted(record.config, path)
-    return config_from_json(kind, record.config, str(path), record.revision)
-
-
 @contextmanager
 def _naming(origin: str | None, start: Any, config: Any) -> Iterator[None]:
     """Let an error over fields of `config` that are still as `origin` set them in `start` say so.
@@ -241,48 +182,3 @@ def _naming(origin: str | None, start: Any, config: Any) -> Iterator[None]:
             f"--{n.replace('_', '-')}{'.*' if many else ''}" for n, many in parts
         )
         raise ValueError(f"{error} ({origin} sets this: give {options}, too)") from error
-
-
-def _length_given(kind: type[Any], arguments: list[str]) -> str | None:
-    """The option of `arguments` that sets a training's length in episodes or timesteps, whichever
-    `kind` has; None without one.
-
-    Raises:
-        ValueError: minutes are given, too.
-    """
-    (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(f"--{length}", nargs="?")
-    parser.add_argument("--minutes", nargs="?")
-    given = vars(parser.parse_known_args(arguments)[0])
-    if given[length] is None:
-        return None
-    if given["minutes"] not in (None, "None"):
-        raise ValueError(f"--{length} and --minutes are both given: give one")
-    return length
-
-
-def _trusted(arguments: list[str]) -> list[str]:
-    """The packages that `arguments` name after --trust."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--trust", nargs="*", default=[])
-    return list(parser.parse_known_args(arguments)[0].trust)
-
-
-def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
-    """The config of the run that `arguments` resume; None without one.
-
-    Raises:
-        RunError: the run is damaged or of another algorithm.
-        ValueError: --env-kwargs is given twice, of which tyro would drop the first.
-    """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--run", type=Path, nargs="?")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
-    known, _ = parser.parse_known_args(arguments)
-    if len(known.env_kwargs) > 1:
-        raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
-    if not known.resume or known.run is None or not has_run(known.run):
-        return None
-    return read_config(open_run(known.run), kind)

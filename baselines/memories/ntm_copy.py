@@ -20,7 +20,7 @@ from typing import Annotated
 import torch
 import tyro
 
-from agents.train_command import config_to_resume
+from agents.train_settings import config_to_resume
 from agents.training.command_line import FOLDER, run_command
 from agents.training.loop import train
 from agents.training.resuming import read_config

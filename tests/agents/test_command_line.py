@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,6 +15,7 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main as evaluate_main
 from agents.training.command_line import parse_pairs, run_command
 from agents.training.config import TrainingConfig
+from baselines import train as baselines_train
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED
 
@@ -136,6 +138,42 @@ def test_a_run_is_resumed_without_its_options(
     assert ended.value.code == 2
     output = capsys.readouterr().err
     assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in output
+
+
+@pytest.mark.parametrize(
+    ("command", "other", "algorithm", "of_its_kind"),
+    [
+        (train, baselines_train, "reinforce", "actor_critic"),
+        (baselines_train, train, "soft_tiles", "full_view"),
+    ],
+    ids=["agents", "baselines"],
+)
+def test_a_resumed_run_knows_its_algorithm(
+    command: ModuleType,
+    other: ModuleType,
+    algorithm: str,
+    of_its_kind: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = ["--run", str(tmp_path / "run")]
+    command.main([algorithm, "--env-id", CENTRED, *run, *TINY])
+    whole = open_run(tmp_path / "run")
+    before = whole.read_metrics()
+    whole.checkpoint_path.unlink()
+    command.main([*run, "--resume"])
+    assert open_run(tmp_path / "run").config == whole.config
+    assert [line["step"] for line in whole.read_metrics()] == [line["step"] for line in before]
+
+    for module, arguments, message in (
+        (command, [of_its_kind, *run], f"another algorithm: of {algorithm}, not of {of_its_kind}"),
+        (other, run, f"is a run of {algorithm}, which {other.__name__} does not train; it trains"),
+        (command, ["--run", str(tmp_path / "none")], "name an algorithm first, one of"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            module.main([*arguments, "--resume"])
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
 
 
 def test_episodes_do_not_lengthen_a_run_of_minutes(

@@ -1,0 +1,151 @@
+"""The settings that a training's command line starts from: before its options are read one by one,
+the record, the preset or the run to resume that it names."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from agents.algorithms.algorithm import Trainable
+from agents.training.resuming import BUDGETS, config_from_json, has_run, read_config
+from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.runs import Run, RunError, open_run
+from glimpse_envs.evaluation.trust import check_trusted
+
+Presets = Mapping[str, Sequence[Any]]
+"""Name -> configs, one an algorithm; the first is the default."""
+
+
+def config_to_start_from(
+    module: str,
+    name: str | None,
+    algorithms: Mapping[str, Trainable],
+    presets: Presets,
+    arguments: list[str],
+) -> tuple[Any, str | None]:
+    """The config to start from, a record's, a preset's, or the defaults of the algorithm, which is
+    that of a run to resume where none is named; and the option that names it, None for the
+    defaults.
+
+    Raises:
+        OSError, RecordError: the record cannot be read.
+        RunError: the run to resume is damaged, or of an algorithm that `module` does not train.
+        ValueError: there is no such algorithm or preset, or the two do not fit.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--preset", nargs="?")
+    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
+    known, _ = parser.parse_known_args(arguments)
+    if known.preset is not None and known.from_record is not None:
+        raise ValueError("--preset and --from-record are both given: give one")
+    if name is not None and name not in algorithms:
+        raise ValueError(f"algorithm {name!r} must be one of {', '.join(algorithms)}")
+    if known.from_record is not None:
+        found = _config_of_record(module, name, algorithms, known.from_record)
+        return found, f"--from-record {known.from_record}"
+    if known.preset is not None:
+        if known.preset not in presets:
+            raise ValueError(f"--preset {known.preset} must be one of {', '.join(presets)}")
+        of = {config.algorithm: config for config in presets[known.preset]}
+        name = name or next(iter(of))
+        if name not in of:
+            raise ValueError(f"--preset {known.preset} is for {', '.join(of)}, not for {name}")
+        return of[name], f"--preset {known.preset}"
+    name = name or _algorithm_to_resume(module, algorithms, arguments)
+    if name is None:
+        raise ValueError(f"name an algorithm first, one of {', '.join(algorithms)}")
+    return algorithms[name].config(), None
+
+
+def _config_of_record(
+    module: str, name: str | None, algorithms: Mapping[str, Trainable], path: Path
+) -> Any:
+    record = read_record(path)
+    if record.algorithm not in algorithms:
+        raise ValueError(
+            f"{path} is of {record.algorithm}, which {module} does not train; it trains "
+            f"{', '.join(algorithms)}"
+        )
+    if name not in (None, record.algorithm):
+        raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
+    kind = algorithms[record.algorithm].config
+    check_trusted(record.config, path)
+    return config_from_json(kind, record.config, str(path), record.revision)
+
+
+def _algorithm_to_resume(
+    module: str, algorithms: Mapping[str, Trainable], arguments: list[str]
+) -> str | None:
+    """The algorithm of the run that `arguments` resume; None without one.
+
+    Raises:
+        RunError: the run is damaged, or of none of `algorithms`.
+    """
+    run = _run_to_resume(arguments)
+    if run is None:
+        return None
+    name = run.config.get("algorithm")
+    if name not in algorithms:
+        raise RunError(
+            f"{run.folder} is a run of {name}, which {module} does not train; it trains "
+            f"{', '.join(algorithms)}"
+        )
+    return str(name)
+
+
+def length_given(kind: type[Any], arguments: list[str]) -> str | None:
+    """The option of `arguments` that sets a training's length in episodes or timesteps, whichever
+    `kind` has; None without one.
+
+    Raises:
+        ValueError: minutes are given, too.
+    """
+    (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(f"--{length}", nargs="?")
+    parser.add_argument("--minutes", nargs="?")
+    given = vars(parser.parse_known_args(arguments)[0])
+    if given[length] is None:
+        return None
+    if given["minutes"] not in (None, "None"):
+        raise ValueError(f"--{length} and --minutes are both given: give one")
+    return length
+
+
+def trusted(arguments: list[str]) -> list[str]:
+    """The packages that `arguments` name after --trust."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--trust", nargs="*", default=[])
+    return list(parser.parse_known_args(arguments)[0].trust)
+
+
+def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
+    """The config of the run that `arguments` resume; None without one.
+
+    Raises:
+        RunError: the run is damaged or of another algorithm.
+        ValueError: --env-kwargs is given twice, of which tyro would drop the first.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
+    known, _ = parser.parse_known_args(arguments)
+    if len(known.env_kwargs) > 1:
+        raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
+    run = _run_to_resume(arguments)
+    return None if run is None else read_config(run, kind)
+
+
+def _run_to_resume(arguments: list[str]) -> Run | None:
+    """The run that `arguments` resume; None without one.
+
+    Raises:
+        RunError: it is damaged.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--run", type=Path, nargs="?")
+    parser.add_argument("--resume", action="store_true")
+    known, _ = parser.parse_known_args(arguments)
+    if not known.resume or known.run is None or not has_run(known.run):
+        return None
+    return open_run(known.run)
