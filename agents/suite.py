@@ -24,6 +24,7 @@ from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.suite import (
     TASK_SETS,
     SuiteScore,
+    check_split,
     check_standard,
     combine,
     task_set,
@@ -42,7 +43,7 @@ class SuiteConfig:
     split: str = "test"
     """Split to play: test or validation."""
     episodes: int = 1000
-    """Number of episodes of each task, from the split's first on."""
+    """Number of episodes of each task, from the split's first on; at most as many as it has."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses."""
     batch_size: int = 1000
@@ -62,6 +63,7 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
             run is of no task of the set or of a changed one, two runs are of one config and seed,
             or an option does not fit.
     """
+    check_split(config.split)
     ids = _ids_of(config.tasks)
     runs: dict[str, list[Run]] = defaultdict(list)
     for folder in _each_once(config.runs):
@@ -85,6 +87,7 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
                     run,
                     split=config.split,
                     episodes=config.episodes,
+                    at_most=False,
                     seed=config.seed,
                     batch_size=config.batch_size,
                     device=config.device,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from glimpse_envs.core.arguments import check_choice
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.evaluation.policy import Predicts, as_policy
 from glimpse_envs.evaluation.protocol import evaluate
@@ -71,13 +72,14 @@ class SuiteScore:
 
     def summary(self) -> str:
         """A table of the tasks, and the score in the last line."""
-        rows = [("", "policies", "normalised", "return", "success %")]
+        rows = [("", "policies", "episodes", "normalised", "return", "success %")]
         for env_id, scores in self.tasks.items():
             successes = [score.success for score in scores if score.success is not None]
             rows.append(
                 (
                     env_id,
                     str(len(scores)),
+                    f"{scores[0].episodes:,}",
                     f"{np.mean([score.normalised_score for score in scores]):.3f}",
                     f"{np.mean([score.mean_return for score in scores]):.3f}",
                     f"{100 * np.mean(successes):.2f}" if successes else "",
@@ -129,9 +131,10 @@ def score_suite(
         batch_size: rows played at once.
 
     Raises:
-        ValueError: `tasks` is not known, an argument would change a task, or a task of another
-            package has no chance and ceiling.
+        ValueError: `tasks` or `split` is not known, a split has fewer episodes, an argument would
+            change a task, or a task of another package has no chance and ceiling.
     """
+    check_split(split)
     ids, seen = task_set(tasks), env_kwargs or {}
     for env_id in ids:
         check_standard(env_id, seen.get(env_id, {}))
@@ -154,6 +157,11 @@ def score_suite(
             for policy in policies
         )
     return combine(found)
+
+
+def check_split(split: str) -> None:
+    """Raise a ValueError unless `split` has scenes that are the same for all."""
+    check_choice("split", split, ("test", "validation"))
 
 
 def check_standard(env_id: str, env_kwargs: Mapping[str, Any]) -> None:

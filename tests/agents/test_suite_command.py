@@ -20,6 +20,8 @@ def test_runs_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[
     main([*seeds, "--tasks", CENTRED, "--episodes", "100"])
     printed = capsys.readouterr().out
     assert CENTRED in printed
+    heads, row = (line.split() for line in printed.splitlines()[:2])
+    assert row[1 + heads.index("episodes")] == "100"
     assert "inter-quartile mean" in printed
 
     changed = str(tmp_path / "changed")
@@ -33,6 +35,11 @@ def test_runs_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[
         ([*seeds, "--tasks", "pictures"], "is none of Glimpse/CenteredMNIST-v0"),
         ([*seeds, "--tasks", CENTRED, "Glimpse/Copy-v0"], "no run on Glimpse/Copy-v0"),
         ([changed, "--tasks", CENTRED], "budget=2 is another task"),
+        ([*seeds, "--tasks", CENTRED, "--split", "train"], "split='train' must be one of 'test'"),
+        (
+            [*seeds, "--tasks", CENTRED, "--episodes", "99999"],
+            "episodes is 99999; the test split has 10000",
+        ),
     ]:
         with pytest.raises(SystemExit):
             main(arguments)
