@@ -55,7 +55,7 @@ class TablesConfig:
     runs: Path = Path("runs/tables")
     """Folder of the runs."""
     results: Path = ROOT / "results"
-    """Folder of the records, as the report has it."""
+    """Folder of the records, as the report has it; made where it is not there."""
 
 
 def fill_tables(config: TablesConfig) -> None:
@@ -90,6 +90,8 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
         raise ValueError(f"gpu={config.gpu} must be a share from 0 to 1")
     if config.gpu and config.ray is None:
         raise ValueError(f"gpu={config.gpu} is for a Ray cluster: give --ray, too")
+    if config.results.exists() and not config.results.is_dir():
+        raise ValueError(f"results={config.results} is a file: give a folder for the records")
     tables = [find_table(name) for name in dict.fromkeys(config.tables)]
     names = [row.name for table in tables for row in table.rows]
     for name in config.rows:

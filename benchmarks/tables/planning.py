@@ -20,6 +20,7 @@ from benchmarks.tables.table import Row, Table
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
+from report.page import ROOT
 from report.runs import Run, read_runs
 
 # The one list of tables; a new one is a file and a row.
@@ -137,7 +138,7 @@ def _runs_in(records: Path) -> list[Run]:
 
 
 def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
-    config = row.config(records)
+    config = row.config(records, ROOT / "results" / table.folder)
     tasks = [
         Task(
             config=replace(config, seed=seed),

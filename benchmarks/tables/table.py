@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,7 +33,7 @@ class FromRecord:
     """The settings of a record.
 
     Args:
-        file: its name in the table's folder of results.
+        file: its name in the table's folder of the results that are filled, or of this project's.
     """
 
     file: str
@@ -101,11 +101,11 @@ class Row:
         extra, _, package = self.needs.partition(": ")
         return None if find_spec(package) else f"pip install 'glimpse-envs[{extra}]'"
 
-    def config(self, results: Path) -> RunConfig:
+    def config(self, *folders: Path) -> RunConfig:
         """The config with seed 0.
 
         Args:
-            results: the folder that holds the table's records.
+            folders: folders of records; the recipe's is read from the first that has it.
 
         Raises:
             OSError, RecordError: the recipe's record cannot be read.
@@ -123,7 +123,7 @@ class Row:
             **{name: value for name, value in budget.items() if value is not None},
         }
         try:
-            config: RunConfig = replace(_start(self.recipe, results), **changes)
+            config: RunConfig = replace(_start(self.recipe, folders), **changes)
         except TypeError as error:
             raise ValueError(f"row {self.name!r}: {error}") from error
         if isinstance(config, SB3Config):
@@ -170,7 +170,7 @@ def reported(env_id: str, model: str) -> MemoryReference:
     raise ValueError(f"nothing reported of {env_id}, {model}")
 
 
-def _start(recipe: FromRecord | FromPreset | FromDefaults, results: Path) -> Any:
+def _start(recipe: FromRecord | FromPreset | FromDefaults, folders: Sequence[Path]) -> Any:
     """The config that a recipe stands for."""
     if isinstance(recipe, FromDefaults):
         if recipe.algorithm not in ALGORITHMS:
@@ -179,7 +179,8 @@ def _start(recipe: FromRecord | FromPreset | FromDefaults, results: Path) -> Any
             )
         return ALGORITHMS[recipe.algorithm].config()
     if isinstance(recipe, FromRecord):
-        path = results / recipe.file
+        paths = [folder / recipe.file for folder in folders]
+        path = next((each for each in paths if each.exists()), paths[-1])
         record = read_record(path)
         kind = ALGORITHMS[record.algorithm].config
         return config_from_json(kind, record.config, str(path), record.revision)

@@ -115,7 +115,7 @@ def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[s
         (["--seeds", "0"], "seeds=0 must be at least 1"),
         (["--gpu", "0.5"], "gpu=0.5 is for a Ray cluster"),
         (["--gpu", "2", "--ray", "auto"], "gpu=2.0 must be a share from 0 to 1"),
-        (["--results", "nowhere"], "nowhere"),
+        (["--results", str(ROOT / "README.md")], "README.md is a file: give a folder for the"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_made(
@@ -126,6 +126,18 @@ def test_what_cannot_be_is_refused_before_anything_is_made(
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+def test_recipes_are_read_from_the_projects_records_wherever_the_new_ones_go(
+    planned: dict[str, PlannedRow], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = plan([*TABLES.values()], tmp_path / "results", Path("unused"))
+    assert {row.row.name: row.config for row in elsewhere} == {
+        name: row.config for name, row in planned.items()
+    }
+    assert not any(row.recorded for row in elsewhere)
+    main(["pictures", "--list", "--results", str(tmp_path / "results")])
+    assert "circle-square-16" in capsys.readouterr().out
 
 
 def test_the_first_seeds_of_every_row_can_be_trained_before_the_others(tmp_path: Path) -> None:
