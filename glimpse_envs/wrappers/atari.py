@@ -31,6 +31,7 @@ from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 _NOOP, _FIRE = 0, 1
+_SIDE = 84  # of a frame in pixels
 
 
 def make_atari(
@@ -51,7 +52,7 @@ def make_atari(
         TypeError: an option is not known.
         ValueError: an option does not fit.
     """
-    game_options, eye_options = _sorted(options)
+    game_options, eye_options = _sorted(fovea, options)
     env = _full_view(game, render_mode=render_mode, **game_options)
     return GlimpseWrapper(env, glimpse_size=fovea, **eye_options)
 
@@ -68,7 +69,7 @@ def make_atari_vector(
     """Return a batch of games, each seen through a fovea; see `make_atari`."""
     check_integers(1, num_envs=num_envs)
     mode = check_mode(autoreset_mode)
-    game_options, eye_options = _sorted(options)
+    game_options, eye_options = _sorted(fovea, options)
 
     def make() -> gym.Env:
         return _full_view(game, render_mode=render_mode, **game_options)
@@ -77,18 +78,29 @@ def make_atari_vector(
     return GlimpseVectorWrapper(games, glimpse_size=fovea, **eye_options)
 
 
-def _sorted(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _sorted(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split options into those of the game and those of the glimpse, with their defaults.
 
     Raises:
         TypeError: one is not known.
+        ValueError: the fovea, or its widest scale, does not fit inside the frame.
     """
     game = {"split": "train", "frame_stack": 4, "segment": None}
     eye = [name for name in OPTIONS if name != "glimpse_size"]  # here it is `fovea`
     enter_arguments(["game", "fovea", "render_mode", *game, *eye], options)
     given = {name: value for name, value in options.items() if name in game}
     seen = {name: value for name, value in options.items() if name not in game}
-    return {**game, **given}, {"inside": True, **seen}
+    seen = {"inside": True, **seen}
+    check_integers(1, fovea=fovea, scales=seen.get("scales", 1))
+    scales = int(seen.get("scales", 1))
+    widest = int(fovea) << (scales - 1)
+    if seen["inside"] is True and seen.get("sensor", "retina") == "retina" and widest > _SIDE:
+        least = f"fovea={fovea}" if scales == 1 else f"fovea={fovea} with scales={scales}"
+        raise ValueError(
+            f"{least} needs {widest} pixels and must fit inside the frame of {_SIDE}x{_SIDE}: "
+            f"give a fovea of at most {_SIDE >> (scales - 1)}, or inside=False"
+        )
+    return {**game, **given}, seen
 
 
 def _full_view(
@@ -113,7 +125,7 @@ def _full_view(
         full_action_space=False,
         render_mode=render_mode,
     )
-    env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=84)
+    env = AtariPreprocessing(env, noop_max=30, frame_skip=4, screen_size=_SIDE)
     if split == "train":
         env = RewardSign(OneLife(env))
     env = FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")

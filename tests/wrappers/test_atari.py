@@ -104,6 +104,20 @@ def test_unknown_arguments_are_named_among_its_own() -> None:
         gym.make(ATARI, flat=True)
 
 
+def test_a_fovea_that_does_not_fit_is_called_by_its_name() -> None:
+    for kwargs, message in (
+        ({"fovea": 0}, "^fovea=0 must be an integer of at least 1"),
+        ({"fovea": 3.5}, "^fovea=3.5 must be an integer"),
+        ({"fovea": 200}, "^fovea=200 needs 200 pixels .* of 84x84: give a fovea of at most 84, or"),
+        ({"fovea": 50, "scales": 2}, "^fovea=50 with scales=2 needs 100 pixels .* at most 42"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            gym.make(ATARI, **kwargs)
+        with pytest.raises(ValueError, match=message):
+            gym.make_vec(ATARI, num_envs=2, **kwargs)
+    assert gym.make(ATARI, fovea=200, inside=False).action_space
+
+
 def test_an_unknown_game_is_named() -> None:
     with pytest.raises(gym.error.NameNotFound, match="Pongg"):
         gym.make(ATARI, game="Pongg")
