@@ -1,7 +1,9 @@
 """What the commands of the benchmarks share: their options, and the JSON record that they write."""
 
 import json
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,11 @@ from glimpse_envs.evaluation.provenance import git_revision, hardware
 
 def options_parser(about: str | None, **defaults: int) -> ArgumentParser:
     """A parser with --record and, where `defaults` name them, --rows and --repeats."""
-    parser = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
+    module: ModuleSpec | None = getattr(sys.modules["__main__"], "__spec__", None)
+    prog = None if module is None else f"python -m {module.name.removesuffix('.__main__')}"
+    parser = ArgumentParser(
+        prog=prog, description=about, formatter_class=RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "--record",
         type=Path,
