@@ -43,12 +43,14 @@ OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
 class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     """A batch of rows of one task, each with an episode of its own.
 
-    Row i draws its e-th scene from the key (seed, i, e), so its episodes depend neither on the
-    number of rows nor on threads. `reset(seed=s)` gives row i the key (s, i); `reset(seed=[...])`
-    makes row i the single environment with seed s_i. In a fixed split ("validation", "test") scene
-    k is keyed by (seed, k); scenes are dealt in turn, and `reset(options={"scene": k})`, one index
-    or one a row, deals those asked for. `reset(options={"reset_mask": mask})` resets the rows in
-    `mask` alone.
+    In the split "train" row i draws its e-th scene from the key (seed, i, e), so its episodes
+    depend neither on the number of rows nor on threads. `reset(seed=s)` gives row i the key (s, i);
+    `reset(seed=[...])` makes row i the single environment with seed s_i. In a fixed split
+    ("validation", "test") scene k is keyed by (seed, k), with row i's seed; scenes are dealt in
+    turn to the rows of the batch, from 0 on, and `reset(options={"scene": k})`, one index or one a
+    row, deals those asked for. Single environments do not share the turns: each begins with scene
+    0. To score, use `glimpse_envs.evaluation.protocol.evaluate`, or one batch.
+    `reset(options={"reset_mask": mask})` resets the rows in `mask` alone.
 
     With `copies=M` rows iM ... iM + M - 1 share scene and first glimpse, and are dealt again when
     all of them have ended. A row that has ended stands still until then: each step repeats its last
@@ -201,8 +203,10 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
 
         Args:
             seed: None goes on with the streams (a first reset draws a seed from the system, which
-                `np_random_seed` then is); an int keys row i by (seed, i); a list makes row i the
-                single environment with its i-th seed, and lets the rows whose seed is None go on.
+                `np_random_seed` then is); an int keys row i by (seed, i); a list gives row i its
+                i-th seed, with which the split "train" deals what a single environment has, and
+                lets the rows whose seed is None go on. In a fixed split seeds draw clutter and
+                places; scenes are dealt in turn.
             options: `reset_mask`; in a fixed split `scene`, the scene for all rows or one for
                 each; where what is hidden has a length, `length`, for all rows or one for each;
                 with an int seed, `first_row`: k makes these rows those from row k on of a larger
