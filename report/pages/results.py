@@ -12,6 +12,7 @@ from report.kinds import KINDS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, short, table
 from report.page import Places, Published
 from report.pages.records import POINTER
+from report.pages.settings import differences_from_ram
 from report.references.pictures import REFERENCES, Reference
 from report.runs import read_runs, record_links
 
@@ -224,9 +225,11 @@ def differences_of(groups: Sequence[Group]) -> list[str]:
     """Each note once, after the runs that it is of."""
     runs_of: dict[str, dict[str, list[str]]] = {}
     for group in groups:
+        unnoted = _unnoted(group)
         for record in group.records:
-            if record.notes:
-                models = runs_of.setdefault(record.notes, {})
+            note = record.notes or unnoted
+            if note:
+                models = runs_of.setdefault(note, {})
                 models.setdefault(group.label, []).append(short(record.env_id))
     return [
         "; ".join(
@@ -235,6 +238,17 @@ def differences_of(groups: Sequence[Group]) -> list[str]:
         + f": {note}"
         for note, models in runs_of.items()
     ]
+
+
+def _unnoted(group: Group) -> str:
+    """What differs from RAM's setting where no record of a group says so; "" where it is compared
+    with others."""
+    first = group.first
+    of_ram = any(r.source.startswith("RAM") and r.fits(first) for r in REFERENCES)
+    agent = first.algorithm == "reinforce" and first.model.gaze == "learned"
+    if not of_ram or not agent or any(record.notes for record in group.records):
+        return ""
+    return differences_from_ram(first.config)
 
 
 def _span(texts: Sequence[str]) -> str:

@@ -137,6 +137,21 @@ def test_footnotes_are_lists_that_say_each_thing_once() -> None:
     assert bullets(["a\nb", "c", "a\nb"]) == "- a b\n- c"
 
 
+def test_agents_without_notes_differ_from_ram_as_their_configs_do() -> None:
+    network = {"core": "lstm", "core_units": 128, "look_coordinates": "cells"}
+    config = {"network": network, "optimizer": "muon", "batch_size": 1024, "answer_by": "label"}
+    text = block(on_mnist(config=config), on_mnist(config=config, seed=1))
+    difference = (
+        "- Reinforce LSTM on ClutteredMNIST-v0: the core has 128 units of the kind LSTM, not 256 "
+        "rectifiers; a look is one of the cells that are seen, not a Gaussian's place; Muon learns "
+        "from 1,024 scenes an update, each drawn afresh, not SGD from 20; as in RAM, answers learn "
+        "from the label"
+    )
+    assert text.count(difference) == 1
+    assert "rectifiers" not in block(on_mnist(config=config, notes="another setting"))
+    assert "rectifiers" not in block(on_mnist(SOFT_TILES, config=config, algorithm="soft_tiles"))
+
+
 def test_the_repeated_training_is_told_where_it_was_published() -> None:
     footnote = "gave all 10,000 published answers again"
     assert footnote in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
