@@ -22,10 +22,18 @@ from report.variance_record import FILE_NAME, Slope, VarianceRecord
 PAGE = "docs/gradient_variance.md"
 FIGURE = "docs/gradient_variance.svg"
 
-FLAT = 0.2
-"""Exponents between this and its negative are called none; within this of 1, linear."""
+NEAR = 0.2
+"""An interval that lies within this of 0 or of 1 is near it, though it does not contain it."""
 
 LINEAR, NONE = "grows linearly", "does not grow"
+ABOUT_LINEAR, ABOUT_NONE = "grows almost linearly", "hardly changes"
+
+_RULE = (
+    f"The words follow the 95 % intervals. *{NONE.capitalize()}* and *{LINEAR}*: the interval "
+    f"contains 0, or 1. *{ABOUT_NONE.capitalize()}* and *{ABOUT_LINEAR}*: it does not, but lies "
+    f"within {NEAR} of it. Otherwise it lies under 0, between 0 and 1, or above 1; one that "
+    "contains both tells nothing."
+)
 
 _HEAD = """# The variance of REINFORCE's gradient
 
@@ -100,13 +108,25 @@ def make_page(record: VarianceRecord) -> str:
 
 def growth(slope: Slope) -> str:
     """What an exponent means, in words."""
-    if abs(slope.value) <= FLAT:
-        return NONE
-    if slope.value < 0:
+    none, linear = (slope.low <= exponent <= slope.high for exponent in (0, 1))
+    if none and linear:
+        return "is not known well enough"
+    if none or linear:
+        return NONE if none else LINEAR
+    for exponent, word in ((0, ABOUT_NONE), (1, ABOUT_LINEAR)):
+        if exponent - NEAR <= slope.low and slope.high <= exponent + NEAR:
+            return word
+    if slope.high < 0:
         return "falls"
-    if abs(slope.value - 1) <= FLAT:
-        return LINEAR
-    return "grows more slowly than linearly" if slope.value < 1 else "grows faster than linearly"
+    return "grows more slowly than linearly" if slope.low < 1 else "grows faster than linearly"
+
+
+def _is_linear(slope: Slope) -> bool:
+    return growth(slope) in (LINEAR, ABOUT_LINEAR)
+
+
+def _is_none(slope: Slope) -> bool:
+    return growth(slope) in (NONE, ABOUT_NONE)
 
 
 def verdict(record: VarianceRecord) -> str:
@@ -115,14 +135,15 @@ def verdict(record: VarianceRecord) -> str:
         setting: known(record.slope("width", setting, "learned", "variance"))
         for setting in record.settings("width")
     }
-    linear = [growth(slope) == LINEAR for slope in widths.values()]
+    linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
-    corrected = "Corrected" if growth(sampled) == LINEAR else "Refuted"
+    corrected = "Corrected" if _is_linear(sampled) else "Refuted"
     word = "Confirmed" if all(linear) else corrected
     return "\n".join(
         [
             "Does the variance grow linearly with the number of hidden units, as is often claimed? "
-            f"**{word}.** Below, the exponent with a learned baseline and its 95 % interval:\n",
+            f"**{word}.** Below, the exponent with a learned baseline and its 95 % interval. "
+            f"{_RULE}\n",
             *(_of_toy(record, setting) for setting in record.settings("units")),
             *(_of_policy(record, setting, slope) for setting, slope in widths.items()),
             *(_of_looks(record, setting) for setting in record.settings("looks")),
@@ -161,30 +182,35 @@ def _of_looks(record: VarianceRecord, setting: str) -> str:
 
 def _law(record: VarianceRecord, linear_widths: int) -> str:
     """What all of it comes to, where one law fits."""
-    units = [growth(_pair(record, "units", setting)[1]) for setting in ("sampled", "deterministic")]
-    at_once = {
-        growth(_pair(record, "looks", setting)[1])
+    sampled, deterministic = (
+        _pair(record, "units", setting)[1] for setting in ("sampled", "deterministic")
+    )
+    at_once = [
+        _pair(record, "looks", setting)[1]
         for setting in record.settings("looks")
         if setting.endswith("at the end")
-    }
+    ]
     ratios = {
         setting: slope
         for setting in record.settings("width")
         if (slope := record.slope("width", setting, "learned", "noise_to_signal"))
     }
-    alike = {growth(slope) for name, slope in ratios.items() if name.endswith("initialisation")}
-    if units != [LINEAR, NONE] or at_once != {LINEAR} or alike != {NONE}:
+    alike = [slope for name, slope in ratios.items() if name.endswith("initialisation")]
+    proportional = [sampled, *at_once]
+    if not all(map(_is_linear, proportional)) or not all(map(_is_none, [deterministic, *alike])):
         return "No one law fits these exponents: see the tables."
     trained = [str(slope) for name, slope in ratios.items() if name.endswith("training")]
     return (
-        "REINFORCE's noise-to-signal grows linearly with the number of sampled decisions that "
-        "share one reward, whether these are hidden units or looks. It does not grow with the "
-        "number of deterministic units that compute the decisions: at initialisation, where "
-        "policies of all widths look alike, all are equally noisy. After training, policies of "
-        "different widths have learned different things, so that exponents in the width "
+        "REINFORCE's noise-to-signal grows linearly, or almost, with the number of sampled "
+        "decisions that share one reward, whether these are hidden units or looks. It does not "
+        "grow, or hardly changes, with the number of deterministic units that compute the "
+        "decisions: at initialisation, where policies of all widths look alike, all are about "
+        "equally noisy. "
+        "After training, policies of different widths have learned different things, so that "
+        "exponents in the width "
         f"({', '.join(trained)}) mix the effects of width and of learning. "
         f"{_with_training(record)} "
-        f"The variance alone is linear in the width for {linear_widths} of "
+        f"The variance alone is linear, or almost, in the width for {linear_widths} of "
         f"{len(record.settings('width'))} policies, but says little by itself: where it grows, the "
         "gradient may grow too."
     )

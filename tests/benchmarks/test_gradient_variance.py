@@ -22,8 +22,8 @@ from benchmarks.variance.frozen import Frozen, Setting
 from benchmarks.variance.noise import fit_slope, separate_noise, squared_mean, total_variance
 from benchmarks.variance.sampled_units import dimensions, hidden_units
 from report.page import ROOT, Places
-from report.pages.gradient_variance import FIGURE, PAGE, make_page, verdict
-from report.variance_record import FILE_NAME, VarianceRecord
+from report.pages.gradient_variance import FIGURE, PAGE, growth, make_page, verdict
+from report.variance_record import FILE_NAME, Slope, VarianceRecord
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
 
@@ -246,6 +246,24 @@ def test_the_page_is_what_the_record_says() -> None:
     assert f"({figure.name})" in (ROOT / PAGE).read_text(encoding="utf-8")
     assert "<svg" in figure.read_text(encoding="utf-8")
     assert figure.stat().st_size < 400_000
+
+
+@pytest.mark.parametrize(
+    ("slope", "words"),
+    [
+        (Slope(0.03, -0.01, 0.07), "does not grow"),
+        (Slope(0.11, 0.06, 0.17), "hardly changes"),
+        (Slope(-0.19, -0.25, -0.12), "falls"),
+        (Slope(-0.21, -0.27, -0.14), "falls"),
+        (Slope(1.01, 0.52, 1.47), "grows linearly"),
+        (Slope(0.93, 0.89, 0.98), "grows almost linearly"),
+        (Slope(0.69, 0.44, 0.92), "grows more slowly than linearly"),
+        (Slope(1.71, 1.68, 1.75), "grows faster than linearly"),
+        (Slope(0.5, -0.2, 1.2), "is not known well enough"),
+    ],
+)
+def test_words_of_growth_follow_the_interval(slope: Slope, words: str) -> None:
+    assert growth(slope) == words
 
 
 def test_the_verdict_follows_the_exponents() -> None:
