@@ -76,6 +76,9 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         "## Compared with ap_gym 0.7.0\n\nThousands of steps a second on one core, each at its "
         "best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 steps an episode.",
         table(("scenes", "glimpse_envs", "ap_gym", "ratio"), duels),
+        "The two programs of a row take turns, so that a machine which other work slows at that "
+        "moment slows both: the ratio holds, but speeds are not to be compared with those of other "
+        "rows and tables, which were timed at other moments.",
         "## Large scenes and start-up",
         f"A glimpse of 3 scales of 12x12 takes {few:.0f} ns in a scene of {small}x{small} pixels "
         f"and {many:.0f} ns in one of {big}x{big}: {many / few:.2f} times as long.",
