@@ -153,7 +153,7 @@ def scaling_in_words(scaling: Scaling) -> str:
     for side in dict.fromkeys((sides[0], sides[-1])):
         points = [point for point in scaling.points if point.side == side]
         each = "; ".join(
-            f"{point.model} {point.error_percent:.1f} % error, {_digits(point.inference.total)} ms"
+            f"{point.model} {point.error_percent:.2f} % error, {_digits(point.inference.total)} ms"
             for point in points
         )
         sentences.append(f"At {side:,} pixels a side: {each}.")

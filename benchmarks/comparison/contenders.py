@@ -37,7 +37,8 @@ class Contender:
         """How its settings were chosen, for its record."""
         if not self.trials:
             return "defaults, untuned"
-        return f"defaults, picked by about {self.trials} short trainings on cluttered MNIST"
+        trainings = "short training" if self.trials == 1 else "short trainings"
+        return f"defaults, picked by about {self.trials} {trainings} on cluttered MNIST"
 
     def config(self, env_id: str, env_kwargs: Mapping[str, Any], **given: Any) -> TrainingConfig:
         """The config of its training in an environment.

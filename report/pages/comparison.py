@@ -187,7 +187,8 @@ def _settings(groups: Sequence[Group]) -> list[str]:
         answers = "every answer learns" if every else "the answers that count learn"
         if record.model.learns_from == "reward":
             answers = "answers are learned by reward"
-        text = f"{record.notes or 'no notes'}; {answers}"
+        notes = re.sub(r"\b(about 1 short training)s\b", r"\1", record.notes) or "no notes"
+        text = f"{notes}; {answers}"
         shared.setdefault(text, []).append(record.model.name)
     return [f"{', '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
 

@@ -84,6 +84,16 @@ def test_the_page_says_who_learns_from_what_and_links_to_records() -> None:
     assert "Not measured yet: `python -m benchmarks.scale" in page
 
 
+def test_one_training_is_no_trainings() -> None:
+    for trainings, shown in (
+        ("1 short trainings", "1 short training;"),
+        ("11 short trainings",) * 2,
+    ):
+        record = a_record(notes=f"defaults, picked by about {trainings}")
+        page = comparison_page(tasks_of(as_runs([record])), None, Places())
+        assert f"picked by about {shown}" in page
+
+
 # The figure
 
 

@@ -129,6 +129,6 @@ def test_the_picture_in_short_shows_error_and_cost_of_every_model(
 def test_the_smallest_and_the_largest_side_are_put_into_words() -> None:
     words = scaling_in_words(a_scaling())
     assert "2 core-minutes of training" in words
-    assert "At 60 pixels a side: Reinforce LSTM, looks at cells 2.0 % error, 0.33 ms;" in words
-    assert "Full view strong 32.0 % error, 259 ms. Milliseconds of one core" in words
+    assert "At 60 pixels a side: Reinforce LSTM, looks at cells 2.00 % error, 0.33 ms;" in words
+    assert "Full view strong 32.00 % error, 259 ms. Milliseconds of one core" in words
     assert "120 pixels" not in words
