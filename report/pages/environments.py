@@ -61,6 +61,8 @@ class Environment:
     observation_space: spaces.Dict
     described: Description
     """What agents know of it."""
+    scored_chance: float
+    """Chance in the test split, which is scored."""
 
     @property
     def name(self) -> str:
@@ -180,7 +182,13 @@ def _inspect(row: Row) -> Environment:
             action_space=env.task.action_space,
             observation_space=env.task.observation_space,
             described=describe(env),
+            scored_chance=_scored_chance(row),
         )
+
+
+def _scored_chance(row: Row) -> float:
+    with closing(gymnasium.make_vec(row.id, num_envs=1, split="test")) as env:
+        return describe(env).chance
 
 
 # --- a page ----------------------------------------------------------------------------------
@@ -191,7 +199,7 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
     facts = {
         "make": f'`gymnasium.make("{row.id}")`, `gymnasium.make_vec("{row.id}", num_envs=64)`',
         **_setting(environment),
-        "chance": f"{seen.chance:.4g}, the mean return of the best blind policy",
+        "chance": _chance(environment),
         "ceiling": f"{seen.ceiling:.4g}, the best mean return",
         "task": f"`{row.task}`",
     }
@@ -226,6 +234,13 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
             ]
         blocks += [text]
     return "\n\n".join(blocks) + "\n"
+
+
+def _chance(environment: Environment) -> str:
+    """Of the split that is scored, and of the training's where it is another."""
+    trained, scored = environment.described.chance, environment.scored_chance
+    text = f"{scored:.4g}, the mean return of the best blind policy"
+    return text if scored == trained else f"{text} in the test split; {trained:.4g} in training"
 
 
 def _films(name: str, run: TrainedRun | None) -> str:
@@ -269,7 +284,11 @@ def _index(environments: list[Environment]) -> str:
         "# Environments",
         _NOTICE,
         "The budget counts the first glimpse, which `reset` gives.\n"
-        "Chance and ceiling are mean returns.",
+        "Chance and ceiling are mean returns, chance in the test split, which is scored.",
+        "`python -m glimpse_envs` lists these ids with their arguments, and those of Atari games "
+        "and MiniGrid's worlds [through a glimpse](../wrappers.md), which need packages of their "
+        "own; `python -m glimpse_envs Glimpse/ClutteredGlyphs-v0` describes one and writes a "
+        "picture of it.",
     ]
     for package, rows in families().items():
         title, _, _ = _family(package, rows)
@@ -287,7 +306,7 @@ def _list(environments: list[Environment]) -> str:
         (
             f"[`{environment.row.id}`]({environment.name}.md)",
             *_setting(environment).values(),
-            f"{environment.described.chance:.4g}",
+            f"{environment.scored_chance:.4g}",
             f"{environment.described.ceiling:.4g}",
         )
         for environment in environments

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 from gymnasium import spaces
 
 from agents.train import ALGORITHMS as AGENTS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs import sources
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.suite import SUITE, Row
 from report.figures.environments import MAX_BYTES, draw_oracle, oracle_action, play
@@ -50,6 +53,21 @@ def test_a_page_tells_the_row_and_the_live_spaces() -> None:
     assert "| `clutter` | `0` |" in page  # a default
     assert "| `copies` | `1` |" in page  # of the batch
     assert "| chance | 0.5," in page
+
+
+def test_chance_is_that_of_the_split_that_is_scored() -> None:
+    pages = make_pages({})
+    with closing(gym.make_vec("Glimpse/DescribeScene-v0", num_envs=1, split="test")) as scored:
+        chance = f"{describe(scored).chance:.4g}"
+    with closing(gym.make_vec("Glimpse/DescribeScene-v0", num_envs=1)) as trained:
+        other = f"{describe(trained).chance:.4g}"
+    assert other != chance
+    assert (
+        f"| chance | {chance}, the mean return of the best blind policy in the test split; "
+        in (pages["DescribeScene.md"])
+    )
+    assert f"{other} in training |" in pages["DescribeScene.md"]
+    assert f"| 1 of 22 | {chance} | 1 |" in pages["README.md"]
 
 
 def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:

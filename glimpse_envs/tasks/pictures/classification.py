@@ -97,8 +97,8 @@ class ImageClassification(PictureTask):
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", or "folder:PATH", a folder
             of class-named folders of images ("folder:PATH?resize=28" where their sizes differ); a
             name given to `glimpse_envs.register_source`, or in this process to
-            `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class". A
-            scene without a source takes None alone.
+            `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class".
+            A scene that has none, such as "circle_square", refuses it; None takes back an id's.
         split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.

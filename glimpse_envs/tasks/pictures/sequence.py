@@ -85,7 +85,8 @@ class DigitSequence(PictureTask):
             scene k is image k.
         scene_size: the scene's height in pixels.
         scene_width: its width in pixels.
-        min_length, length: the fewest and the most images in a row.
+        min_length: the fewest images in a row.
+        length: the most images in a row.
         image_size: the side of each image in pixels.
         jitter: the most pixels of an image above or below its row.
         gap: the most pixels between neighbours.
