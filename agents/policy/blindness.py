@@ -45,18 +45,10 @@ class Blindness(nn.Module):
 
     Attributes:
         space: of what memory sees.
-
-    Raises:
-        ValueError: a context is observed, which shows classes.
     """
 
     def __init__(self, space: spaces.Dict, classes: int, view: PictureView) -> None:
         super().__init__()
-        if "context" in space.spaces:
-            raise ValueError(
-                "blind_memory=True would see classes in observation['context']: make the "
-                "environment with context=False"
-            )
         self.classes, self.channels = classes, view.scene_shape[0]
         side = max(1, round(view.window_sides[-1] / PART))
         self.grid = (side, side)

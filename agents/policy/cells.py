@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.context import ContextScores
 from agents.policy.distributions import Categorical, as_floats
-from agents.policy.glimpse_network import local_contrast
+from agents.policy.glimpse_network import context_shape, local_contrast
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.precision import wide
@@ -46,22 +47,40 @@ class Cells(Categorical):
         offsets: (n, 2) in look coordinates, from there to the middles of the blocks.
         reaches: (n, 2) in look coordinates, how far from each its neighbours lie; None: the
             likeliest look is not refined.
+        fixed: the number of last blocks that lie where they do in the scene, as those of a context;
+            their offsets are places.
     """
 
     place: Tensor
     offsets: Tensor
     reaches: Tensor | None = None
+    fixed: int = 0
+
+    @property
+    def moves(self) -> Tensor:
+        """(1 or B, n, 2) in look coordinates, from the present place to the middles."""
+        if not self.fixed:
+            return self.offsets[None]
+        moving = len(self.offsets) - self.fixed
+        around = self.offsets[:moving].expand(len(self.place), -1, -1)
+        return torch.cat([around, self.offsets[moving:] - self.place[:, None]], dim=1)
 
     def mode(self) -> Tensor:
         """The likeliest block (B,), or, refined, a place (B, 2)."""
         block = super().mode()
         if self.reaches is None:
             return block
-        away = (self.offsets - self.offsets[block][:, None]).abs()  # (B, n, 2)
+        moves = self.moves
+        away = (moves - self._move_of(block)[:, None]).abs()  # (B, n, 2)
         near = (away < self.reaches[block][:, None]).all(dim=-1)
         shares = self.logits.detach().softmax(dim=-1) * near
         shares = shares / shares.sum(dim=-1, keepdim=True)
-        return self.place + shares.to(self.offsets) @ self.offsets
+        return self.place + (shares.to(moves)[:, None] @ moves)[:, 0]
+
+    def _move_of(self, block: Tensor) -> Tensor:
+        """From the present place to the middles of the blocks `block` (B,): (B, 2)."""
+        fixed = (block >= len(self.offsets) - self.fixed)[:, None]
+        return self.offsets[block] - self.place * fixed
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
         """Draw a block a row, from one random number each: blocks are many."""
@@ -74,14 +93,14 @@ class Cells(Categorical):
 
     def log_prob(self, action: Tensor) -> Tensor:
         if action.is_floating_point():
-            moves = (action - self.place)[:, None] - self.offsets
-            action = moves.square().sum(dim=-1).argmin(dim=1)
+            misses = (action - self.place)[:, None] - self.moves
+            action = misses.square().sum(dim=-1).argmin(dim=1)
         return super().log_prob(action)
 
     def to_env(self, action: Tensor) -> Tensor:
         if action.is_floating_point():
             return action.clamp(-1.0, 1.0)
-        return (self.place + self.offsets[action]).clamp(-1.0, 1.0)
+        return (self.place + self._move_of(action)).clamp(-1.0, 1.0)
 
     def from_env(self, action: NDArray) -> Tensor:
         return torch.as_tensor(action).to(self.place)
@@ -92,19 +111,21 @@ class Cells(Categorical):
         return replace(super().joined(rows), offsets=parts[0].offsets, reaches=parts[0].reaches)
 
     def outlook(self) -> Places:
-        places = (self.place[:, None] + self.offsets).clamp(-1.0, 1.0)
-        return Places((as_floats(self.logits.softmax(dim=-1)),), as_floats(places))
+        chances = as_floats(self.logits.softmax(dim=-1))
+        places = (self.place[:, None] + self.moves).clamp(-1.0, 1.0)
+        return Places((chances,), as_floats(places))
 
 
 class CellsHead(Head):
     """From the core's output and the glimpse to `Cells`. The logits of a scale's blocks come from a
     hidden layer that sees this scale alone, as it is and by its contrast, and from the brightness
-    of the blocks, weighted by the core.
+    of the blocks, weighted by the core. Where a context is observed, looks go to its cells too.
 
     Args:
         units: of the core's output.
         view: of the picture; see `make_cells_head`.
         config: sizes.
+        context: (C, h, w) of the context; None without one.
 
     Attributes:
         described: in which it differs from looks at blocks of 2 x 2 cells, in words.
@@ -113,7 +134,13 @@ class CellsHead(Head):
     offsets: Tensor
     reaches: Tensor
 
-    def __init__(self, units: int, view: PictureView, config: NetworkConfig) -> None:
+    def __init__(
+        self,
+        units: int,
+        view: PictureView,
+        config: NetworkConfig,
+        context: tuple[int, ...] | None = None,
+    ) -> None:
         super().__init__()
         self.size, sides = view.windows()
         self.channels, self.scales = view.scene_shape[0], len(sides)
@@ -122,14 +149,22 @@ class CellsHead(Head):
         x, y = np.meshgrid(middles, middles)
         pixels = np.stack([x, y], axis=-1).reshape(-1, 2) * sides[:, None, None]  # (K, blocks², 2)
         offsets = view.space.to_offsets(pixels.reshape(-1, 2))
+        reach = NEAR * sides[:, None].repeat(self.blocks**2, axis=0) / self.blocks  # (n, 1)
+        reaches = view.space.to_offsets(reach.repeat(2, axis=1))
+        self.context: ContextScores | None = None
+        self.fixed = 0
+        if context is not None:
+            self.context = ContextScores(units, context, view)
+            self.fixed = self.context.cells
+            offsets = np.concatenate([offsets, self.context.places()])
+            wide_reach = NEAR * self.context.sides[None].repeat(self.context.cells, axis=0)
+            reaches = np.concatenate([reaches, wide_reach])
         as_tensor = torch.as_tensor(offsets, dtype=torch.get_default_dtype())
         self.register_buffer("offsets", as_tensor, persistent=False)
         self.refined = config.refine_looks
         single = "one by one" if config.look_block == 1 else f"{config.look_block} by as many"
         kinds = "" if config.look_block == 2 else single, "refined" if self.refined else ""
         self.described = ", ".join(filter(None, kinds))
-        reach = NEAR * sides[:, None].repeat(self.blocks**2, axis=0) / self.blocks  # (n, 1)
-        reaches = view.space.to_offsets(reach.repeat(2, axis=1))
         as_tensor = torch.as_tensor(reaches, dtype=torch.get_default_dtype())
         self.register_buffer("reaches", as_tensor, persistent=False)
         hidden, values = config.head_units, self.channels * self.size**2
@@ -148,11 +183,13 @@ class CellsHead(Head):
         bright = _block_means(pictures.mean(dim=1), self.blocks)
         weighted = self.brightness(core)[..., None] * bright.view(rows, scales, -1)
         logits = (self.logits(hidden) + weighted).flatten(1)
+        if self.context is not None:
+            logits = torch.cat([logits, self.context(core, observation["context"])], dim=1)
         if added is not None:
             logits = logits + added
         logits = wide(logits)
         reaches = self.reaches if self.refined else None
-        return Cells(logits, observation["location"], self.offsets, reaches)
+        return Cells(logits, observation["location"], self.offsets, reaches, self.fixed)
 
 
 def _block_means(pictures: Tensor, blocks: int) -> Tensor:
@@ -173,5 +210,8 @@ def make_cells_head(
     if view is None or view.look != "continuous" or len(view.window_sides) < 2:
         return None
     glimpse = (len(view.window_sides) * view.scene_shape[0], view.glimpse_size, view.glimpse_size)
-    shown = "glimpse" in space.spaces and space["glimpse"].shape == glimpse
-    return CellsHead(units, view, config) if shown else None
+    if "glimpse" not in space.spaces or space["glimpse"].shape != glimpse:
+        return None
+    # DRAM's core begins with the context.
+    context = None if config.core == "dram" else context_shape(space)
+    return CellsHead(units, view, config, context)

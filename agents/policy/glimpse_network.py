@@ -9,6 +9,12 @@ from torch.nn import functional as F
 from agents.policy.networks import NetworkConfig
 
 WORD_UNITS = 32
+CONTEXT_REFUSED = (
+    "observation['context'], a coarse view of the whole scene, is for looks alone, and this "
+    "network would read it as part of every glimpse: train reinforce or actor_critic with "
+    "look_coordinates='cells', where looks are continuous and a glimpse shows two scales or more, "
+    "or with core='dram'; or make the environment with context=False"
+)
 
 
 class GlimpseNetwork(nn.Module):
@@ -17,7 +23,7 @@ class GlimpseNetwork(nn.Module):
     From an observation, name -> (B, ...), to (B, glimpse_units). "What" is `glimpse`, in the full
     view `scene`, and without either the first part; "where" is all the rest, flattened. Parts of
     whole numbers are words, read by an embedding that all parts with as many words share. With
-    DRAM's core the two codes are multiplied, and a context is left to the core.
+    DRAM's core the two codes are multiplied. A context is no part of a glimpse.
 
     Args:
         space: of the observations of a single row.
@@ -30,17 +36,12 @@ class GlimpseNetwork(nn.Module):
 
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
         super().__init__()
-        if context_shape(space) is not None and config.core != "dram":
-            raise ValueError(
-                "observation['context'], a coarse view of the whole scene, is for networks in "
-                "which it sets the first state of a second core; this one would read it as part of "
-                "every glimpse: take core='dram', or make the environment with context=False"
-            )
+        if context_shape(space) is not None:
+            raise ValueError(CONTEXT_REFUSED)
         self.word_units = config.word_units or WORD_UNITS
         parts = list(space.spaces)
         self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])
-        apart = {self.what_key} if context_shape(space) is None else {self.what_key, "context"}
-        self.where_keys = [key for key in space.spaces if key not in apart]
+        self.where_keys = [key for key in space.spaces if key != self.what_key]
         self.vocabularies = {
             key: words for key in space.spaces if (words := _words_in(key, space[key]))
         }
@@ -98,6 +99,13 @@ def context_shape(space: spaces.Dict) -> tuple[int, ...] | None:
     if context is None or len(context.shape or ()) != 3:
         return None
     return context.shape
+
+
+def without_context(space: spaces.Dict) -> spaces.Dict:
+    """`space` without the context, if there is one."""
+    if context_shape(space) is None:
+        return space
+    return spaces.Dict([(name, part) for name, part in space.spaces.items() if name != "context"])
 
 
 def _words_in(key: str, space: spaces.Space) -> int:

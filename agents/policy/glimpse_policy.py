@@ -12,9 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.policy.blindness import Blindness
-from agents.policy.cells import make_cells_head
+from agents.policy.cells import CellsHead, make_cells_head
+from agents.policy.context import ContextScores
 from agents.policy.distributions import Distribution
-from agents.policy.glimpse_network import GlimpseNetwork, context_shape
+from agents.policy.glimpse_network import (
+    CONTEXT_REFUSED,
+    GlimpseNetwork,
+    context_shape,
+    without_context,
+)
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
 from agents.policy.inhibition import Inhibition, make_inhibition
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
@@ -82,13 +88,14 @@ class GlimpsePolicy(nn.Module, Policy):
         self.config, self.components = config, components
         units = config.core_units + (config.glimpse_units if config.skip else 0)
         words: Head | None = None
+        core_space = without_context(observation_space)
         self.blindness: Blindness | None = None
         if answer is not None and view is not None:
             words = make_words_head(observation_space, answer, view, config, units)
             if config.blind_memory and words is not None:
-                self.blindness = Blindness(observation_space, answer.classes, view)
-        remembered = observation_space if self.blindness is None else self.blindness.space
-        self.glimpse_network = GlimpseNetwork(remembered, config)
+                self.blindness = Blindness(core_space, answer.classes, view)
+                core_space = self.blindness.space
+        self.glimpse_network = GlimpseNetwork(core_space, config)
         context = context_shape(observation_space)
         self.core = make_core(config, config.glimpse_units, context)
         self.has_context = context is not None
@@ -98,6 +105,12 @@ class GlimpsePolicy(nn.Module, Policy):
             if name == "look" and config.look_coordinates == "cells":
                 head = make_cells_head(observation_space, view, config, units)
             self.heads[name] = head or make_head(name, component, config, units)
+        self.context_scores: ContextScores | None = None
+        looks = dict(self.heads.items()).get("look")
+        if isinstance(looks, CellsHead):
+            self.context_scores = looks.context
+        if context is not None and config.core != "dram" and self.context_scores is None:
+            raise ValueError(CONTEXT_REFUSED)
         self.repeaters = nn.ModuleDict()
         for name in _repeating(components, config.direct_access):
             component = components[name]
@@ -117,9 +130,11 @@ class GlimpsePolicy(nn.Module, Policy):
         self.generator = torch.Generator().manual_seed(0)
 
     def initial_state(self, rows: int) -> State:
-        """The memory (B, units), ... before the first glimpse; with inhibition of return the
-        visits come last."""
+        """The memory (B, units), ... before the first glimpse; after the core's come the context
+        and, with inhibition of return, the visits."""
         state = self.core.initial_state(rows)
+        if self.context_scores is not None:
+            state = (*state, self.context_scores.nothing_seen(rows))
         return state if self.inhibition is None else (*state, self.inhibition.no_visits(rows))
 
     def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
@@ -132,10 +147,15 @@ class GlimpsePolicy(nn.Module, Policy):
         blind = self.blindness
         seen = self.glimpse_network(observation if blind is None else blind(observation))
         visits: Tensor | None = None
+        remembered: State = ()
         if self.inhibition is not None:
             visits = self.inhibition.with_present(state[-1], observation)
-            state = state[:-1]
-        if self.has_context and isinstance(self.core, DRAMCore):
+            state, remembered = state[:-1], (visits,)
+        if self.context_scores is not None:
+            context = self.context_scores.remember(state[-1], observation["context"])
+            state, remembered = state[:-1], (context, *remembered)
+            observation = {**observation, "context": context}
+        elif self.has_context and isinstance(self.core, DRAMCore):
             state = self.core.with_context(state, observation["context"])
         state = self.core(seen, state)
         output, apart = state[0], self.core.choosing(state)
@@ -150,7 +170,7 @@ class GlimpsePolicy(nn.Module, Policy):
             heads[name] = head(known, observation, self._added(name, known, observation, visits))
         value = self.baseline(apart)[:, 0]
         decision = Decision(heads, wide(value))
-        return decision, state if visits is None else (*state, visits)
+        return decision, (*state, *remembered)
 
     def _added(
         self, name: str, known: Tensor, observation: dict[str, Tensor], visits: Tensor | None

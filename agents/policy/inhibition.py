@@ -86,10 +86,10 @@ class PlaceInhibition(Inhibition):
 
 
 class CellInhibition(Inhibition):
-    """Inhibition for looks at the cells that are seen: one weight a scale for the visits near the
-    place that a block's look leads to. Each visit counts by a Gaussian of its distance, whose
-    deviation is half the finest window's side. The visits (B, 3 REMEMBERED) are the latest places,
-    (x, y, 1) each, or zeros.
+    """Inhibition for looks at the cells that are seen: one weight a scale, and one for the context,
+    for the visits near the place that a block's look leads to. Each visit counts by a Gaussian of
+    its distance, whose deviation is half the finest window's side. The visits (B, 3 REMEMBERED) are
+    the latest places, (x, y, 1) each, or zeros.
 
     Args:
         units: of what the head sees.
@@ -99,30 +99,29 @@ class CellInhibition(Inhibition):
             anywhere in the block.
     """
 
-    across: Tensor  # (K, blocks), the offsets of the blocks' middles in x
-    down: Tensor  # (K, blocks), in y
-    deviations: Tensor  # (2, K, 1, 1), of x and y
-
     def __init__(
         self, units: int, head: CellsHead, view: PictureView, widened: bool = False
     ) -> None:
         super().__init__()
-        self.scales = head.scales
         if widened:
             self.described = "wide inhibition of return"
-        grid = head.offsets.view(self.scales, head.blocks, head.blocks, 2)  # rows by columns
         _, sides = view.windows()
-        block_sides = sides / head.blocks if widened else np.zeros_like(sides)
-        spreads = np.maximum(sides[0], block_sides) / 2
-        offsets = view.space.to_offsets(spreads[:, None].repeat(2, axis=1)).T  # (2, K)
-        deviations = torch.as_tensor(offsets.copy()).to(grid)[..., None, None]
-        self.register_buffer("across", grid[:, 0, :, 0].contiguous(), persistent=False)
-        self.register_buffer("down", grid[:, :, 0, 1].contiguous(), persistent=False)
-        self.register_buffer("deviations", deviations, persistent=False)
-        self.weights = nn.Linear(units, self.scales)
+        least, context = np.full(2, sides[0]), head.context
+        blocks = sides[:, None].repeat(2, axis=1) / head.blocks if widened else least
+        spreads = view.space.to_offsets(np.maximum(least, blocks) / 2)
+        moving = len(head.offsets) - head.fixed
+        glimpse, fixed = head.offsets[:moving], head.offsets[moving:]
+        shape = (head.scales, head.blocks, head.blocks)
+        self.seen = Nearness(glimpse.view(*shape, 2), spreads, moves=True)
+        self.context: Nearness | None = None
+        if context is not None:
+            cells = context.pixels if widened else least
+            spreads = view.space.to_offsets(np.maximum(least, cells) / 2)
+            self.context = Nearness(fixed.view(1, *context.shape[1:], 2), spreads, moves=False)
+        self.weights = nn.Linear(units, head.scales + (context is not None))
 
     def no_visits(self, rows: int) -> Tensor:
-        return self.across.new_zeros(rows, 3 * REMEMBERED)
+        return self.weights.weight.new_zeros(rows, 3 * REMEMBERED)
 
     def with_present(self, visits: Tensor, observation: Observation) -> Tensor:
         location = observation["location"]
@@ -130,18 +129,51 @@ class CellInhibition(Inhibition):
         return torch.cat([visits[:, 3:], latest.to(visits)], dim=1)
 
     def forward(self, core: Tensor, visits: Tensor, observation: Observation) -> Tensor:
+        near = self.seen(observation["location"], visits)
+        weights = self.weights(core)[..., None, None]
+        weighted = (weights[:, : near.shape[1]] * near).flatten(1)
+        if self.context is not None:
+            near = self.context(observation["location"], visits)
+            weighted = torch.cat([weighted, (weights[:, -1:] * near).flatten(1)], dim=1)
+        return wide(weighted)
+
+
+class Nearness(nn.Module):
+    """How near looks to the blocks of K grids come to the latest visits: from (B, 2) the present
+    place and (B, 3 REMEMBERED) the visits, to (B, K, rows, columns), the sums over the visits of a
+    number from 0 to 1.
+
+    Args:
+        grids: (K, rows, columns, 2) in look coordinates, the blocks' middles.
+        spreads: (K, 2) or (2,) in look coordinates, the deviations of the Gaussian in x and y.
+        moves: whether the middles are offsets from the present place.
+    """
+
+    across: Tensor  # (K, columns)
+    down: Tensor  # (K, rows)
+    deviations: Tensor  # (2, K, 1, 1), of x and y
+
+    def __init__(self, grids: Tensor, spreads: NDArray, moves: bool) -> None:
+        super().__init__()
+        self.moves = moves
+        of_grids = np.broadcast_to(spreads, (len(grids), 2)).T.copy()
+        deviations = torch.as_tensor(of_grids).to(grids)[..., None, None]
+        self.register_buffer("across", grids[:, 0, :, 0].contiguous(), persistent=False)
+        self.register_buffer("down", grids[:, :, 0, 1].contiguous(), persistent=False)
+        self.register_buffer("deviations", deviations, persistent=False)
+
+    def forward(self, location: Tensor, visits: Tensor) -> Tensor:
         past_x, past_y, taken = visits.view(-1, 1, 1, REMEMBERED, 3).unbind(dim=-1)
-        x, y = observation["location"].view(-1, 2, 1, 1).unbind(dim=1)
+        x, y = (location * self.moves).view(-1, 2, 1, 1).unbind(dim=1)
         deviation_x, deviation_y = self.deviations
-        across = _near(x + self.across, past_x, deviation_x)  # (B, K, columns of blocks, visits)
-        down = _near(y + self.down, past_y, deviation_y) * taken  # (B, K, rows of blocks, visits)
-        near = down @ across.mT  # (B, K, rows, columns)
-        return wide((self.weights(core)[..., None, None] * near).flatten(1))
+        across = _near(x + self.across, past_x, deviation_x)  # (B, K, columns, visits)
+        down = _near(y + self.down, past_y, deviation_y) * taken  # (B, K, rows, visits)
+        return down @ across.mT
 
 
 def _near(middles: Tensor, past: Tensor, deviations: Tensor) -> Tensor:
     """How near looks to `middles` (B, K, blocks) come to the `past` (B, 1, 1, visits) ones, in one
-    coordinate, by the `deviations` (K, 1, 1) of each scale: (B, K, blocks, visits), from 0 to 1."""
+    coordinate, by the `deviations` (K, 1, 1) of each grid: (B, K, blocks, visits), from 0 to 1."""
     reached = middles.clamp(-1.0, 1.0)[..., None]
     return (-0.5 * ((reached - past) / deviations).square()).exp()
 

@@ -1,5 +1,7 @@
 """A memory that sees where something is learns nothing of what it is."""
 
+from typing import Any
+
 import gymnasium as gym
 import pytest
 import torch
@@ -75,10 +77,12 @@ def test_coloured_parts_are_lit_by_all_channels() -> None:
     assert lit_parts(picture, (2, 2)).tolist() == [[[[1.0, 0.0], [0.0, 0.0]]]]
 
 
-def test_a_context_would_show_classes() -> None:
-    network = tiny_network(blind_memory=True, core="dram")
-    with pytest.raises(ValueError, match="would see classes in observation"):
-        policy_maker(network)(describe(gym.make(DESCRIBE, context=True)))
+@pytest.mark.parametrize("changes", [{"core": "dram"}, {"look_coordinates": "cells"}])
+def test_a_blind_memory_sees_no_context(changes: dict[str, Any]) -> None:
+    network = tiny_network(blind_memory=True, **changes)
+    blindness = policy_maker(network)(describe(gym.make(DESCRIBE, context=True))).blindness
+    assert blindness is not None
+    assert "context" not in blindness.space.spaces
 
 
 def test_only_who_writes_sentences_has_a_blind_memory() -> None:

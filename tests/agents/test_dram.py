@@ -85,11 +85,6 @@ def test_what_is_seen_is_multiplied_by_where_it_is_seen() -> None:
     assert not network(tensors).any()
 
 
-def test_other_cores_refuse_a_context() -> None:
-    with pytest.raises(ValueError, match="take core='dram', or make the environment with context"):
-        policy_of(tiny_network(), context=True)
-
-
 @pytest.mark.learning
 @pytest.mark.parametrize("changes", [{"skip": True}, {"detach_heads": True}])
 def test_a_run_with_a_context_repeats_and_resumes(changes: dict[str, Any], tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""The context, a coarse view of the whole scene: where to look, and nothing of the answer.
+
+In DRAM (Ba, Mnih & Kavukcuoglu 2015) it sets the first state of the core that looks. Here, for all
+other cores, the head of looks remembers it and may choose each of its cells; the core does not see
+it.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from agents.policy.glimpse_network import local_contrast
+from glimpse_envs.core.arrays import Floats
+from glimpse_envs.core.picture_view import PictureView
+
+CHANNELS = 16
+
+
+def is_shown(context: Tensor) -> Tensor:
+    """(B, 1) whether each `context` (B, ...) is shown: not black."""
+    return context.flatten(1).any(dim=1)[:, None]
+
+
+class ContextScores(nn.Module):
+    """Logits of looks at the cells of a context, from the core's output (B, units) and the context
+    (B, C, h, w): features of each cell and its neighbours, by convolutions, weighted by the core.
+
+    Args:
+        units: of the core's output.
+        shape: (C, h, w) of the context.
+        view: of the picture.
+
+    Attributes:
+        cells: their number.
+        sides: (2,) of a cell, (x, y) in look coordinates.
+    """
+
+    def __init__(self, units: int, shape: tuple[int, ...], view: PictureView) -> None:
+        super().__init__()
+        self.shape, self.view = shape, view
+        channels, rows, columns = shape
+        self.cells = rows * columns
+        _, height, width = view.scene_shape
+        self.pixels = np.array([width / columns, height / rows])
+        self.sides: Floats = view.space.to_offsets(self.pixels)
+        self.features = nn.Sequential(
+            nn.Conv2d(2 * channels, CHANNELS, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1),
+            nn.ReLU(),
+        )
+        self.weights = nn.Linear(units, CHANNELS + 1)
+
+    def places(self) -> Floats:
+        """(cells, 2) in look coordinates, (x, y), of the cells' middles, row by row."""
+        _, rows, columns = self.shape
+        x, y = np.meshgrid(np.arange(columns) + 0.5, np.arange(rows) + 0.5)
+        middles = np.stack([x, y], axis=-1).reshape(-1, 2) * self.pixels
+        return self.view.space.to_locations(middles)
+
+    def nothing_seen(self, rows: int) -> Tensor:
+        """The remembered context (rows, C h w) before it is shown, all 0."""
+        return self.weights.weight.new_zeros(rows, int(np.prod(self.shape)))
+
+    def remember(self, remembered: Tensor, context: Tensor) -> Tensor:
+        """The `context` (B, C, h, w) where it is shown, else the `remembered` (B, C h w) one."""
+        return torch.where(is_shown(context), context.flatten(1).to(remembered), remembered)
+
+    def forward(self, core: Tensor, context: Tensor) -> Tensor:
+        """The logits (B, cells)."""
+        seen = context.view(-1, *self.shape)
+        features = self.features(torch.cat([seen, local_contrast(seen)], dim=1)).flatten(2)
+        weights, level = self.weights(core).split((CHANNELS, 1), dim=1)
+        return (weights[:, None] @ features)[:, 0] + level
