@@ -10,7 +10,7 @@ from glimpse_envs.sources.idx import DATASETS
 from glimpse_envs.suite import SUITE
 from report.markdown import bullets, table
 from report.page import Places, Published
-from report.pages.environments import page_name
+from report.pages.environment_facts import page_name
 
 PAGE = "docs/data.md"
 

@@ -23,13 +23,9 @@ from report.figures.environments import MAX_BYTES, draw_oracle, oracle_action, p
 from report.markdown import ReportError, table
 from report.page import ROOT
 from report.pages.docstring import read_task_docstring
-from report.pages.environments import (
-    FOLDER,
-    cards_block,
-    families_block,
-    make_pages,
-    page_name,
-)
+from report.pages.environment_facts import page_name
+from report.pages.environments import make_pages
+from report.pages.families import FOLDER, cards_block, families_block
 from report.pages.notebook import notebook
 from report.pages.spaces import space_table
 from report.trained_runs import TrainedRun, trained_runs
@@ -94,7 +90,8 @@ def test_a_page_asks_what_its_scene_asks_and_lists_the_arguments_of_its_parts(
 ) -> None:
     kwargs = spec_of("tests.support.parts:Tiny/DigitSum-v0").kwargs
     row = Row("Tiny/DigitSum-v0", kwargs["task"], {n: v for n, v in kwargs.items() if n != "task"})
-    monkeypatch.setattr("report.pages.environments.SUITE", {row.id: row})
+    for page in ("environments", "families"):
+        monkeypatch.setattr(f"report.pages.{page}.SUITE", {row.id: row})
     page, listed = make_pages({})["DigitSum.md"], make_pages({})["README.md"]
     assert "| question | What is the sum of the two digits? |" in page
     assert "| What is the sum of the two digits? 0, 1, 2, 3, 4, 5, 6, 7, 8 |" in page

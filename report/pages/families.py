@@ -1,0 +1,65 @@
+"""The families of environments, a film and a line each: on the README and on the landing page."""
+
+from collections.abc import Sequence
+
+from glimpse_envs.suite import SUITE, Row
+from report.markdown import table
+from report.pages.environment_facts import page_name
+
+FOLDER = "docs/environments"
+INDEX = "README.md"
+FAMILIES = {
+    "pictures": ("Pictures", "ClutteredMNIST", "a digit, garment or object to find and name"),
+    "worlds": ("Worlds", "Catch", "a ball to catch with a paddle, while nothing else is seen"),
+    "tape": ("Tapes", "ForwardReverse", "symbols to copy, turn round, add or sort, head by head"),
+    "table": ("Tables", "PointerChase", "cells to write, find and follow by their addresses"),
+}
+"""Package of `glimpse_envs.tasks` -> title, environment whose film is shown, and what is hidden; a
+package that is not here has its name for a title, and its first environment's film."""
+
+
+def families() -> dict[str, list[Row]]:
+    """The rows of the suite by their family, in its order."""
+    found: dict[str, list[Row]] = {}
+    for row in SUITE.values():
+        found.setdefault(row.family, []).append(row)
+    return found
+
+
+def families_block() -> str:
+    """The README's table: a column for each family, with a film and a link."""
+    heads, films, words = [], [], []
+    for package, rows in families().items():
+        title, _, hidden = family(package, rows)
+        link = f"{FOLDER}/{INDEX}#{title.lower()}"
+        heads.append(f"[{title}]({link})")
+        films.append(f"[{_family_film(package, rows, FOLDER)}]({link})")
+        words.append(_number(rows) + (f": {hidden}" if hidden else ""))
+    return table(heads, [films, words])
+
+
+def cards_block() -> str:
+    """The landing page's list: each family with a film and a link."""
+    cards, folder = [], FOLDER.removeprefix("docs/")
+    for package, rows in families().items():
+        title, _, hidden = family(package, rows)
+        cards.append(
+            f"- {_family_film(package, rows, folder)}\n\n"
+            f"  **[{title}]({folder}/{INDEX}#{title.lower()})**, {_number(rows)}"
+            f"{': ' if hidden else ''}{hidden}."
+        )
+    return "\n\n".join(cards)
+
+
+def _family_film(package: str, rows: Sequence[Row], folder: str) -> str:
+    _, shown, _ = family(package, rows)
+    return f"![An episode of {shown}]({folder}/{shown}_oracle.webp)"
+
+
+def _number(rows: Sequence[Row]) -> str:
+    return f"{len(rows)} environment{'s' if len(rows) > 1 else ''}"
+
+
+def family(package: str, rows: Sequence[Row]) -> tuple[str, str, str]:
+    """Title, environment whose film is shown, and what is hidden, of a family's `rows`."""
+    return FAMILIES.get(package, (package.capitalize(), page_name(rows[0]), ""))
