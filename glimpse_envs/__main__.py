@@ -2,7 +2,6 @@
 
 import argparse
 import inspect
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
 from glimpse_envs.sources import SourceError
@@ -19,8 +19,6 @@ from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 
 SEED, STEPS = 4, 4
 """Of the episode that is drawn, and the steps taken in it."""
-
-_CONSTANTS = {"True": "true", "False": "false", "None": "null"}  # Python's words in JSON's
 
 Env = gym.Env[Any, Any]
 
@@ -45,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("\n".join(listed()))
         return
     try:
-        kwargs = dict(_pair(pair) for pair in given.arguments)
+        kwargs = parse_pairs(given.arguments)
         out = given.out or Path(f"{given.env_id.rpartition('/')[2]}.png")
         with closing(_make(given.env_id, kwargs)) as env:
             print("\n".join(described(env, given.env_id, kwargs)))
@@ -121,16 +119,6 @@ def _facts(seen: Description) -> Iterator[str]:
         yield f"  length       {seen.levels[0]} to {seen.levels[1]}"
     if seen.chance == seen.chance:  # not NaN
         yield f"  return       chance {seen.chance:.3g}, ceiling {seen.ceiling:.3g}"
-
-
-def _pair(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ValueError(f"{text!r} should be KEY=VALUE, such as budget=6")
-    try:
-        return name, json.loads(_CONSTANTS.get(value, value))
-    except json.JSONDecodeError:
-        return name, value
 
 
 def _summary(documented: type) -> str:

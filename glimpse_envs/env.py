@@ -16,21 +16,17 @@ from glimpse_envs.core.arguments import (
     check_flags,
     check_integers,
     check_mode,
-    check_options,
     enter_arguments,
-    naming_memory,
-    shown,
 )
-from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats, Ints
+from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
 from glimpse_envs.episodes.actions import ActionChecker
 from glimpse_envs.episodes.attributes import SharedAttributes
-from glimpse_envs.episodes.clock import Clock
-from glimpse_envs.episodes.dealing import Dealer
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
+from glimpse_envs.episodes.episodes import Episodes
 from glimpse_envs.episodes.infos import Info, final_infos, merge, merge_step
-from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
+from glimpse_envs.episodes.levels import LevelDistribution
 from glimpse_envs.episodes.lookup import load_task
-from glimpse_envs.episodes.state import check_state, digest, digests_of
+from glimpse_envs.episodes.state import digest, digests_of
 from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.task import Arrays, Outcome, Rows
 
@@ -140,16 +136,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         self.observation_space = _batched(self.single_observation_space, num_envs)
         self.action_space = _batched(self.single_action_space, num_envs)
         self._checker = ActionChecker(self.task.action_space, num_envs)
-        self._can_stop = "stop" in self.task.action_space.spaces
-
-        self._clock = Clock(num_envs)
-        with naming_memory(num_envs):
-            self.task.allocate(num_envs, copies, self._clock.taken)
-        self._rows = np.arange(num_envs)
-        self._dealer = Dealer(num_envs, copies)
-        self._levels: LevelDistribution | None = None
-        if self.task.levels is not None:
-            self._levels = UniformLevels(*self.task.levels)
+        self._episodes = Episodes(self.task, num_envs, copies)
 
     def _scene_bytes(self) -> int:
         """The least that a hidden scene takes: a byte for each pixel."""
@@ -170,29 +157,16 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             ValueError: on setting, without lengths, or to lengths that are not dealt.
             TypeError: on setting, to what is no distribution.
         """
-        return self._levels
+        return self._episodes.levels
 
     @level_distribution.setter
     def level_distribution(self, distribution: LevelDistribution) -> None:
-        if self.task.levels is None:
-            raise ValueError("level_distribution: this environment has no lengths")
-        if not isinstance(distribution, LevelDistribution):
-            raise TypeError(
-                "level_distribution must be a LevelDistribution, such as MixtureLevels(1, 10) of "
-                f"glimpse_envs.episodes.levels, not {shown(distribution)}"
-            )
-        least, greatest = self.task.levels
-        if distribution.least < least or distribution.greatest > greatest:
-            raise ValueError(
-                f"level_distribution goes from {distribution.least} to {distribution.greatest}; "
-                f"this environment deals lengths from {least} to {greatest}"
-            )
-        self._levels = distribution
+        self._episodes.set_levels(distribution)
 
     @property
     def ended(self) -> Bools:
         """(n,) whether a row has no episode under way: it has ended, or there was no reset yet."""
-        return self._clock.ended
+        return self._episodes.clock.ended
 
     # --- reset -------------------------------------------------------------------------------
 
@@ -217,34 +191,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             glimpse_envs.sources.SourceError: files are missing or damaged; the environment still
                 needs a reset.
         """
-        options = check_options(options, ("reset_mask", "scene", "length", "first_row"))
-        groups = self._dealer.groups_in(options.get("reset_mask"))
-        scenes = options.get("scene")
-        if scenes is not None:
-            bounds = None if self.num_scenes is None else (0, self.num_scenes - 1)
-            scenes = self._dealer.option("scene", scenes, bounds)
-        lengths = self._dealer.option("length", options.get("length"), self.task.levels)
-        first_group = self._dealer.first_group(options.get("first_row"), seed, self.num_scenes)
-        one = self._dealer.reseed(seed, groups, first_group)
+        rows, one = self._episodes.begin(seed, options)
         if one is not None:
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(one)
-        self._deal(groups, scenes, lengths)
-        self._dealer.started = True
-        self._display.refresh(self._clock.taken, self._clock.ended)
-        rows = self._dealer.rows_of(groups)
+        self._refresh()
         return self._observe(), merge({}, self.task.info(rows), rows, self.num_envs)
-
-    def _deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> None:
-        """Begin the next episode of `groups`, with `scenes` and of `lengths`, (num_groups,) each,
-        if asked for."""
-        self._dealer.next_episode(groups, scenes, self.num_scenes)
-        if self._levels is not None and self.task.levels is not None:
-            fixed = self.num_scenes is not None
-            levels = UniformLevels(*self.task.levels) if fixed else self._levels
-            self._dealer.choose_levels(groups, lengths, levels, self.task.levels)
-        rows = self._dealer.rows_of(groups)
-        self._clock.begin(rows)
-        self.task.deal(groups, self._dealer.keys)
 
     # --- step --------------------------------------------------------------------------------
 
@@ -279,90 +230,54 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             gymnasium.error.ResetNeeded: before the first `reset`, or with `DISABLED` autoreset
                 while rows have ended.
         """
-        if not self._dealer.started:
+        episodes = self._episodes
+        if not episodes.started:
             raise gym.error.ResetNeeded("call reset() before the first step()")
-        ended = self._clock.ended
-        idle = ended.any()
-        if idle and self.autoreset_mode is AutoresetMode.DISABLED and len(self._ended_groups()):
-            rows = self._dealer.rows_of(self._ended_groups()).tolist()
-            more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
-            raise gym.error.ResetNeeded(
-                f"rows {rows[:8]}{more} have ended: reset them first, with "
-                "reset(options={'reset_mask': mask})"
-            )
-        acting = np.flatnonzero(~ended) if idle else self._rows
-        waiting = ended.copy()
+        clock = episodes.clock
+        idle = clock.ended.any()
+        if idle and self.autoreset_mode is AutoresetMode.DISABLED:
+            self._refuse_ended(episodes.rows_of(episodes.ended_groups()))
+        acting = np.flatnonzero(~clock.ended) if idle else episodes.rows
+        waiting = clock.ended.copy()
         rewards = np.zeros(self.num_envs)
         infos: Info = {}
         fresh = None  # rows that are dealt anew in the step that ended them
 
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        dealt = self._ended_groups() if idle and next_step else None
-        outcome, ending = self._act(acting, actions)
+        dealt = episodes.ended_groups() if idle and next_step else None
+        outcome, ending = episodes.act(acting, actions)
         rewards[acting] = outcome.reward
-        terminated, truncated = self._clock.ends()
+        terminated, truncated = clock.ends()
         if dealt is not None and len(dealt):
-            self._deal(dealt)
-            begun = self._dealer.rows_of(dealt)
+            begun = episodes.deal(dealt)
             terminated[begun] = truncated[begun] = waiting[begun] = False
         elif self.autoreset_mode is AutoresetMode.SAME_STEP and len(ending):
             infos = self._final_infos(acting, outcome, ending)
-            dealt = self._ended_groups()
-            self._deal(dealt)
-            fresh = self._dealer.rows_of(dealt)
+            fresh = episodes.deal(episodes.ended_groups())
 
-        info = self.task.info(self._rows)
+        info = self.task.info(episodes.rows)
         if self.copies > 1:
             info = info | {"waiting": waiting}
         infos = merge_step(infos, outcome, acting, info, fresh, self.num_envs)
-        self._display.refresh(self._clock.taken, self._clock.ended)
+        self._refresh()
         return self._observe(), rewards, terminated, truncated, infos
 
-    def _act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
-        """Let the rows `acting` (m,) act, and those look whose episodes go on; return their
-        outcome and the rows whose episode ends."""
-        taken, budgets = self._clock.taken, self.task.budgets
-        if len(acting) < self.num_envs:
-            taken, budgets = taken[acting], budgets[acting]
-        spent = taken >= budgets
-        last = spent
-        if self._can_stop:
-            last = spent | (actions["stop"][acting] == 1)
-        outcome = self.task.act(acting, actions, last)
-        if outcome.terminated is not None:
-            last = last | outcome.terminated
-        if outcome.truncated is not None:
-            last = last | outcome.truncated
-        if not last.any():
-            looking, ending = acting, acting[:0]
-        else:
-            looking, ending, out_of_time = acting[~last], acting[last], None
-            if outcome.truncated is not None or not self.task.budget_is_seen:
-                out_of_time = ~self._is_over(acting, actions, outcome, spent)[last]
-            self._clock.end(ending, out_of_time)
-        if len(looking):
-            self._clock.taken[looking] += 1
-            self.task.look(looking, actions)
-            if self.task.glimpse_cost:
-                outcome.reward[~last] -= self.task.glimpse_cost
-        return outcome, ending
+    def _refuse_ended(self, rows: Rows) -> None:
+        """Raise a `ResetNeeded` if there are `rows` (m,) that have ended."""
+        if len(rows):
+            more = f" and {len(rows) - 8} more" if len(rows) > 8 else ""
+            raise gym.error.ResetNeeded(
+                f"rows {rows[:8].tolist()}{more} have ended: reset them first, with "
+                "reset(options={'reset_mask': mask})"
+            )
 
-    def _is_over(self, acting: Rows, actions: Arrays, outcome: Outcome, spent: Bools) -> Bools:
-        """Return where the episodes of `acting` (m,) terminate, time limits aside, (m,)."""
-        over = spent.copy() if self.task.budget_is_seen else np.zeros_like(spent)
-        if self._can_stop:
-            over |= actions["stop"][acting] == 1
-        if outcome.terminated is not None:
-            over |= outcome.terminated
-        return over
-
-    def _ended_groups(self) -> Rows:
-        if self.copies == 1:
-            return np.flatnonzero(self._clock.ended)
-        return np.flatnonzero(self._clock.ended.reshape(self.num_groups, self.copies).all(axis=1))
+    def _refresh(self) -> None:
+        """Show the window what there is now."""
+        clock = self._episodes.clock
+        self._display.refresh(clock.taken, clock.ended)
 
     def _observe(self) -> Any:
-        return self._shown(self._rows, self._clock.remaining(self.task.budgets))
+        return self._shown(self._episodes.rows, self._episodes.remaining())
 
     def _shown(self, rows: Rows, remaining: Float32s) -> Any:
         """Return the observations of `rows` (m,), name -> (m, ...), or flat (m, d)."""
@@ -380,16 +295,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     def state_dict(self) -> dict[str, Any]:
         """Return counters, unfinished episodes, the level distribution's state, and digests of the
         arguments, so that `load_state_dict` goes on exactly, in an environment like this one."""
-        return {
-            **self._dealer.state_dict(),
-            "arguments": dict(self._identity),
-            **self._clock.state_dict(),
-            "task": self.task.state_dict(),
-            "level_distribution": {
-                "kind": digest(self._levels and self._levels.name),
-                **(self._levels.state_dict() if self._levels else {}),
-            },
-        }
+        return {**self._episodes.state_dict(), "arguments": dict(self._identity)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` of an environment with the same arguments returned; only
@@ -400,18 +306,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
                 files have changed; nothing has changed.
             glimpse_envs.sources.SourceError: files are missing or damaged; nothing has changed.
         """
-        check_state(state, self.state_dict(), self.task, self._levels)
-        dealer = Dealer(self.num_envs, self.copies)
-        dealer.load_state_dict(state)
-        if dealer.started:
-            dealer.check_scenes(self.num_scenes)
-            self.task.deal(np.arange(self.num_groups), dealer.keys)
-        self._dealer = dealer
-        self._clock.load_state_dict(state)
+        self._episodes.load_state_dict(state, self._identity)
         self._display.forget()
-        self.task.load_state_dict(state["task"])
-        if self._levels is not None:
-            self._levels.load_state_dict(state["level_distribution"])
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -419,12 +315,13 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             "state": self.state_dict(),
             "spec": self.spec,
             "random": (self._np_random, self._np_random_seed),
-            "level_distribution": self._levels,
+            "level_distribution": self.level_distribution,
         }
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(**pickled["arguments"])  # type: ignore[misc]  # a pickle is made anew
-        self._levels = pickled["level_distribution"]
+        if pickled["level_distribution"] is not None:
+            self.level_distribution = pickled["level_distribution"]
         self.load_state_dict(pickled["state"])
         self.spec = pickled["spec"]
         self._np_random, self._np_random_seed = pickled["random"]
@@ -437,9 +334,10 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        if self.render_mode is not None and not self._dealer.started:
+        if self.render_mode is not None and not self._episodes.started:
             raise gym.error.ResetNeeded("call reset() before render()")
-        return self._display.frames(self._clock.taken, self._clock.ended)
+        clock = self._episodes.clock
+        return self._display.frames(clock.taken, clock.ended)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window of the "human" mode."""

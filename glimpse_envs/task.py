@@ -106,11 +106,13 @@ class Reading:
         values: numbers delivered to the agent.
         multiply_adds: operations spent on reading them.
         cells: cells of a tape or a table that are read; 0 where pixels are read.
+        context: numbers of a coarse view of the whole scene, delivered once, with the first look.
     """
 
     values: int
     multiply_adds: int = 0
     cells: int = 0
+    context: int = 0
 
 
 class Task(ABC):
@@ -179,8 +181,9 @@ class Task(ABC):
         return found
 
     @classmethod
-    def hint_of(cls, argument: str) -> str:
-        """Return which part has an argument that the task asked for lacks; "" where none has."""
+    def hint_of(cls, argument: str, arguments: Mapping[str, Any]) -> str:
+        """Return which part has an `argument` that the one asked for by `arguments` lacks; "" where
+        none has."""
         return ""
 
     @property

@@ -40,21 +40,21 @@ def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parame
 def enter_arguments(
     known: Iterable[str],
     arguments: Mapping[str, Any],
-    hint_of: Callable[[str], str] = lambda _: "",
+    hint_of: Callable[[str, Mapping[str, Any]], str] = lambda _, __: "",
 ) -> dict[str, Any]:
     """Return `arguments`, all of them `known`, with NumPy's numbers as Python's: sums of small
     NumPy integers wrap around.
 
     Raises:
-        TypeError: one is not known; the message has what `hint_of` tells of it, or else the nearest
-            one, and names all.
+        TypeError: one is not known; the message has the nearest one, or else what `hint_of` tells
+            of it, and names all.
     """
     parameters = list(known)
     unknown = [name for name in arguments if name not in parameters]
     if unknown:
-        told = hint_of(unknown[0])
         nearest = difflib.get_close_matches(unknown[0], parameters, 1, cutoff=0.65)
         hint = f": did you mean {nearest[0]!r}?" if nearest else "."
+        told = "" if nearest else hint_of(unknown[0], arguments)
         hint = f": {told}." if told else hint
         # In Python's words, by which TorchRL knows that an environment has no `frameskip`.
         raise TypeError(
@@ -75,12 +75,14 @@ def naming_environment(env_id: str) -> Iterator[None]:
     """Turn the TypeError of an environment that does not take an argument into one sentence.
 
     Raises:
-        ValueError: of the block, without the names of all arguments, which Gymnasium puts behind
-            the reason.
+        ValueError: the block gave an unexpected argument; without the names of all arguments, which
+            Gymnasium puts behind the reason.
     """
     try:
         yield
     except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
         reason = str(error).partition(" was raised from the environment creator")[0]
         raise ValueError(f"{env_id}: {reason}") from error
 

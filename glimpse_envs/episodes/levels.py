@@ -42,22 +42,15 @@ class LevelDistribution(ABC):
         """Return the levels (m,) that uniform random `words` (m, `WORDS`) stand for."""
 
     def record(self, levels: Ints, solved: Bools) -> None:  # noqa: B027  # fixed by default
-        """Update the distribution with ended episodes of `levels` (m,), `solved` (m,) or not.
-
-        Raises:
-            ValueError: `solved` are no booleans, or not as many; nothing has changed.
-        """
+        """Update the distribution with ended episodes of `levels` (m,), `solved` (m,) or not; one
+        that is fixed does nothing."""
 
     def state_dict(self) -> dict[str, int]:
         """Return the state that `record` updates."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Restore what `state_dict` returned.
-
-        Raises:
-            ValueError: it is no such state; nothing has changed.
-        """
+        """Restore what `state_dict` returned; one that is fixed has none."""
 
 
 class UniformLevels(LevelDistribution):
@@ -97,6 +90,11 @@ class Curriculum(LevelDistribution):
         self._seen = self._solved = 0
 
     def record(self, levels: Ints, solved: Bools) -> None:
+        """Count ended episodes of `levels` (m,), each `solved` (m,) or not; C may grow.
+
+        Raises:
+            ValueError: `solved` are no booleans, or not as many; nothing changes.
+        """
         levels, solved = np.asarray(levels), np.asarray(solved)
         if solved.dtype != np.bool_ or solved.shape != levels.shape:
             raise ValueError(
@@ -116,6 +114,11 @@ class Curriculum(LevelDistribution):
         return {"present": self.present, "seen": self._seen, "solved": self._solved}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned.
+
+        Raises:
+            ValueError: `state` is no such state; nothing changes.
+        """
         try:
             present, seen, solved = (index(state[name]) for name in ("present", "seen", "solved"))
         except (KeyError, TypeError) as error:

@@ -23,22 +23,46 @@ def shares(pixels: int, cells: int) -> Floats:
 def area_mean(plane: NDArray, down: Floats, across: Floats) -> float:
     """Return the mean of `plane` (H, W) with the shares `down` (H,) of rows, `across` (W,) of
     columns."""
+    return _mean_within(plane, down, across, _span(down), _span(across))
+
+
+@kernel
+def _span(shares: Floats) -> tuple[int, int]:
+    """Return from where and up to where `shares` (n,), which lie side by side, are above 0."""
+    begin, end = 0, len(shares)
+    while begin < end and shares[begin] <= 0.0:
+        begin += 1
+    while end > begin and shares[end - 1] <= 0.0:
+        end -= 1
+    return begin, end
+
+
+@kernel
+def _mean_within(
+    plane: NDArray,
+    down: Floats,
+    across: Floats,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+) -> float:
     mean = 0.0
-    for i in range(len(down)):
-        if down[i] > 0.0:
-            for j in range(len(across)):
-                if across[j] > 0.0:
-                    mean += down[i] * across[j] * plane[i, j]
+    for i in range(rows[0], rows[1]):
+        for j in range(columns[0], columns[1]):
+            mean += down[i] * across[j] * plane[i, j]
     return mean
 
 
 @kernel
 def _scale(pictures: Float32s, down: Floats, across: Floats, scaled: Float32s) -> None:
-    for n in range(len(pictures)):
-        for c in range(pictures.shape[1]):
-            for i in range(len(down)):
-                for j in range(len(across)):
-                    scaled[n, c, i, j] = area_mean(pictures[n, c], down[i], across[j])
+    for i in range(len(down)):
+        rows = _span(down[i])
+        for j in range(len(across)):
+            columns = _span(across[j])
+            for n in range(len(pictures)):
+                for c in range(pictures.shape[1]):
+                    scaled[n, c, i, j] = _mean_within(
+                        pictures[n, c], down[i], across[j], rows, columns
+                    )
 
 
 def scale_down(pictures: Float32s, side: int) -> Float32s:

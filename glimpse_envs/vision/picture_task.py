@@ -24,6 +24,7 @@ from glimpse_envs.core.randomness import draw_starts
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
 from glimpse_envs.vision.gaze import Gaze
+from glimpse_envs.vision.history import History
 from glimpse_envs.vision.scenes.scene import Hidden
 from glimpse_envs.vision.scenes.stage import Stage
 from glimpse_envs.vision.sensors.sensor import Sensor
@@ -150,7 +151,8 @@ class PictureTask(Task):
         if not self._full:
             self.picture_view = self._view
             values = math.prod(sensor.glimpse_shape)
-            self.reading = Reading(values, multiply_adds=sensor.multiply_adds)
+            coarse = hidden.shape[0] * CONTEXT_SIDE**2 if context else 0
+            self.reading = Reading(values, multiply_adds=sensor.multiply_adds, context=coarse)
         self.observation_space = self._make_observation_space()
 
     @property
@@ -210,10 +212,9 @@ class PictureTask(Task):
         max_move = self._view.max_move if self._view.look == "relative" else 0.0
         self._gaze = Gaze(self.budget, self._view.space, max_move, taken)
         self._answers = np.full(num_envs, -1, np.int64)
+        self._history: History | None = None
         if self._with_history:
-            shape = (num_envs, self.budget, *self._sensor.glimpse_shape)
-            self._glimpses = np.zeros(shape, np.float32)
-            self._seen_from = np.zeros((num_envs, self.budget, 2), np.float32)
+            self._history = History(num_envs, self.budget, self._sensor.glimpse_shape)
 
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._place_targets(self._stage.draw(groups, keys))
@@ -225,10 +226,9 @@ class PictureTask(Task):
         rows = rows_of(groups, self._copies)
         self._gaze.start(rows, self._view.first_places(self._starts), self._copies)
         self._answers[rows] = -1
-        if self._with_history:
-            self._glimpses[rows] = 0.0
-            self._seen_from[rows] = 0.0
-            self._remember(rows, np.zeros_like(rows))
+        if self._history is not None:
+            self._history.begin(rows)
+        self._remember(rows)
 
     def _approach_target(self, groups: Rows) -> None:
         """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
@@ -250,17 +250,19 @@ class PictureTask(Task):
         if self._full:
             return
         self._gaze.move(rows, self._view.places_of(actions["look"]))
-        if self._with_history:
-            self._remember(rows, self._taken[rows] - 1)
+        self._remember(rows)
 
     def _show(self, rows: Rows) -> None:
         """Show a world as it is at the latest glimpse of `rows` (m,)."""
         self._stage.show(rows, self._taken[rows] - 1)
         self._place_targets(rows)
 
-    def _remember(self, rows: Rows, steps: Ints) -> None:
-        self._glimpses[rows, steps] = self._stage.read(rows, self._gaze.centres)
-        self._seen_from[rows, steps] = self._gaze.locations[rows]
+    def _remember(self, rows: Rows) -> None:
+        """Keep the latest glimpses of `rows` (m,), if there is a history."""
+        if self._history is not None:
+            glimpses = self._stage.read(rows, self._gaze.centres)
+            steps = self._taken[rows] - 1
+            self._history.add(rows, steps, glimpses, self._gaze.locations[rows])
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         further = self._further(rows)
@@ -270,12 +272,8 @@ class PictureTask(Task):
             scenes, first = self._stage.scene_of[rows], self._taken[rows] <= 1
             context = coarse_views(self._stage, scenes, first, self._hidden.shape[0])
             further = further | {"context": context}
-        if self._with_history:
-            return further | {
-                "glimpse": self._glimpses[rows],
-                "location": self._seen_from[rows],
-                "remaining": remaining,
-            }
+        if self._history is not None:
+            return further | self._history.observed(rows) | {"remaining": remaining}
         return further | {
             "glimpse": self._stage.read(rows, self._gaze.centres),
             "location": self._gaze.locations[rows].astype(np.float32),
@@ -312,9 +310,7 @@ class PictureTask(Task):
             "path": self._gaze.path,
             "answers": self._answers,
         }
-        if self._with_history:
-            arrays |= {"glimpses": self._glimpses, "seen_from": self._seen_from}
-        return arrays
+        return arrays if self._history is None else arrays | self._history.state_arrays()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         super().load_state_dict(state)

@@ -95,6 +95,11 @@ def _sorted(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any], dict[s
     scales = int(seen.get("scales", 1))
     widest = int(fovea) << (scales - 1)
     if seen["inside"] is True and seen.get("sensor", "retina") == "retina" and widest > _SIDE:
+        if scales > _SIDE.bit_length():
+            raise ValueError(
+                f"scales={scales} must be at most {_SIDE.bit_length()}: a frame has {_SIDE} pixels "
+                "a side, and each scale is twice as wide as the one before; or give inside=False"
+            )
         least = f"fovea={fovea}" if scales == 1 else f"fovea={fovea} with scales={scales}"
         raise ValueError(
             f"{least} needs {widest} pixels and must fit inside the frame of {_SIDE}x{_SIDE}: "

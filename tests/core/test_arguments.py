@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from glimpse_envs.core import arguments
-from glimpse_envs.core.arguments import keyword_parameters
+from glimpse_envs.core.arguments import keyword_parameters, naming_environment
 from glimpse_envs.core.classes import find_class
 from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.task import Task
 from glimpse_envs.testing import assert_same, random_actions
 from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.scenes import SCENES
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
 MOVING = "Glimpse/MovingDigitGlyphs-v0"
@@ -128,9 +129,29 @@ def test_an_unknown_kwarg_is_refused_by_name() -> None:
         make_single(CENTRED, buget=3)
     with pytest.raises(
         TypeError,
-        match=r"argument 'speed': scene='moving_images' has it, .* ids of that scene set it",
+        match=r"argument 'speed': scene='moving_images' has it, and not scene=",
     ):
         make_single(MOVING, scene="images")
+
+
+def test_a_scene_that_cannot_be_imported_does_not_hide_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(SCENES, "elsewhere", "not_installed.scenes:Elsewhere")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+        make_single(CENTRED, foo=3)
+
+
+def test_clutter_of_a_scene_that_has_none_has_no_size() -> None:
+    with pytest.raises(ValueError, match="clutter_size=4 must be 8: scene='circle_square'"):
+        make_single(CIRCLE_SQUARE, clutter_size=4)
+
+
+def test_errors_that_are_no_arguments_keep_their_kind() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"), naming_environment(CENTRED):
+        _ = 1 + "1"  # type: ignore[operator]
+    with pytest.raises(ValueError, match=f"{CENTRED}: .*'foo'"), naming_environment(CENTRED):
+        make_single(CENTRED, foo=3)
 
 
 TOO_MUCH: list[tuple[str, dict[str, Any], str]] = [

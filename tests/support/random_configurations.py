@@ -28,7 +28,7 @@ PICTURE: dict[str, list[Any]] = {
     "image_size": [7, 20],
     "combinations": [None, "all"],
     "clutter": [0, 1, 5],
-    "clutter_size": [1, 7, 28],
+    "clutter_size": [1, 7, 8, 28],
     "budget": [1, 2, 5],
     "glimpse_size": [1, 8, 12],
     "scales": [1, 2, 3, 5],
@@ -85,9 +85,11 @@ def main() -> None:
     rng, wanted = np.random.default_rng(0), int(sys.argv[1])
     for env_id in SUITE:
         played = 0
-        for _ in range(50 * wanted):
+        for _ in range(100 * wanted):
+            if played == wanted:
+                break
             envs = make(env_id, rng)
-            if envs is None or played == wanted:
+            if envs is None:
                 continue
             try:
                 envs.reset(seed=int(rng.integers(2**31)))

@@ -23,7 +23,7 @@ from glimpse_envs.vision.sensors import find_sensor, make_sensor
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
-_NOTHING = {"source": None, "clutter": 0}
+_NOTHING = {"source": None, "clutter": 0, "clutter_size": 8}
 """What takes back an id's own argument where another scene has no such thing."""
 
 
@@ -55,7 +55,7 @@ class ImageClassification(PictureTask):
     `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where
     none was taken yet.
     With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
-    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
+    glimpse; zeros later. It is DRAM's context: to choose looks by, not answers.
     With `view="full"` `scene` (C, H, W) alone; an episode is one answer, or, where the scene moves,
     T.
 
@@ -220,10 +220,14 @@ class ImageClassification(PictureTask):
         return found
 
     @classmethod
-    def hint_of(cls, argument: str) -> str:
-        for scene in SCENES:
-            if argument in keyword_parameters(find_scene(scene)):
-                return f"scene={scene!r} has it, and ids of that scene set it by themselves"
+    def hint_of(cls, argument: str, arguments: Mapping[str, Any]) -> str:
+        asked = arguments.get("scene", "images")
+        for scene, path in SCENES.items():
+            # A scene of somebody else may be missing, or slow to import.
+            if path.startswith("glimpse_envs.") and argument in keyword_parameters(
+                find_scene(scene)
+            ):
+                return f"scene={scene!r} has it, and not scene={asked!r}"
         return ""
 
     @property

@@ -59,7 +59,7 @@ class DescribeScene(PictureTask):
     `glimpse` (12, ...) and `location` (12, 2) hold all glimpses so far, zeros where none was taken
     yet.
     With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
-    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
+    glimpse; zeros later. It is DRAM's context: to choose looks by, not answers.
     With `view="full"` `scene` (C, H, W) and `last_action`, at every step.
 
     ## Rewards

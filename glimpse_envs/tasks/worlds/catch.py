@@ -136,7 +136,7 @@ class Catch(PictureTask):
     `remaining` (1,): glimpses left / budget. With `history=True` `glimpse` (T, K, g, g) and
     `location` (T, 2) hold all glimpses so far, each as it was seen.
     With `context=True` also `context` (1, 12, 12): area means of the whole screen, with the first
-    glimpse; zeros later. It is DRAM's context, for networks that take it for a first state.
+    glimpse; zeros later. It is DRAM's context: to choose looks by, not acts.
     With `view="full"` `scene` (1, H, H) alone, at each of the T steps.
 
     ## Rewards

@@ -1,0 +1,206 @@
+"""The episodes of a batch: they are dealt, they act and look, and they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from glimpse_envs.core.arguments import check_options, naming_memory, shown
+from glimpse_envs.core.arrays import Bools, Float32s, Ints
+from glimpse_envs.episodes.clock import Clock
+from glimpse_envs.episodes.dealing import Dealer, Seed
+from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
+from glimpse_envs.episodes.state import check_state, digest
+from glimpse_envs.task import Arrays, Outcome, Rows, Task
+
+
+class Episodes:
+    """One episode of `task` in each of `num_envs` rows, of which `copies` in turn share a scene.
+
+    Args:
+        task: its rows are allocated here.
+        num_envs: n, a multiple of `copies`.
+        copies: rows in a group.
+
+    Attributes:
+        clock: the time of each row.
+        rows: all of them, (n,).
+
+    Raises:
+        ValueError: the rows do not fit into memory.
+    """
+
+    def __init__(self, task: Task, num_envs: int, copies: int) -> None:
+        self.task, self.num_envs, self.copies = task, num_envs, copies
+        self.clock = Clock(num_envs)
+        with naming_memory(num_envs):
+            task.allocate(num_envs, copies, self.clock.taken)
+        self.rows = np.arange(num_envs)
+        self._can_stop = "stop" in task.action_space.spaces
+        self._dealer = Dealer(num_envs, copies)
+        self._levels: LevelDistribution | None = None
+        if task.levels is not None:
+            self._levels = UniformLevels(*task.levels)
+
+    @property
+    def started(self) -> bool:
+        """Whether every row has had an episode."""
+        return self._dealer.started
+
+    @property
+    def levels(self) -> LevelDistribution | None:
+        """The distribution of the train split's lengths; see `set_levels`."""
+        return self._levels
+
+    def set_levels(self, distribution: LevelDistribution) -> None:
+        """Deal lengths by `distribution` from now on.
+
+        Raises:
+            ValueError: there are no lengths, or it has some that are not dealt.
+            TypeError: it is no distribution.
+        """
+        if self.task.levels is None:
+            raise ValueError("level_distribution: this environment has no lengths")
+        if not isinstance(distribution, LevelDistribution):
+            raise TypeError(
+                "level_distribution must be a LevelDistribution, such as MixtureLevels(1, 10) of "
+                f"glimpse_envs.episodes.levels, not {shown(distribution)}"
+            )
+        least, greatest = self.task.levels
+        if distribution.least < least or distribution.greatest > greatest:
+            raise ValueError(
+                f"level_distribution goes from {distribution.least} to {distribution.greatest}; "
+                f"this environment deals lengths from {least} to {greatest}"
+            )
+        self._levels = distribution
+
+    # --- deals -------------------------------------------------------------------------------
+
+    def begin(self, seed: Seed, options: dict[str, Any] | None) -> tuple[Rows, int | None]:
+        """Deal new episodes, as `GlimpseVectorEnv.reset` says; return the rows that have one, and
+        the one seed that was given or drawn for all, if there is one.
+
+        Raises:
+            ValueError, TypeError: a seed or an option is invalid; nothing has changed.
+        """
+        options = check_options(options, ("reset_mask", "scene", "length", "first_row"))
+        task, dealer = self.task, self._dealer
+        groups = dealer.groups_in(options.get("reset_mask"))
+        scenes = options.get("scene")
+        if scenes is not None:
+            bounds = None if task.num_scenes is None else (0, task.num_scenes - 1)
+            scenes = dealer.option("scene", scenes, bounds)
+        lengths = dealer.option("length", options.get("length"), task.levels)
+        first_group = dealer.first_group(options.get("first_row"), seed, task.num_scenes)
+        one = dealer.reseed(seed, groups, first_group)
+        rows = self.deal(groups, scenes, lengths)
+        dealer.started = True
+        return rows, one
+
+    def deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> Rows:
+        """Begin the next episode of `groups` (m,), with `scenes` and of `lengths`, (num_groups,)
+        each, if asked for; return their rows."""
+        task, dealer = self.task, self._dealer
+        dealer.next_episode(groups, scenes, task.num_scenes)
+        if self._levels is not None and task.levels is not None:
+            fixed = task.num_scenes is not None
+            levels = UniformLevels(*task.levels) if fixed else self._levels
+            dealer.choose_levels(groups, lengths, levels, task.levels)
+        rows = dealer.rows_of(groups)
+        self.clock.begin(rows)
+        task.deal(groups, dealer.keys)
+        return rows
+
+    def ended_groups(self) -> Rows:
+        """Return the groups all of whose rows have ended."""
+        if self.copies == 1:
+            return np.flatnonzero(self.clock.ended)
+        return np.flatnonzero(self.clock.ended.reshape(-1, self.copies).all(axis=1))
+
+    def rows_of(self, groups: Rows) -> Rows:
+        """Return the rows of `groups` (m,), (m copies,)."""
+        return self._dealer.rows_of(groups)
+
+    # --- steps -------------------------------------------------------------------------------
+
+    def act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
+        """Let the rows `acting` (m,) act, and those look whose episodes go on; return their
+        outcome and the rows whose episode ends."""
+        taken, budgets = self.clock.taken, self.task.budgets
+        if len(acting) < self.num_envs:
+            taken, budgets = taken[acting], budgets[acting]
+        spent = taken >= budgets
+        last = spent
+        if self._can_stop:
+            last = spent | (actions["stop"][acting] == 1)
+        outcome = self.task.act(acting, actions, last)
+        if outcome.terminated is not None:
+            last = last | outcome.terminated
+        if outcome.truncated is not None:
+            last = last | outcome.truncated
+        if not last.any():
+            looking, ending = acting, acting[:0]
+        else:
+            looking, ending, out_of_time = acting[~last], acting[last], None
+            if outcome.truncated is not None or not self.task.budget_is_seen:
+                out_of_time = ~self._is_over(acting, actions, outcome, spent)[last]
+            self.clock.end(ending, out_of_time)
+        if len(looking):
+            self.clock.taken[looking] += 1
+            self.task.look(looking, actions)
+            if self.task.glimpse_cost:
+                outcome.reward[~last] -= self.task.glimpse_cost
+        return outcome, ending
+
+    def _is_over(self, acting: Rows, actions: Arrays, outcome: Outcome, spent: Bools) -> Bools:
+        """Return where the episodes of `acting` (m,) terminate, time limits aside, (m,)."""
+        over = spent.copy() if self.task.budget_is_seen else np.zeros_like(spent)
+        if self._can_stop:
+            over |= actions["stop"][acting] == 1
+        if outcome.terminated is not None:
+            over |= outcome.terminated
+        return over
+
+    def remaining(self) -> Float32s:
+        """Return glimpses left / budget (n, 1), 0 where an episode has ended."""
+        return self.clock.remaining(self.task.budgets)
+
+    # --- state -------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return counters, unfinished episodes, and the level distribution's state."""
+        return {
+            **self._dealer.state_dict(),
+            **self.clock.state_dict(),
+            "task": self.task.state_dict(),
+            "level_distribution": {
+                "kind": digest(self._levels and self._levels.name),
+                **(self._levels.state_dict() if self._levels else {}),
+            },
+        }
+
+    def load_state_dict(self, state: dict[str, Any], identity: Mapping[str, int]) -> None:
+        """Restore what `state_dict` returned, with the digests of its "arguments".
+
+        Args:
+            state: of as many rows.
+            identity: argument -> its digest here.
+
+        Raises:
+            ValueError: the state is of another number of rows or other arguments, or its source's
+                files have changed; nothing has changed.
+        """
+        own = {**self.state_dict(), "arguments": dict(identity)}
+        check_state(state, own, self.task, self._levels)
+        dealer = Dealer(self.num_envs, self.copies)
+        dealer.load_state_dict(state)
+        if dealer.started:
+            dealer.check_scenes(self.task.num_scenes)
+            self.task.deal(np.arange(dealer.num_groups), dealer.keys)
+        self._dealer = dealer
+        self.clock.load_state_dict(state)
+        self.task.load_state_dict(state["task"])
+        if self._levels is not None:
+            self._levels.load_state_dict(state["level_distribution"])
