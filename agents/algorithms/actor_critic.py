@@ -23,6 +23,7 @@ from agents.algorithms.estimates import Estimates, decided_where, effective_choi
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
+    answer_loss,
     check_policy_gradient,
     entropy_sum,
     mean_where,
@@ -93,9 +94,9 @@ def episode_losses(
 
     `policy`: minus the clipped objective of a step's joint decision, summed over the steps where
     something that is learned by reward had an effect (see `Trajectory.effective`); `answer`: the
-    cross-entropy, a mean over the answers in `target_mask`; `value`: half the mean squared error;
-    `entropy`: of looks, stops and whether to answer, summed. Means over the same steps as
-    `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`,
+    cross-entropy, see `answer_loss`; `value`: half the mean squared error; `entropy`: of looks,
+    stops and whether to answer, each up to `config.entropy_floor`, summed. Means over the same
+    steps as `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`,
     ρ - 1 - log ρ, whose expectation is the divergence of the policy from the one that played.
     """
     effective = effective_choices(trajectory, config)
@@ -108,9 +109,9 @@ def episode_losses(
         clipped, moved = (ratio - 1).abs() > config.clip, ratio - 1 - log_ratio
     return {
         "policy": -(objective * decided).sum(dim=0),
-        "answer": -mean_where(trajectory.target_mask, trajectory.log_likelihood()),
+        "answer": answer_loss(trajectory, trajectory.log_likelihood(), config.early_answer_weight),
         "value": mean_where(trajectory.alive, errors),
-        "entropy": entropy_sum(trajectory, effective),
+        "entropy": entropy_sum(trajectory, effective, config.entropy_floor),
         "clip_fraction": mean_where(decided, clipped),
         "approx_kl": mean_where(decided, moved),
     }

@@ -48,7 +48,10 @@ def estimate(
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
         signal = learning_signal(
-            played, played.log_likelihood(), config.answer_by, config.look_signal
+            played,
+            played.log_likelihood(),
+            config,
+            config.discount,
         )
         signal = played.rewards_to_the_end(signal + bonuses, config.discount)
         if config.advantage == "gae":

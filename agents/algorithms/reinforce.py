@@ -19,6 +19,7 @@ from torch import Tensor
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
+    answer_loss,
     check_policy_gradient,
     entropy_sum,
     learning_signal,
@@ -58,8 +59,7 @@ Baseline = Callable[[Tensor], Tensor]
 
 def episode_losses(
     trajectory: Trajectory,
-    answer_by: str = "label",
-    look_signal: str = "reward",
+    config: PolicyGradientConfig,
     looks_learned: bool = True,
     baseline: Baseline | None = None,
 ) -> dict[str, Tensor]:
@@ -67,21 +67,23 @@ def episode_losses(
 
     `policy`: minus the log-probabilities times their advantages, summed over the decisions that had
     an effect (an ignored look, an answer outside `target_mask` and a stop with a spent budget have
-    none), without looks where a scanner chose them. `answer`: the cross-entropy, a mean
-    over the answers in `target_mask`. `baseline`: half the mean squared error of the learned one.
-    `entropy`: of looks, stops and whether to answer, summed. The argument `baseline` replaces the
-    learned values in the advantages.
+    none), without looks where a scanner chose them. `answer`: the cross-entropy, see
+    `answer_loss`. `baseline`: half the mean squared error of the learned one.
+    `entropy`: of looks, stops and whether to answer, each up to `config.entropy_floor`, summed. The
+    argument `baseline` replaces the learned values in the advantages.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
-    signal = learning_signal(trajectory, log_likelihood, answer_by, look_signal)
+    signal = learning_signal(trajectory, log_likelihood, config)
     returns = returns_to_go(trajectory.rewards_to_the_end(signal, discount=1.0))
     advantages = (returns - (values if baseline is None else baseline(returns))).detach()
-    effective = trajectory.effective(looks_learned=looks_learned, taught=answer_by == "reward")
+    effective = trajectory.effective(
+        looks_learned=looks_learned, taught=config.answer_by == "reward"
+    )
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
-        "answer": -mean_where(trajectory.target_mask, log_likelihood),
+        "answer": answer_loss(trajectory, log_likelihood, config.early_answer_weight),
         "baseline": mean_where(trajectory.alive, 0.5 * (values - returns) ** 2),
-        "entropy": entropy_sum(trajectory, effective),
+        "entropy": entropy_sum(trajectory, effective, config.entropy_floor),
     }
 
 
@@ -203,11 +205,7 @@ class Reinforce(PolicyGradientLearner):
         )
         self.record_levels(trajectory)
         losses = episode_losses(
-            trajectory,
-            config.answer_by,
-            config.look_signal,
-            looks_learned=self.scanner is None,
-            baseline=self.baseline,
+            trajectory, config, looks_learned=self.scanner is None, baseline=self.baseline
         )
         if config.baseline != "learned":
             del losses["baseline"]  # the policy's value is not used

@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.context import ContextScores
+from agents.policy.context_part import context_shape
 from agents.policy.distributions import Categorical, as_floats
-from agents.policy.glimpse_network import context_shape, local_contrast
+from agents.policy.glimpse_network import local_contrast
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.precision import wide
@@ -119,7 +120,8 @@ class Cells(Categorical):
 class CellsHead(Head):
     """From the core's output and the glimpse to `Cells`. The logits of a scale's blocks come from a
     hidden layer that sees this scale alone, as it is and by its contrast, and from the brightness
-    of the blocks, weighted by the core. Where a context is observed, looks go to its cells too.
+    of the blocks, weighted by the core. Where a context is observed, looks go to its cells too;
+    `observation["context"]` then holds what `context` remembers of it.
 
     Args:
         units: of the core's output.

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from agents.policy.context_part import is_shown
 from agents.policy.glimpse_network import local_contrast
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
@@ -16,14 +17,10 @@ from glimpse_envs.core.picture_view import PictureView
 CHANNELS = 16
 
 
-def is_shown(context: Tensor) -> Tensor:
-    """(B, 1) whether each `context` (B, ...) is shown: not black."""
-    return context.flatten(1).any(dim=1)[:, None]
-
-
 class ContextScores(nn.Module):
     """Logits of looks at the cells of a context, from the core's output (B, units) and the context
-    (B, C, h, w): features of each cell and its neighbours, by convolutions, weighted by the core.
+    (B, C, h, w): f features of each cell and its neighbours, by convolutions, which are worked out
+    once an episode and remembered, weighted by the core.
 
     Args:
         units: of the core's output.
@@ -59,16 +56,20 @@ class ContextScores(nn.Module):
         return self.view.space.to_locations(middles)
 
     def nothing_seen(self, rows: int) -> Tensor:
-        """The remembered context (rows, C h w) before it is shown, all 0."""
-        return self.weights.weight.new_zeros(rows, int(np.prod(self.shape)))
+        """The remembered features (rows, f h w) before a context is shown, all 0."""
+        return self.weights.weight.new_zeros(rows, CHANNELS * self.cells)
 
     def remember(self, remembered: Tensor, context: Tensor) -> Tensor:
-        """The `context` (B, C, h, w) where it is shown, else the `remembered` (B, C h w) one."""
-        return torch.where(is_shown(context), context.flatten(1).to(remembered), remembered)
+        """The features (B, f h w) of the `context` (B, C, h, w) where it is shown, else the
+        `remembered` ones."""
+        shown = is_shown(context)
+        if not shown.any():
+            return remembered
+        features = self.features(torch.cat([context, local_contrast(context)], dim=1)).flatten(1)
+        return torch.where(shown[:, None], features.to(remembered), remembered)
 
-    def forward(self, core: Tensor, context: Tensor) -> Tensor:
-        """The logits (B, cells)."""
-        seen = context.view(-1, *self.shape)
-        features = self.features(torch.cat([seen, local_contrast(seen)], dim=1)).flatten(2)
+    def forward(self, core: Tensor, features: Tensor) -> Tensor:
+        """The logits (B, cells), from the core's output and the remembered `features`."""
         weights, level = self.weights(core).split((CHANNELS, 1), dim=1)
+        features = features.view(-1, CHANNELS, self.cells).to(weights)
         return (weights[:, None] @ features)[:, 0] + level

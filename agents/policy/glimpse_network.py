@@ -6,15 +6,10 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.context_part import REFUSED, context_shape
 from agents.policy.networks import NetworkConfig
 
 WORD_UNITS = 32
-CONTEXT_REFUSED = (
-    "observation['context'], a coarse view of the whole scene, is for looks alone, and this "
-    "network would read it as part of every glimpse: train reinforce or actor_critic with "
-    "look_coordinates='cells', where looks are continuous and a glimpse shows two scales or more, "
-    "or with core='dram'; or make the environment with context=False"
-)
 
 
 class GlimpseNetwork(nn.Module):
@@ -37,7 +32,7 @@ class GlimpseNetwork(nn.Module):
     def __init__(self, space: spaces.Dict, config: NetworkConfig) -> None:
         super().__init__()
         if context_shape(space) is not None:
-            raise ValueError(CONTEXT_REFUSED)
+            raise ValueError(REFUSED)
         self.word_units = config.word_units or WORD_UNITS
         parts = list(space.spaces)
         self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])
@@ -91,21 +86,6 @@ class GlimpseNetwork(nn.Module):
         if self.multiplies:
             return F.relu(self.join(F.relu(encoded))) * F.relu(where)
         return F.relu(self.join(F.relu(torch.cat([encoded, where], dim=1))))
-
-
-def context_shape(space: spaces.Dict) -> tuple[int, ...] | None:
-    """(C, h, w) of the context among observations; None without one."""
-    context = space.spaces.get("context")
-    if context is None or len(context.shape or ()) != 3:
-        return None
-    return context.shape
-
-
-def without_context(space: spaces.Dict) -> spaces.Dict:
-    """`space` without the context, if there is one."""
-    if context_shape(space) is None:
-        return space
-    return spaces.Dict([(name, part) for name, part in space.spaces.items() if name != "context"])
 
 
 def _words_in(key: str, space: spaces.Space) -> int:

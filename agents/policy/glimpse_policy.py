@@ -14,13 +14,9 @@ from torch import Tensor, nn
 from agents.policy.blindness import Blindness
 from agents.policy.cells import CellsHead, make_cells_head
 from agents.policy.context import ContextScores
+from agents.policy.context_part import REFUSED, context_shape, without_context
 from agents.policy.distributions import Distribution
-from agents.policy.glimpse_network import (
-    CONTEXT_REFUSED,
-    GlimpseNetwork,
-    context_shape,
-    without_context,
-)
+from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
 from agents.policy.inhibition import Inhibition, make_inhibition
 from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
@@ -110,7 +106,7 @@ class GlimpsePolicy(nn.Module, Policy):
         if isinstance(looks, CellsHead):
             self.context_scores = looks.context
         if context is not None and config.core != "dram" and self.context_scores is None:
-            raise ValueError(CONTEXT_REFUSED)
+            raise ValueError(REFUSED)
         self.repeaters = nn.ModuleDict()
         for name in _repeating(components, config.direct_access):
             component = components[name]
@@ -130,8 +126,8 @@ class GlimpsePolicy(nn.Module, Policy):
         self.generator = torch.Generator().manual_seed(0)
 
     def initial_state(self, rows: int) -> State:
-        """The memory (B, units), ... before the first glimpse; after the core's come the context
-        and, with inhibition of return, the visits."""
+        """The memory (B, units), ... before the first glimpse; after the core's come what is
+        remembered of the context and, with inhibition of return, the visits."""
         state = self.core.initial_state(rows)
         if self.context_scores is not None:
             state = (*state, self.context_scores.nothing_seen(rows))
@@ -152,9 +148,9 @@ class GlimpsePolicy(nn.Module, Policy):
             visits = self.inhibition.with_present(state[-1], observation)
             state, remembered = state[:-1], (visits,)
         if self.context_scores is not None:
-            context = self.context_scores.remember(state[-1], observation["context"])
-            state, remembered = state[:-1], (context, *remembered)
-            observation = {**observation, "context": context}
+            features = self.context_scores.remember(state[-1], observation["context"])
+            state, remembered = state[:-1], (features, *remembered)
+            observation = {**observation, "context": features}
         elif self.has_context and isinstance(self.core, DRAMCore):
             state = self.core.with_context(state, observation["context"])
         state = self.core(seen, state)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.context_part import is_shown
 from agents.policy.lstm_cell import lstm_cell
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
@@ -47,7 +48,8 @@ class NetworkConfig:
     look_coordinates: Literal["scene", "log_move", "cells"] = "scene"
     """Coordinates in which a place to look at is chosen. scene: its own, as in RAM; log_move: the
     move from the present place, on a symmetric-log scale, on which near looks are exact and far
-    ones rough; cells: one of the cells that the glimpse shows. Looks at tiles, relative looks,
+    ones rough; cells: one of the cells that the glimpse shows, or
+    that a context shows. Looks at tiles, relative looks,
     glimpses without square windows and those of one scale, which shows nothing far away, have no
     cells; there it means scene."""
     look_std: float = 0.15
@@ -258,9 +260,11 @@ class DRAMCore(Core):
     def with_context(self, state: State, context: Tensor) -> State:
         """Set the upper LSTM's output by `context` (B, C, h, w), where it is shown: not black."""
         assert self.context is not None, "no context was announced"
-        shown = context.flatten(1).any(dim=1)[:, None]
+        shown = is_shown(context)
+        if not shown.any():
+            return state
         lower, cell, upper, upper_cell = state
-        return (lower, cell, torch.where(shown, self.context(context), upper), upper_cell)
+        return (lower, cell, torch.where(shown[:, None], self.context(context), upper), upper_cell)
 
     def forward(self, seen: Tensor, state: State) -> State:
         lower = self.lower(seen, state[:2])

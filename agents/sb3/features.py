@@ -6,6 +6,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.context_part import context_shape
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.networks import NetworkConfig, check_network
 
@@ -28,11 +29,18 @@ class GlimpseFeatures(BaseFeaturesExtractor):
         network: sizes and kinds.
 
     Raises:
-        ValueError: a size or kind is invalid, or the observation has neither glimpse nor scene.
+        ValueError: a size or kind is invalid, or the observation has a context, or neither glimpse
+            nor scene.
     """
 
     def __init__(self, observation_space: spaces.Dict, network: NetworkConfig) -> None:
         check_network(network)
+        if context_shape(observation_space) is not None:
+            raise ValueError(
+                "observation['context'], a coarse view of the whole scene, is for looks alone, and "
+                "Stable-Baselines3's models would answer from it too: make the environment with "
+                "context=False"
+            )
         keys, steps = _keys_of_history(observation_space)
         super().__init__(observation_space, network.core_units if steps else network.glimpse_units)
         self.history_keys, self.steps = keys, steps

@@ -1,9 +1,9 @@
 """Costs of an episode: how much of the scene is read, and the arithmetic of reading and choosing.
 
-- `values_delivered`: numbers that reading gives to the model: K C g g a glimpse; for a soft reader
-  its read-out; for a network on the whole scene, the pixels C H W.
+- `values_delivered`: numbers that reading gives to the model: K C g g a glimpse, and once those of
+  a context; for a soft reader its read-out; for a network on the whole scene, the pixels C H W.
 - `pixels_covered`: distinct pixels of the scene under any window or outline so far. For an agent
-  they are those of its own scanpaths; soft attention and full views touch all H W.
+  they are those of its own scanpaths; a context, soft attention and full views touch all H W.
 - `multiply_adds`: of the model (as defined in `agents.scoring.multiply_adds`) and of reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
   cell: 4 K C g g a glimpse; other sensors declare theirs. Soft attention multiplies filters or
@@ -107,12 +107,15 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             looks = np.cumsum(share)
             if seen.reading.cells:
                 return Costs({"cells_read": round(float(looks[-1] * seen.reading.cells), 3)}, {})
-            values, read = looks * seen.reading.values, looks * seen.reading.multiply_adds
+            values = looks * seen.reading.values + seen.reading.context
+            read = looks * seen.reading.multiply_adds
             reading = read[-1]
             multiply_adds = read + _on_average(policy, env, observation, share)
             assert seen.picture_view is not None
             assert evaluation.locations is not None
             touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
+            if seen.reading.context:
+                touched = np.full(len(share), float(np.prod(seen.picture_view.scene_shape[1:])))
     curves = {
         "values_delivered": values,
         "pixels_covered": touched,

@@ -1,6 +1,5 @@
 """What all commands share: KEY=VALUE pairs, options that are left out, errors in one line."""
 
-import json
 import os
 import signal
 import sys
@@ -18,33 +17,10 @@ from agents.training.distributed import (
     started_in_several,
 )
 from agents.training.interrupts import Interrupted
+from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
-
-_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
-"""Python's words on a command line, in JSON's."""
-
-
-def parse_pairs(pairs: list[str]) -> dict[str, Any]:
-    """From ["budget=4", "look=tiles"] to {"budget": 4, "look": "tiles"}.
-
-    Raises:
-        ValueError: a pair has no "=", or a key is given twice.
-    """
-    values: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name:
-            raise ValueError(f"{pair!r} should be KEY=VALUE, such as budget=4")
-        if name in values:
-            raise ValueError(f"{name} is given twice: {values[name]!r} and {text!r}")
-        try:
-            values[name] = json.loads(_CONSTANTS.get(text, text))
-        except json.JSONDecodeError:
-            values[name] = text
-    return values
-
 
 KEY_VALUE_PAIRS = tyro.constructors.PrimitiveConstructorSpec(
     nargs="*",

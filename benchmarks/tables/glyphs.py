@@ -25,7 +25,7 @@ def _twin(
     arguments where they are not given."""
     row = _OTHERS[other]
     assert isinstance(row.recipe, FromPreset)
-    network = row.changes.get("network", preset("pictures", row.recipe.algorithm).network)
+    network = row.changes.get("network", preset(row.recipe.preset, row.recipe.algorithm).network)
     return replace(
         row,
         name=f"glyphs-{other}",

@@ -16,6 +16,13 @@ _NETWORK = preset("pictures", "reinforce").network
 _RETURNING = {"network": replace(_NETWORK, inhibition_of_return=True, refine_looks=True)}
 """Which of several digits were looked at already; few looks are left to correct one from afar."""
 
+_GAINING = {"look_gain": True, "early_answer_weight": 0.5}
+"""One answer from two digits: which look showed a digit is told apart from which did not."""
+
+_EXPLORING = {"entropy_weight": 0.003, "entropy_floor": 1.5}
+"""Looks settle soon, on one of the cells that show a digit: some entropy is kept, and the likeliest
+look, refined, lies nearer to its middle."""
+
 _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, refine_looks=True)}
 """Few looks are left for each digit, and none to correct a look from afar."""
 
@@ -46,7 +53,12 @@ after three, 0.97 after four), but surer: looks that are paid by probability sto
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
+_MOVING = "Glimpse/MovingDigit-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
+
+
+_RULES = ("random", "raster", "oracle")
+"""What looks go by, in place of being learned."""
 
 
 def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", **row: Any) -> Row:
@@ -66,11 +78,12 @@ SCENES = Table(
         _row("describe-hard-sighted", _DESCRIBE, "reinforce", priority=7, seeds=1),
         _row("describe-soft-sighted", _DESCRIBE, "captioner", priority=7, seeds=1),
         _row(
-            "pair-hard", _PAIR, "reinforce", priority=2, changes=_FINE,
+            "pair-hard", _PAIR, "reinforce", priority=2,
+            changes=_FINE | _GAINING | _EXPLORING,
             reference=published(_PAIR, 4, LEARNED), notes=DRAM_SCENES,
         ),
         _row(
-            "sum-hard", _SUM, "reinforce", priority=2, changes=_RETURNING,
+            "sum-hard", _SUM, "reinforce", priority=2, changes=_RETURNING | _GAINING,
             reference=published(_SUM, 4, LEARNED), notes=DRAM_SCENES,
         ),
         _row("pair-full", _PAIR, "full_view", priority=4),
@@ -82,7 +95,7 @@ SCENES = Table(
             "sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3,
             env_kwargs={"scales": 4}, changes=_FINE,
         ),
-        _row("moving-hard", "Glimpse/MovingDigit-v0", "reinforce", priority=3),
+        _row("moving-hard", _MOVING, "reinforce", priority=3),
         _row(
             "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
         ),
@@ -101,6 +114,14 @@ SCENES = Table(
             env_kwargs={"fixed": True, "noise": "under"},
             reference=published(_MEGAPIXEL, 1, SELECTION),
             notes="half an hour of a core; the paper's 150 epochs are 750,000 scenes",
+        ),
+        *(
+            _row(
+                f"{name}-{rule}", env_id, "reinforce", priority=8, seeds=1, minutes=10.0,
+                changes={"gaze": rule},
+            )
+            for name, env_id in (("pair", _PAIR), ("sum", _SUM), ("moving", _MOVING))
+            for rule in _RULES
         ),
     ),
 )  # fmt: skip

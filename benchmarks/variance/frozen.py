@@ -72,7 +72,7 @@ class Episodes:
         """Rewarded with the probability of the right answer."""
         with torch.no_grad():
             log_likelihood = played.log_likelihood()
-        return cls(played, learning_signal(played, log_likelihood, "label", "probability"))
+        return cls(played, learning_signal(played, log_likelihood, ReinforceConfig()))
 
 
 class Frozen:

@@ -105,6 +105,16 @@ def test_estimates_are_of_what_was_earned() -> None:
             assert not judged.log_prob.requires_grad
 
 
+def test_what_looks_gain_is_discounted_as_rewards_are() -> None:
+    policy, sequences = make_policy(tiny_network()), enumerate_sequences(CLASSES)
+    env = make_env(len(sequences.counted[0]))
+    played = play_episodes(env, policy, forced(sequences, greedy=False), options=SCENE)
+    config = tiny_actor_critic(look_signal="probability", gae_lambda=1.0, discount=0.9)
+    plain, gained = (estimate(played, replace(config, look_gain=g)) for g in (False, True))
+    likely = played.log_likelihood().detach().exp()
+    torch.testing.assert_close(gained.returns, plain.returns - likely)
+
+
 def test_advantages_are_normalised_over_the_decisions_that_count() -> None:
     policy, sequences = make_policy(tiny_network()), enumerate_sequences(1)
     env = make_env(len(sequences.counted[0]))

@@ -13,7 +13,7 @@ import pytest
 from agents import train
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main as evaluate_main
-from agents.training.command_line import parse_pairs, run_command
+from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from baselines import train as baselines_train
 from glimpse_envs.evaluation.runs import RunError, open_run
@@ -264,35 +264,6 @@ def test_scripts_are_told_of_algorithms_and_configs(tmp_path: Path) -> None:
         train.train_agent("ppo", ReinforceConfig(), tmp_path)
     with pytest.raises(ValueError, match="takes a ReinforceConfig, not TrainingConfig"):
         train.train_agent("reinforce", TrainingConfig(), tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("pair", "value"),
-    [
-        ("x=4", 4),
-        ("x=0.5", 0.5),
-        ("x=tiles", "tiles"),
-        ("x=true", True),
-        ("x=False", False),
-        ("x=folder:a=b", "folder:a=b"),
-        ("x=", ""),
-    ],
-)
-def test_pairs_are_read_as_what_they_look_like(pair: str, value: object) -> None:
-    read = parse_pairs([pair])["x"]
-    assert read == value
-    assert type(read) is type(value)
-
-
-@pytest.mark.parametrize("pair", ["budget", "=4", ""])
-def test_what_is_no_pair_is_refused(pair: str) -> None:
-    with pytest.raises(ValueError, match="should be KEY=VALUE"):
-        parse_pairs([pair])
-
-
-def test_a_key_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="budget is given twice: 3 and '4'"):
-        parse_pairs(["budget=3", "look=tiles", "budget=4"])
 
 
 def test_errors_that_are_ours_are_not_hidden() -> None:

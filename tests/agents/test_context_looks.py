@@ -1,5 +1,6 @@
 """A context, a coarse view of the whole scene, shows looks where to go, and the core nothing."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from agents.policy.cells import Cells, CellsHead
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.inhibition import CellInhibition
 from agents.policy.networks import NetworkConfig
+from agents.scoring.costs import measure_costs
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.protocol import evaluate
 from tests.support.episodes import make_vector
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import tiny_config, tiny_network
@@ -111,12 +114,35 @@ def test_a_new_episode_forgets_the_context() -> None:
     policy = make_policy(env)
     seen, _ = env.reset(seed=0)
     _, state = policy.predict(seen)
-    first = torch.as_tensor(seen["context"]).flatten(1)
-    assert torch.equal(state[-2], first)
+    first = state[-2]
+    assert first.any(dim=1).all()
     black = {**seen, "context": np.zeros_like(seen["context"])}
     _, state = policy.predict(black, state, np.arange(ROWS) < 2)
     assert not state[-2][:2].any()
     assert torch.equal(state[-2][2:], first[2:])
+
+
+def test_a_context_is_read_once_an_episode() -> None:
+    env = make_vector(PAIRS, ROWS, context=True)
+    policy = make_policy(env)
+    scores = look_head(policy).context
+    assert scores is not None
+    read: list[int] = []
+    scores.features.register_forward_hook(lambda *_: read.append(1))
+    costs = measure_costs(policy, evaluate(policy, PAIRS, episodes=4, context=True))
+    assert len(read) == 2, "in the episodes that are scored, and in those whose work is counted"
+    glimpses = env.task.budget
+    assert env.task.reading is not None
+    of_glimpses = glimpses * env.task.reading.values
+    assert costs.per_episode["values_delivered"] == of_glimpses + SIDE**2
+    assert set(costs.by_glimpse["pixels_covered"]) == {100.0 * 100.0}
+
+
+@pytest.mark.parametrize("network", [CELLS, tiny_network(core="dram")])
+def test_a_model_that_sees_a_context_says_so(network: NetworkConfig) -> None:
+    config = tiny_config(env_id=PAIRS, env_kwargs={"context": True}, network=network)
+    with closing(Reinforce(config)) as learner:
+        assert "context" in learner.model.name
 
 
 @pytest.mark.parametrize(("wide", "spread"), [(False, 6.0), (True, 50 / 6)])
@@ -150,13 +176,14 @@ def test_visits_weigh_at_the_cells_of_the_context(wide: bool, spread: float) -> 
         (tiny_network(), {}),
         (CELLS, {"scales": 1}),
         (CELLS, {"look": "tiles"}),
+        (CELLS, {"history": True}),
     ],
 )
 def test_where_looks_are_at_no_cells_a_context_is_refused(
     network: NetworkConfig, env_kwargs: dict[str, Any]
 ) -> None:
     env = make_vector(PAIRS, ROWS, context=True, **env_kwargs)
-    with pytest.raises(ValueError, match=r"look_coordinates='cells', .* or with core='dram'"):
+    with pytest.raises(ValueError, match=r"take core='dram', or look_coordinates='cells'"):
         make_policy(env, network)
 
 

@@ -84,7 +84,7 @@ def test_all_paths_of_the_hybrid_are_the_mean_of_reinforces(reward: str) -> None
     chances = play_exactly(policy, sequences, greedy=True, reward=reward).probability.detach()
     env = make_env(len(chances), reward=reward)
     trajectory = play_episodes(env, policy, forced(sequences, greedy=True), options=SCENE)
-    losses = reinforce_losses(trajectory, "label", "probability")
+    losses = reinforce_losses(trajectory, ReinforceConfig())
     means = {name: (chances * loss).sum() for name, loss in losses.items()}
     found = all_paths(policy, enumerable_episodes(reward=reward), "hybrid").losses
     for mine, expected in (
@@ -115,13 +115,13 @@ def test_the_mean_of_many_samples_of_reinforce_tends_to_it() -> None:
     chances = play_exactly(policy, sequences, greedy=False).probability.detach()[:, None]
     env = make_env(len(chances))
     trajectory = play_episodes(env, policy, forced(sequences, greedy=False), options=SCENE)
-    losses = reinforce_losses(trajectory, "reward")["policy"]
+    losses = reinforce_losses(trajectory, ReinforceConfig(answer_by="reward"))["policy"]
     gradients = torch.stack([gradient(loss, policy, keep=True) for loss in losses])  # (N, P)
     error_of_mean = ((chances * (gradients - expected) ** 2).sum(dim=0) / rows).sqrt()
 
     learner = Reinforce(ReinforceConfig(env_id=CENTRED, batch_size=1, answer_by="reward"))
     sampled = play_episodes(make_env(rows), policy, learner.choose, options=SCENE)
-    found = gradient(reinforce_losses(sampled, "reward")["policy"].mean(), policy)
+    found = gradient(reinforce_losses(sampled, learner.config)["policy"].mean(), policy)
     assert error_of_mean.max() > 1e-3
     assert ((found - expected).abs() <= 4 * error_of_mean + 1e-8).all()
 

@@ -18,7 +18,7 @@ from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.training.config import TrainingConfig
 from tests.support.episodes import CENTRED, TRANSLATED
-from tests.support.tiny import PPO, SMALL
+from tests.support.tiny import PPO, SMALL, tiny_config
 from tests.support.trainings import EASY, ONE_TILE, WHOLE, Learning, learned_error
 
 pytestmark = pytest.mark.learning
@@ -111,7 +111,7 @@ def test_looks_go_where_the_reward_is() -> None:
         trajectory, on_target = look_once(learner)
         rewards = torch.zeros_like(trajectory.rewards)
         rewards[0] = torch.as_tensor(on_target)
-        loss = episode_losses(replace(trajectory, rewards=rewards))
+        loss = episode_losses(replace(trajectory, rewards=rewards), tiny_config())
         optimizer.zero_grad()
         (loss["policy"] + loss["baseline"]).mean().backward()  # type: ignore[no-untyped-call]
         optimizer.step()

@@ -28,7 +28,7 @@ from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from tests.support.episodes import make_vector
 from tests.support.sequences import gradient
-from tests.support.tiny import tiny_network
+from tests.support.tiny import tiny_config, tiny_network
 
 TOLERANCE = 1e-8
 # A scene of the greatest length is played; budgets are 3, 2 and 3 steps.
@@ -192,7 +192,9 @@ def test_pure_reward_follows_the_gradient_of_the_expected_reward(setting: str) -
     exact = play_exactly(policy, setting, greedy=False)
     assert exact.reward.min() < exact.reward.max()
     expected = gradient(-(exact.probability * exact.reward).sum(), policy)
-    loss = episode_losses(played(policy, setting, exact, greedy=False), "reward")["policy"]
+    loss = episode_losses(
+        played(policy, setting, exact, greedy=False), tiny_config(answer_by="reward")
+    )["policy"]
     assert_exact(gradient((exact.probability.detach() * loss).sum(), policy), expected)
 
 
@@ -213,7 +215,9 @@ def test_the_hybrid_learns_whether_to_answer_by_reward_and_what_by_the_label(
     weight = exact.probability.detach()
     expected = gradient(-(exact.probability * earned).sum() + (weight * missed).sum(), policy)
 
-    losses = episode_losses(played(policy, setting, exact, greedy=True), "label", signal)
+    losses = episode_losses(
+        played(policy, setting, exact, greedy=True), tiny_config(look_signal=signal)
+    )
     total = losses["policy"] + losses["answer"]
     assert_exact(gradient((weight * total).sum(), policy), expected)
 
@@ -248,5 +252,5 @@ def test_a_bonus_is_for_the_entropy_of_looks_and_of_whether_to_answer(setting: s
     trajectory = played(policy, setting, exact, greedy=False)
     looks = trajectory.stack("look", "entropy") * trajectory.continuing
     answering = trajectory.stack("answer given", "entropy") * trajectory.alive
-    entropy = episode_losses(trajectory, "reward")["entropy"]
+    entropy = episode_losses(trajectory, tiny_config(answer_by="reward"))["entropy"]
     torch.testing.assert_close(entropy, (looks + answering).sum(dim=0))

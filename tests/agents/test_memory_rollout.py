@@ -20,7 +20,7 @@ from glimpse_envs.episodes.description import describe
 from glimpse_envs.task import Task
 from glimpse_envs.testing import random_actions
 from tests.support.episodes import make_vector
-from tests.support.tiny import tiny_network
+from tests.support.tiny import tiny_config, tiny_network
 
 ROWS = 24
 COPY, FORWARD = "Glimpse/Copy-v0", "Glimpse/ForwardReverse-v0"
@@ -138,8 +138,9 @@ def test_rows_that_are_dropped_are_those_that_have_ended(
             assert not dropped.values[step][gone].any(), "0 of rows that were not asked for"
     for answer_by in ("label", "reward"):
         for signal in ("reward", "probability", "log_likelihood"):
-            ours = episode_losses(dropped, answer_by, signal)
-            for loss, expected in episode_losses(whole, answer_by, signal).items():
+            config = tiny_config(answer_by=answer_by, look_signal=signal)
+            ours = episode_losses(dropped, config)
+            for loss, expected in episode_losses(whole, config).items():
                 torch.testing.assert_close(ours[loss], expected)
 
 
@@ -150,7 +151,7 @@ def test_the_gradient_is_that_of_all_rows(name: str) -> None:
         env = make_env(name)
         policy = numbered(env)
         trajectory = play_episodes(env, policy, forced(plan_of(env), []), drop_ended=drop_ended)
-        losses = episode_losses(trajectory, "label", "probability")
+        losses = episode_losses(trajectory, tiny_config(look_signal="probability"))
         sum(loss.sum() for loss in losses.values()).backward()  # type: ignore[union-attr]
         found.append([parameter.grad for parameter in policy.parameters()])
     for mine, expected in zip(*found, strict=True):

@@ -47,8 +47,8 @@ def test_parts_play_the_episodes_of_the_whole(changes: dict[str, Any], parts: in
         assert one.targets is not None
         assert other.targets is not None
         assert torch.equal(one.targets[one.alive], other.targets[one.alive])
-        for name, loss in episode_losses(one).items():
-            torch.testing.assert_close(episode_losses(other)[name], loss)
+        for name, loss in episode_losses(one, tiny_config()).items():
+            torch.testing.assert_close(episode_losses(other, tiny_config())[name], loss)
     whole.close()
     split.close()
 

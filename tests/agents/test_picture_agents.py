@@ -9,6 +9,7 @@ import torch
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.policy_gradient import drawn_ends, learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.algorithms.returns import returns_to_go
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
 from tests.support.tiny import SMALL
@@ -25,6 +26,10 @@ LEARNERS: dict[str, Any] = {
     "reinforce": lambda: Reinforce(ReinforceConfig(**SETTING)),
     "actor_critic": lambda: ActorCritic(ActorCriticConfig(**SETTING, epochs=2, minibatches=2)),
 }
+
+
+def paid(signal: Any, **changes: Any) -> ReinforceConfig:
+    return ReinforceConfig(look_signal=signal, **changes)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -91,7 +96,7 @@ def test_looks_of_a_search_earn_the_probability_of_a_right_end() -> None:
     setting = SETTING | {"env_kwargs": env_kwargs, "batch_size": 200}
     played = play(Reinforce(ReinforceConfig(**setting)))
     likely = played.log_likelihood().detach()
-    found = learning_signal(played, likely, "label", "probability")
+    found = learning_signal(played, likely, paid("probability"))
     assert played.targets is not None
     there = played.alive & (played.targets == 1)
     assert there.any()
@@ -122,9 +127,9 @@ def test_the_choice_that_ends_is_the_components_own() -> None:
         actions=[{"look": a["look"], "leave": 1 - a["stop"]} for a in played.actions],
         targets=1 - played.targets,
     )
-    expected = learning_signal(played, likely, "label", "probability")
+    expected = learning_signal(played, likely, paid("probability"))
     assert expected.any()
-    assert torch.equal(learning_signal(turned, likely, "label", "probability"), expected)
+    assert torch.equal(learning_signal(turned, likely, paid("probability")), expected)
 
 
 def test_to_linger_where_a_stop_is_likely_earns_no_more_than_to_stop() -> None:
@@ -141,16 +146,36 @@ def test_a_stops_log_likelihood_is_refused_where_looks_would_earn_it() -> None:
     Reinforce(ReinforceConfig(**setting, answer_by="reward")).close()
 
 
+@pytest.mark.parametrize("name", ["look_gain", "early_answer_weight"])
+def test_an_answer_that_ends_the_episode_is_not_given_early(name: str) -> None:
+    with pytest.raises(ValueError, match="the stop is taught, after every glimpse as it is"):
+        Reinforce(ReinforceConfig(**SETTING | {name: 1}))
+
+
+@pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
+@pytest.mark.parametrize("env_id", ["Glimpse/DigitSumGlyphs-v0", "Glimpse/DigitSequenceGlyphs-v0"])
+def test_what_looks_gain_adds_up(env_id: str, signal: Any) -> None:
+    """From a glimpse on to what the answers are paid, less what the one that is due would be."""
+    played = play(Reinforce(ReinforceConfig(**SETTING | {"env_id": env_id, "env_kwargs": {}})))
+    likely = played.log_likelihood().detach()
+    plain = returns_to_go(learning_signal(played, likely, paid(signal)), 1.0)
+    shaped = learning_signal(played, likely, paid(signal, look_gain=True))
+    due = played.answer_reward * (likely.exp() if signal == "probability" else likely)
+    expected = torch.where(played.alive, plain - due, 0.0)
+    torch.testing.assert_close(returns_to_go(shaped, 1.0), expected)
+    assert not shaped[played.ends].any(), "nothing is looked at after the last answer"
+
+
 @pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
 def test_looks_earn_by_every_word_of_a_description_that_is_paid_as_a_whole(signal: Any) -> None:
     setting = SETTING | {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}}
     played = play(Reinforce(ReinforceConfig(**setting)))
     likely = played.log_likelihood().detach()
-    found = learning_signal(played, likely, "label", signal)
+    found = learning_signal(played, likely, paid(signal))
     assert not played.rewards.any(), "of words that are not learned yet"
     for row in range(SETTING["batch_size"]):
         asked = played.target_mask[:, row]
         earned = likely[asked, row].exp() if signal == "probability" else likely[asked, row]
         torch.testing.assert_close(found[asked, row], earned / asked.sum())
         assert not found[~asked, row].any()
-    assert torch.equal(learning_signal(played, likely, "label", "reward"), played.rewards)
+    assert torch.equal(learning_signal(played, likely, paid("reward")), played.rewards)

@@ -27,7 +27,7 @@ from tests.support.sequences import (
     play_exactly,
     right_answer,
 )
-from tests.support.tiny import tiny_network
+from tests.support.tiny import tiny_config, tiny_network
 
 TOLERANCE = 1e-8
 
@@ -60,7 +60,7 @@ def test_pure_reward_follows_the_gradient_of_the_expected_reward(
 
     env = make_env(len(exact.reward), **kwargs)
     trajectory = play_episodes(env, policy, forced(sequences, greedy=False), options=SCENE)
-    loss = episode_losses(trajectory, answer_by="reward")["policy"]
+    loss = episode_losses(trajectory, tiny_config(answer_by="reward"))["policy"]
     assert_exact(gradient((exact.probability.detach() * loss).sum(), policy), expected)
 
 
@@ -105,12 +105,24 @@ def test_the_hybrid_stops_gradients_where_it_says(baseline: str) -> None:
 
 
 @pytest.mark.parametrize("detach", [True, False])
-@pytest.mark.parametrize("signal", ["reward", "probability", "log_likelihood"])
+@pytest.mark.parametrize(
+    ("signal", "gain"),
+    [
+        ("reward", False),
+        ("probability", False),
+        ("probability", True),
+        ("log_likelihood", False),
+        ("log_likelihood", True),
+    ],
+)
 @pytest.mark.parametrize("reward", ["final", "dense"])
-def test_looks_follow_what_they_are_rewarded_with(reward: str, signal: str, detach: bool) -> None:
+def test_looks_follow_what_they_are_rewarded_with(
+    reward: str, signal: str, gain: bool, detach: bool
+) -> None:
+    """By its gain they are paid as much in expectation, whatever they are paid for."""
     kwargs = REWARDS[reward]
     policy = make_policy(tiny_network(detach_heads=detach), **kwargs)
-    exact, losses = enumerated_hybrid(policy, signal, **kwargs)
+    exact, losses = enumerated_hybrid(policy, signal, gain, **kwargs)
     earned = exact.reward if signal == "reward" else -exact.cross_entropy
     if signal == "probability":
         earned = exact_probability_of_the_target(policy, **kwargs)
@@ -120,14 +132,14 @@ def test_looks_follow_what_they_are_rewarded_with(reward: str, signal: str, deta
 
 
 def enumerated_hybrid(
-    policy: GlimpsePolicy, signal: str, **kwargs: Any
+    policy: GlimpsePolicy, signal: str, gain: bool = False, **kwargs: Any
 ) -> tuple[Exact, dict[str, Tensor]]:
     """What is exact, and our losses, of every sequence with greedy answers."""
     sequences = enumerate_sequences(1, **kwargs)
     exact = play_exactly(policy, sequences, greedy=True, **kwargs)
     env = make_env(len(exact.reward), **kwargs)
     trajectory = play_episodes(env, policy, forced(sequences, greedy=True), options=SCENE)
-    return exact, episode_losses(trajectory, "label", signal)
+    return exact, episode_losses(trajectory, tiny_config(look_signal=signal, look_gain=gain))
 
 
 def exact_probability_of_the_target(policy: GlimpsePolicy, **kwargs: Any) -> Tensor:
@@ -138,6 +150,25 @@ def exact_probability_of_the_target(policy: GlimpsePolicy, **kwargs: Any) -> Ten
     chances = torch.stack([d.heads["answer"].logits.softmax(-1) for d in trajectory.decisions])  # type: ignore[attr-defined]
     counted = sequences.counted
     return (chances[:, :, target] * counted).sum(dim=0) / counted.sum(dim=0)
+
+
+def test_the_entropy_of_a_look_is_paid_up_to_its_floor() -> None:
+    policy, sequences = make_policy(tiny_network()), enumerate_sequences(1)
+    env = make_env(len(sequences.counted[0]))
+    trajectory = play_episodes(env, policy, forced(sequences, greedy=True), options=SCENE)
+    entropies = trajectory.stack("look", "entropy")[trajectory.continuing].detach()
+    floor = entropies.median().item()
+    assert entropies.min() < floor < entropies.max()
+
+    def paid(floor: float | None) -> Tensor:
+        return episode_losses(trajectory, tiny_config(entropy_floor=floor))["entropy"].sum()
+
+    expected = torch.where(entropies < floor, entropies, floor).sum()
+    torch.testing.assert_close(paid(floor).detach(), expected)
+    assert torch.equal(paid(100.0), paid(None))
+    looks, kept = "heads.look", True
+    assert gradient(paid(floor), policy, looks, keep=kept).any()
+    assert not gradient(paid(entropies.min().item() / 2), policy, looks, keep=kept).any()
 
 
 @pytest.mark.learning
@@ -159,7 +190,7 @@ def test_a_sampled_mean_lies_within_four_standard_errors(
     greedy = answer_by == "label"
 
     def per_sequence(trajectory: Trajectory) -> Tensor:
-        losses = episode_losses(trajectory, answer_by)
+        losses = episode_losses(trajectory, tiny_config(answer_by=answer_by))
         return losses["policy"] + losses["answer"] if greedy else losses["policy"]
 
     sequences = enumerate_sequences(1 if greedy else CLASSES, **kwargs)
@@ -192,7 +223,7 @@ def test_what_has_no_effect_is_not_learned_from(reward: str) -> None:
     for each in (sequences, changed):
         env.reset(seed=5)
         trajectory = play_episodes(env, policy, forced(each, greedy=False), options=SCENE)
-        results.append(episode_losses(trajectory, answer_by="reward"))
+        results.append(episode_losses(trajectory, tiny_config(answer_by="reward")))
     for name, values in results[0].items():
         assert torch.equal(values, results[1][name]), name
 
@@ -202,8 +233,8 @@ def test_answers_learned_by_reward_are_paid_in_reward(signal: str) -> None:
     policy, sequences = make_policy(tiny_network()), enumerate_sequences(CLASSES)
     env = make_env(len(sequences.counted[0]))
     trajectory = play_episodes(env, policy, forced(sequences, greedy=False), options=SCENE)
-    losses = episode_losses(trajectory, "reward", signal)
-    expected = episode_losses(trajectory, "reward", "reward")
+    losses = episode_losses(trajectory, tiny_config(answer_by="reward", look_signal=signal))
+    expected = episode_losses(trajectory, tiny_config(answer_by="reward"))
     assert torch.equal(losses["policy"], expected["policy"])
 
 
@@ -214,7 +245,10 @@ def test_the_losses_by_hand() -> None:
     plan = {"look": torch.tensor([[2], [0]]), "answer": torch.tensor([[target], [1 - target]])}
     sequences = Sequences(plan, effective={}, counted=torch.ones(2, 1, dtype=torch.bool))
     trajectory = play_episodes(env, policy, forced(sequences, greedy=False), options=SCENE)
-    losses = {name: loss.item() for name, loss in episode_losses(trajectory, "reward").items()}
+    losses = {
+        name: loss.item()
+        for name, loss in episode_losses(trajectory, tiny_config(answer_by="reward")).items()
+    }
 
     first, second = trajectory.decisions
     log = [{n: h.logits.log_softmax(-1)[0] for n, h in d.heads.items()} for d in (first, second)]  # type: ignore[attr-defined]

@@ -353,6 +353,12 @@ def test_features_have_the_sizes_that_they_say() -> None:
         assert found(seen).shape == (3, units)
 
 
+@pytest.mark.parametrize("history", [False, True])
+def test_a_context_is_refused_with_a_history_too(history: bool) -> None:
+    with pytest.raises(ValueError, match="make the environment with context=False"):
+        features(context=True, history=history)
+
+
 def test_of_a_history_the_glimpses_taken_count_in_their_order() -> None:
     found, seen = features(history=True)
     expected = found(seen)

@@ -37,6 +37,13 @@ CONFIGS: dict[str, ReinforceConfig] = {
     "reward": tiny_config(answer_by="reward", look_weight=1.0, entropy_weight=0.01),
     "history": tiny_config(env_kwargs={"budget": 3, "history": True}),
     "dense": tiny_config(env_id=CIRCLE_SQUARE, look_signal="log_likelihood"),
+    "gain": tiny_config(
+        look_signal="probability",
+        look_gain=True,
+        early_answer_weight=0.5,
+        entropy_weight=0.01,
+        entropy_floor=1.0,
+    ),
     "bfloat16": tiny_config(precision="bfloat16"),
     "rnn": tiny_config(network=tiny_network(core="rnn", glimpse_network="conv")),
 }
@@ -223,6 +230,17 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
         ({"warmup": -0.1}, "warmup=-0.1 must be"),
         ({"max_gradient_norm": 0.0}, "max_gradient_norm=0.0 must be above 0"),
         ({"look_weight": np.nan}, "look_weight=nan must be finite"),
+        ({"early_answer_weight": -0.1}, "early_answer_weight=-0.1 must not be negative"),
+        (
+            {"early_answer_weight": 0.1, "answer_by": "reward"},
+            "needs answer_by='label', not 'reward'",
+        ),
+        ({"look_gain": True, "look_signal": "reward"}, "not answer_by='label' and look_signal='re"),
+        (
+            {"look_gain": True, "look_signal": "probability", "answer_by": "reward"},
+            "look_gain .* needs answer_by='label'",
+        ),
+        ({"entropy_floor": 0.0}, "entropy_floor=0.0 must be above 0"),
         ({"final_look_std": 0.0}, "final_look_std=0.0 must be above 0"),
         ({"precision": "float16"}, "precision='float16' must be one of 'auto', 'float32'"),
         ({"answer_by": "lable"}, "answer_by='lable' must be one of 'label', 'reward'"),

@@ -16,7 +16,7 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from tests.support.hidden_clock import make_clock
-from tests.support.tiny import tiny_network
+from tests.support.tiny import tiny_config, tiny_network
 
 BUDGET = 3
 # When each row stops; 0: never, so that time cuts it.
@@ -98,7 +98,7 @@ def test_returns_go_on_from_the_last_value(mode: str) -> None:
             undiscounted_following = played.rewards[step, row] + undiscounted_following
             torch.testing.assert_close(found[step, row], following)
             undiscounted[step, row] = undiscounted_following
-    losses = reinforce.episode_losses(played, "reward", "reward")
+    losses = reinforce.episode_losses(played, tiny_config(answer_by="reward"))
     errors = 0.5 * (played.values - undiscounted) ** 2 * played.alive
     torch.testing.assert_close(losses["baseline"], errors.sum(dim=0) / played.alive.sum(dim=0))
 

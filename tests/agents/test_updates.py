@@ -23,12 +23,18 @@ from tests.support.tiny import tiny_config, tiny_network
     ("answer_by", "gaze"),
     [("label", "learned"), ("reward", "learned"), ("label", "random"), ("reward", "random")],
 )
-@pytest.mark.parametrize("signal", ["reward", "probability"])
+@pytest.mark.parametrize("signal", ["reward", "probability", "gain"])
 def test_an_update_descends_the_weighted_sum(answer_by: Any, gaze: Any, signal: Any) -> None:
+    early: dict[str, Any] = {}
+    if signal == "gain":
+        if answer_by == "reward":
+            pytest.skip("what a look adds is told by the label")
+        signal, early = "probability", {"look_gain": True, "early_answer_weight": 0.4}
     config = tiny_config(
         answer_by=answer_by,
         gaze=gaze,
         look_signal=signal,
+        **early,
         look_weight=0.3,
         baseline_weight=0.7,
         entropy_weight=0.05,
@@ -38,8 +44,7 @@ def test_an_update_descends_the_weighted_sum(answer_by: Any, gaze: Any, signal: 
     learner.update(progress=0.5)
     losses = episode_losses(
         play_episodes(twin.env, twin.policy, twin.choose),
-        answer_by,
-        signal,
+        config,
         looks_learned=gaze == "learned",
     )
     total = 0.3 * losses["policy"] + 0.7 * losses["baseline"] - 0.05 * losses["entropy"]
