@@ -3,22 +3,47 @@
 from collections.abc import Mapping
 from typing import Any
 
+RAM: dict[str, tuple[Any, str]] = {
+    "what_units": (128, "{} units encode the glimpse, not 128"),
+    "where_units": (128, "{} units encode its place, not 128"),
+    "glimpse_units": (256, "{} units join the two codes, not 256"),
+    "glimpse_network": ("dense", "the glimpse is read by convolutions, not by a dense layer"),
+    "contrast": (False, "the contrast of the glimpse is seen too"),
+    "normalise": (False, "the glimpse network is normalised"),
+    "detach_heads": (True, "the gradients of looks and of the baseline reach the core"),
+    "skip": (False, "heads see the glimpse past the core"),
+    "inhibition_of_return": (False, "places of earlier glimpses are shown to the head of looks"),
+    "refine_looks": (False, "the likeliest look lies between cells"),
+    "look_gain": (False, "a look is rewarded with what it adds to that"),
+}
+"""Field of the network or the training -> RAM's value, and what to say of another."""
+_LOOKS = {
+    "cells": "a look is one of the cells that are seen, not a Gaussian's place",
+    "log_move": "a look is a Gaussian's move on a logarithmic scale, not its place",
+}
+_SIGNALS = {
+    "probability": "looks are rewarded with the probability of the right answer, not with 0 or 1",
+    "log_likelihood": "looks are rewarded with the right answer's log-probability, not with 0 or 1",
+}
+
 
 def differences_from_ram(config: Mapping[str, Any]) -> str:
-    """Return what a REINFORCE agent's `config` changes of Mnih et al. (NIPS 2014): a core of 256
-    rectifiers, looks from a Gaussian around a place, rewards for right answers alone, SGD in
-    batches of 20. What `config` does not tell is left out."""
+    """Return what a REINFORCE agent's `config` changes of Mnih et al. (NIPS 2014): 128, 128 and 256
+    units for what, where and both; a core of 256 rectifiers; looks from a Gaussian around a place,
+    whose gradient stops at the core; rewards for right answers alone; SGD in batches of 20. What
+    `config` does not tell is left out."""
     network = config.get("network", {})
     core, units = network.get("core"), network.get("core_units")
     found = []
     if core is not None and (core, units) != ("rnn", 256):
         found.append(f"the core has {units} units of the kind {core.upper()}, not 256 rectifiers")
-    if network.get("normalise"):
-        found.append("the glimpse network is normalised")
-    if network.get("look_coordinates") == "cells":
-        found.append("a look is one of the cells that are seen, not a Gaussian's place")
-    if config.get("look_signal") == "probability":
-        found.append("looks are rewarded with the probability of the right answer, not with 0 or 1")
+    found += _changed(network)
+    found += filter(None, [_LOOKS.get(network.get("look_coordinates", ""))])
+    found += filter(None, [_SIGNALS.get(config.get("look_signal", ""))])
+    found += _changed(config)
+    early = config.get("early_answer_weight")
+    if early:
+        found.append(f"answers are learned after every glimpse, with weight {early:g}")
     if "optimizer" in config:
         found.append(
             f"{config['optimizer'].capitalize()} learns from {config['batch_size']:,} scenes an "
@@ -27,3 +52,12 @@ def differences_from_ram(config: Mapping[str, Any]) -> str:
     if config.get("answer_by") == "label":
         found.append("as in RAM, answers learn from the label")
     return "; ".join(found)
+
+
+def _changed(settings: Mapping[str, Any]) -> list[str]:
+    """What to say of the fields of `RAM` in `settings` that have another value."""
+    return [
+        words.format(settings[field])
+        for field, (value, words) in RAM.items()
+        if field in settings and settings[field] != value
+    ]

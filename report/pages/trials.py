@@ -20,6 +20,8 @@ OTHERS = {
     "trials_search": "Trials of what looks of a search earn, of which no seed was repeated",
     "trials_inhibition": "How far inhibition of return reaches, in a search",
     "trials_inhibition_sum": "How far inhibition of return reaches, in sums of two digits",
+    "trials_gain_sum": "Trials of what looks at two digits are paid for",
+    "trials_gain_pairs": "Trials of what looks at two digits in clutter are paid for",
     "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
     "trials_captioner": "What a captioner is taught of two right sentences, on new combinations",
     "trials_sequence": "Trials of finer looks at rows of digits, right as a whole or wrong",

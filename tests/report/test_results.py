@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
 
+from agents.algorithms.reinforce import ReinforceConfig
+from agents.policy.networks import NetworkConfig
 from glimpse_envs.evaluation.record import Model, Record
 from report.figures import results as figure_of_results
 from report.grouping import group_runs
@@ -15,6 +18,7 @@ from report.groups import CLAIM_SEEDS
 from report.markdown import bullets
 from report.page import Places
 from report.pages.results import MOST_ROWS, headline, results_page
+from report.pages.settings import RAM, differences_from_ram
 from report.references.pictures import REFERENCES
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import (
@@ -232,3 +236,15 @@ def test_of_a_model_in_several_settings_the_longest_training_is_drawn(
     short = on_mnist(error=2.0, episodes=1_000, config={"learning_rate": 0.1})
     (panel,) = draw(monkeypatch, short, on_mnist(error=3.0)).axes
     assert points_of(named_lines(panel)["Reinforce LSTM, 8 glimpses"])[1][-1] == pytest.approx(3.0)
+
+
+def test_what_differs_from_ram_names_fields_that_there_are() -> None:
+    kinds = ReinforceConfig, NetworkConfig
+    fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
+    assert set(RAM) <= fields
+    network = {field: value for field, (value, _) in RAM.items()}
+    rams = {"network": network, "look_gain": False, "look_signal": "reward"}
+    assert differences_from_ram(rams) == ""
+    assert "128 units join" in differences_from_ram({"network": network | {"glimpse_units": 128}})
+    gained = differences_from_ram(rams | {"look_signal": "probability", "look_gain": True})
+    assert gained.endswith("not with 0 or 1; a look is rewarded with what it adds to that")
