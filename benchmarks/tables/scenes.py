@@ -26,6 +26,9 @@ look, refined, lies nearer to its middle."""
 _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, refine_looks=True)}
 """Few looks are left for each digit, and none to correct a look from afar."""
 
+_PAIRING = _FINE | _GAINING | _EXPLORING
+_SUMMING = _RETURNING | _GAINING
+
 _WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True)}
 """Which of many digits were looked at already: some of them are far."""
 
@@ -78,13 +81,19 @@ SCENES = Table(
         _row("describe-hard-sighted", _DESCRIBE, "reinforce", priority=7, seeds=1),
         _row("describe-soft-sighted", _DESCRIBE, "captioner", priority=7, seeds=1),
         _row(
-            "pair-hard", _PAIR, "reinforce", priority=2,
-            changes=_FINE | _GAINING | _EXPLORING,
+            "pair-hard", _PAIR, "reinforce", priority=2, changes=_PAIRING,
             reference=published(_PAIR, 4, LEARNED), notes=DRAM_SCENES,
         ),
         _row(
-            "sum-hard", _SUM, "reinforce", priority=2, changes=_RETURNING | _GAINING,
+            "sum-hard", _SUM, "reinforce", priority=2, changes=_SUMMING,
             reference=published(_SUM, 4, LEARNED), notes=DRAM_SCENES,
+        ),
+        *(
+            _row(
+                f"{name}-hard-long", env_id, "reinforce", priority=7, seeds=1, minutes=120.0,
+                changes=changes, reference=published(env_id, 4, LEARNED), notes=DRAM_SCENES,
+            )
+            for name, env_id, changes in (("pair", _PAIR, _PAIRING), ("sum", _SUM, _SUMMING))
         ),
         _row("pair-full", _PAIR, "full_view", priority=4),
         _row(
