@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with closing(_make(given.env_id, kwargs)) as env:
             print("\n".join(described(env, given.env_id, kwargs)))
             print(f"\npicture: {draw(env, out)}")
-    except (gym.error.Error, ImportError, OSError, SourceError, TypeError, ValueError) as error:
+    except (gym.error.Error, ImportError, OSError, SourceError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
 
@@ -107,7 +108,8 @@ def draw(env: Env, path: Path) -> Path:
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> Env:
     spec_of(env_id)  # imports the module that an id names
-    return gym.make(env_id, render_mode="rgb_array", disable_env_checker=True, **kwargs)
+    with naming_environment(env_id):
+        return gym.make(env_id, render_mode="rgb_array", disable_env_checker=True, **kwargs)
 
 
 def _facts(seen: Description) -> Iterator[str]:

@@ -107,12 +107,14 @@ class Reading:
         multiply_adds: operations spent on reading them.
         cells: cells of a tape or a table that are read; 0 where pixels are read.
         context: numbers of a coarse view of the whole scene, delivered once, with the first look.
+        context_multiply_adds: operations spent on reading it.
     """
 
     values: int
     multiply_adds: int = 0
     cells: int = 0
     context: int = 0
+    context_multiply_adds: int = 0
 
 
 class Task(ABC):

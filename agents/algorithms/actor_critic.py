@@ -23,9 +23,9 @@ from agents.algorithms.estimates import Estimates, decided_where, effective_choi
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
-    answer_loss,
+    answer_losses,
     check_policy_gradient,
-    entropy_sum,
+    entropies,
     mean_where,
 )
 from agents.algorithms.returns import explained_variance
@@ -93,11 +93,11 @@ def episode_losses(
     """The losses of each episode, name -> (B,), and the change of the policy.
 
     `policy`: minus the clipped objective of a step's joint decision, summed over the steps where
-    something that is learned by reward had an effect (see `Trajectory.effective`); `answer`: the
-    cross-entropy, see `answer_loss`; `value`: half the mean squared error; `entropy`: of looks,
-    stops and whether to answer, each up to `config.entropy_floor`, summed. Means over the same
-    steps as `policy`, without gradient: `clip_fraction`, where |ρ - 1| > ε, and `approx_kl`,
-    ρ - 1 - log ρ, whose expectation is the divergence of the policy from the one that played.
+    something that is learned by reward had an effect (see `Trajectory.effective`); `value`: half
+    the mean squared error; further the `answer_losses` and the `entropies` of looks, stops and
+    whether to answer. Means over the same steps as `policy`, without gradient: `clip_fraction`,
+    where |ρ - 1| > ε, and `approx_kl`, ρ - 1 - log ρ, whose expectation is the divergence of the
+    policy from the one that played.
     """
     effective = effective_choices(trajectory, config)
     decided = decided_where(effective, trajectory.rewards)
@@ -109,9 +109,9 @@ def episode_losses(
         clipped, moved = (ratio - 1).abs() > config.clip, ratio - 1 - log_ratio
     return {
         "policy": -(objective * decided).sum(dim=0),
-        "answer": answer_loss(trajectory, trajectory.log_likelihood(), config.early_answer_weight),
+        **answer_losses(trajectory, trajectory.log_likelihood(), config),
         "value": mean_where(trajectory.alive, errors),
-        "entropy": entropy_sum(trajectory, effective, config.entropy_floor),
+        **entropies(trajectory, effective, config),
         "clip_fraction": mean_where(decided, clipped),
         "approx_kl": mean_where(decided, moved),
     }
@@ -211,10 +211,10 @@ class ActorCritic(PolicyGradientLearner):
         config = self.config
         total = config.value_weight * means["value"]
         if config.entropy_weight:  # else its gradient, of zeros, would be worked out
-            total = total - config.entropy_weight * means["entropy"]
+            total = total - self.entropy_bonus(means)
         if config.answer_by == "reward":
             return total + means["policy"]
-        return total + config.look_weight * means["policy"] + means["answer"]
+        return total + config.look_weight * means["policy"] + self.answer_total(means)
 
     def _minibatches(
         self, played: Trajectory, estimates: Estimates

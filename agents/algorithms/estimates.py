@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.look_rewards import learning_signal
 from agents.algorithms.returns import gae, n_step_returns, returns_to_go, standardise
 from agents.episodes.trajectory import Trajectory
 
@@ -47,12 +47,7 @@ def estimate(
     effective = effective_choices(played, config)
     with torch.no_grad():
         log_prob, values = played.joint("log_prob", effective), played.values
-        signal = learning_signal(
-            played,
-            played.log_likelihood(),
-            config,
-            config.discount,
-        )
+        signal = learning_signal(played, played.log_likelihood(), config, config.discount)
         signal = played.rewards_to_the_end(signal + bonuses, config.discount)
         if config.advantage == "gae":
             advantages = gae(signal, values, played.alive, config.discount, config.gae_lambda)

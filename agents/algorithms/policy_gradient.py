@@ -1,9 +1,10 @@
-"""What REINFORCE and actor-critic share: options, sampled actions, rewards of looks, loss terms.
+"""What REINFORCE and actor-critic share: options, sampled actions and loss terms.
 
 What to answer is learned from the label by cross-entropy (`answer_by="label"`, RAM's hybrid), or
 from the reward alone (`answer_by="reward"`); looks always by the score function.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -43,18 +44,20 @@ class PolicyGradientConfig(AgentConfig):
     the probability of a right end, were stops drawn, so that looks learn before anybody stops. With
     --answer-by reward always the environment's."""
     look_gain: bool = False
-    """Pay a look for what it adds to the --look-signal of the answer that is due, were it given
-    now: the sum over an episode is that of the answers, less that of the first glimpse, which is
-    no look's (shaping by potential: Ng et al. 1999). It wants --early-answer-weight."""
+    """Subtract from the return of each look what the answer that is due would earn of the
+    --look-signal before that look, so that looks are credited with what they and later ones add
+    (potential-based shaping: Ng et al. 1999). It needs --early-answer-weight."""
     early_answer_weight: float = 0.0
-    """Weight of the cross-entropy of the answer that is due, a mean over all glimpses, beside that
-    of the answers that are scored: to answer with what is seen so far."""
+    """Weight of the cross-entropy of the answer that is due, as a mean over all glimpses, beside
+    that of the answers that are scored: the policy learns to answer with what it has seen so
+    far."""
     look_weight: float = 0.1
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
     entropy_floor: float | None = None
-    """Entropy of a choice, in nats, up to which the bonus of --entropy-weight is paid, so that it
-    keeps a policy from settling and never from being learned; None: any."""
+    """Entropy in nats above which a choice earns no more of the bonus of --entropy-weight, so that
+    the bonus stops a policy from settling early and does not keep it uniform. It applies to each
+    choice of each step on its own; None: no limit."""
     parts: int | None = None
     """Number of equal parts of a batch that take turns, so that the environments of one are stepped
     while a GPU computes another; None: 2 on a GPU, 1 on the CPU."""
@@ -63,107 +66,42 @@ class PolicyGradientConfig(AgentConfig):
     --network.look-std, to which it changes linearly; None: it stays the same."""
 
 
-def learning_signal(
-    trajectory: Trajectory,
-    log_likelihood: Tensor,
-    config: PolicyGradientConfig,
-    discount: float = 1.0,
-) -> Tensor:
-    """The rewards of decisions, (T, B), constant.
-
-    Args:
-        trajectory: episodes as they were played.
-        log_likelihood: (T, B), of the right answers.
-        config: `answer_by`, `look_signal` and `look_gain`.
-        discount: a step's, of returns.
-    """
-    by_reward = "reward" in (config.answer_by, config.look_signal)
-    if by_reward or trajectory.targets is None:
-        return trajectory.rewards
-    assert trajectory.taught is not None
-    answers = torch.stack([action[trajectory.taught] for action in trajectory.actions])
-    success = (answers == trajectory.targets).to(log_likelihood.dtype)
-    score = log_likelihood.detach()
-    score = score.exp() if config.look_signal == "probability" else score
-    earning, worth = trajectory.target_mask, trajectory.answer_reward
-    if not worth.any():  # a right word alone earns nothing
-        worth = 1.0 / trajectory.target_mask.sum(dim=0).clamp(min=1)
-        signal = trajectory.rewards + worth * earning * score
-    else:
-        ending = trajectory.components[trajectory.taught].ending
-        if ending is not None:
-            ends = trajectory.targets == ending
-            earning = earning & ends
-            score = drawn_ends(score, ends, trajectory.target_mask)
-        signal = trajectory.rewards + worth * earning * (score - success)
-    if config.look_gain:
-        signal = signal + gains(worth * score * trajectory.alive, discount)
-    return signal
-
-
-def gains(potential: Tensor, discount: float) -> Tensor:
-    """What each step adds to a potential, F = γ Φ(s') - Φ(s) (Ng, Harada & Russell 1999, "Policy
-    invariance under reward transformations", eq. 2), with Φ = 0 after the end: rewards with these
-    added have the same best policy.
-
-    Args:
-        potential: Φ (T, B), 0 of rows that have ended.
-        discount: γ.
-
-    Returns:
-        (T, B).
-    """
-    following = torch.cat([potential[1:], torch.zeros_like(potential[:1])])
-    return discount * following - potential
-
-
-def drawn_ends(right: Tensor, ends: Tensor, mask: Tensor) -> Tensor:
-    """The probability (T, B) of ending at each step and at none before it, were ends drawn: over
-    the steps at which to end is right they add up to that of a right end, so that to linger where
-    an end is likely earns no more than to end.
-
-    Args:
-        right: (T, B), the probability of the right choice.
-        ends: (T, B) bool, whether the right one of the two choices is to end.
-        mask: (T, B) bool, where there is a choice.
-    """
-    ending = torch.where(ends, right, 1.0 - right) * mask
-    going = (1.0 - ending).cumprod(dim=0)
-    return ending * torch.cat([torch.ones_like(going[:1]), going[:-1]])
-
-
 def mean_where(mask: Tensor, values: Tensor) -> Tensor:
     """The mean over time of `values` (T, B) where `mask`, 0 where it is nowhere: (B,)."""
     return (values * mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1)
 
 
-def answer_loss(trajectory: Trajectory, log_likelihood: Tensor, early_weight: float) -> Tensor:
-    """The cross-entropy of right answers, a mean over those that are scored, and `early_weight`
-    times the mean over all glimpses: (B,).
+def answer_losses(
+    trajectory: Trajectory, log_likelihood: Tensor, config: PolicyGradientConfig
+) -> dict[str, Tensor]:
+    """The cross-entropy of right answers, (B,) each: `answer`, a mean over those that are scored,
+    and, with an `early_answer_weight`, `early_answer`, over all glimpses.
 
     Args:
         trajectory: episodes as they were played.
         log_likelihood: (T, B), of the right answers.
-        early_weight: see `PolicyGradientConfig.early_answer_weight`.
+        config: its `early_answer_weight`.
     """
-    loss = -mean_where(trajectory.target_mask, log_likelihood)
-    if early_weight:  # else its gradient, of zeros, would be worked out
-        loss = loss - early_weight * mean_where(trajectory.alive, log_likelihood)
-    return loss
+    losses = {"answer": -mean_where(trajectory.target_mask, log_likelihood)}
+    if config.early_answer_weight:
+        losses["early_answer"] = -mean_where(trajectory.alive, log_likelihood)
+    return losses
 
 
-def entropy_sum(
-    trajectory: Trajectory, effective: dict[str, Tensor], floor: float | None = None
-) -> Tensor:
-    """The summed entropy (B,) of the `effective` choices that an entropy bonus is paid for, each up
-    to the `floor`."""
+def entropies(
+    trajectory: Trajectory, effective: dict[str, Tensor], config: PolicyGradientConfig
+) -> dict[str, Tensor]:
+    """The entropy of the `effective` choices that a bonus is paid for, summed over an episode, (B,)
+    each: `entropy`, and, with an `entropy_floor`, `entropy_paid`, each choice's up to the floor."""
     rewarded = trajectory.rewarded_for_entropy(effective)
-    if floor is None:
-        return trajectory.joint("entropy", rewarded).sum(dim=0)
-    total = torch.zeros_like(trajectory.rewards[0])
-    for name, mask in rewarded.items():
-        total = total + (trajectory.stack(name, "entropy").clamp(max=floor) * mask).sum(dim=0)
-    return total
+    found = {"entropy": trajectory.joint("entropy", rewarded).sum(dim=0)}
+    if config.entropy_floor is not None:
+        paid = torch.zeros_like(found["entropy"])
+        for name, mask in rewarded.items():
+            below = trajectory.stack(name, "entropy").clamp(max=config.entropy_floor)
+            paid = paid + (below * mask).sum(dim=0)
+        found["entropy_paid"] = paid
+    return found
 
 
 class PolicyGradientLearner(GradientLearner):
@@ -192,10 +130,12 @@ class PolicyGradientLearner(GradientLearner):
         config, taught = self.config, self.description.taught
         if config.answer_by == "reward":
             return
-        if taught is None and config.look_gain:
+        if taught is None and config.early_answer_weight:
             raise ValueError(
-                f"look_gain needs an answer that is taught, and {config.env_id} has none"
+                f"early_answer_weight needs an answer that is taught, and {config.env_id} has none"
             )
+        if config.look_gain and "look" not in self.description.components:
+            raise ValueError(f"look_gain: there is no look to choose in {config.env_id}")
         if taught is None or self.description.components[taught].ending is None:
             return
         if config.look_signal == "log_likelihood":
@@ -208,6 +148,16 @@ class PolicyGradientLearner(GradientLearner):
                 "look_gain and early_answer_weight are for an answer that can be given after any "
                 f"glimpse; in {config.env_id} the {taught} is taught, after every glimpse as it is"
             )
+
+    def answer_total(self, means: dict[str, Tensor]) -> Tensor:
+        """The weighted sum of the mean `answer_losses`."""
+        if "early_answer" not in means:
+            return means["answer"]
+        return means["answer"] + self.config.early_answer_weight * means["early_answer"]
+
+    def entropy_bonus(self, means: dict[str, Tensor]) -> Tensor:
+        """What is paid for the mean `entropies`."""
+        return self.config.entropy_weight * means.get("entropy_paid", means["entropy"])
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
         """The description of an agent called `name`, by its config's view and `answer_by`, and by
@@ -247,7 +197,7 @@ class PolicyGradientLearner(GradientLearner):
 def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
     """Raise a `ValueError` where a shared field, or one of the further `weights`, is invalid."""
     check_finite(config, "look_weight", "entropy_weight", "early_answer_weight", *weights)
-    check_positive(config, "final_look_std", "entropy_floor")
+    check_positive(config, "final_look_std")
     if config.early_answer_weight < 0:
         raise ValueError(
             f"early_answer_weight={config.early_answer_weight} must not be negative: it would "
@@ -265,6 +215,19 @@ def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
             "early_answer_weight teaches answers by the label: it needs answer_by='label', not "
             f"{config.answer_by!r}"
         )
+    if config.look_gain and not config.early_answer_weight:
+        raise ValueError(
+            "look_gain compares answers of earlier glimpses: it needs an early_answer_weight above "
+            "0, by which they are taught"
+        )
+    if config.entropy_floor is not None:
+        if not math.isfinite(config.entropy_floor):
+            raise ValueError(f"entropy_floor={config.entropy_floor} must be finite, or None")
+        if not config.entropy_weight:
+            raise ValueError(
+                f"entropy_floor={config.entropy_floor} limits the bonus of entropy_weight, which "
+                "is 0: give both, or neither"
+            )
     if config.parts is not None:
         check_counts(config, "parts")
     if config.final_look_std is not None and config.network.learn_look_std:

@@ -16,13 +16,13 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from agents.algorithms.look_rewards import learning_signal
 from agents.algorithms.policy_gradient import (
     PolicyGradientConfig,
     PolicyGradientLearner,
-    answer_loss,
+    answer_losses,
     check_policy_gradient,
-    entropy_sum,
-    learning_signal,
+    entropies,
     mean_where,
 )
 from agents.algorithms.returns import returns_to_go
@@ -67,10 +67,9 @@ def episode_losses(
 
     `policy`: minus the log-probabilities times their advantages, summed over the decisions that had
     an effect (an ignored look, an answer outside `target_mask` and a stop with a spent budget have
-    none), without looks where a scanner chose them. `answer`: the cross-entropy, see
-    `answer_loss`. `baseline`: half the mean squared error of the learned one.
-    `entropy`: of looks, stops and whether to answer, each up to `config.entropy_floor`, summed. The
-    argument `baseline` replaces the learned values in the advantages.
+    none), without looks where a scanner chose them. `baseline`: half the mean squared error of the
+    learned one. Further the `answer_losses` and the `entropies` of looks, stops and whether to
+    answer. The argument `baseline` replaces the learned values in the advantages.
     """
     values, log_likelihood = trajectory.values, trajectory.log_likelihood()  # (T, B) each
     signal = learning_signal(trajectory, log_likelihood, config)
@@ -81,9 +80,9 @@ def episode_losses(
     )
     return {
         "policy": -(trajectory.joint("log_prob", effective) * advantages).sum(dim=0),
-        "answer": answer_loss(trajectory, log_likelihood, config.early_answer_weight),
+        **answer_losses(trajectory, log_likelihood, config),
         "baseline": mean_where(trajectory.alive, 0.5 * (values - returns) ** 2),
-        "entropy": entropy_sum(trajectory, effective, config.entropy_floor),
+        **entropies(trajectory, effective, config),
     }
 
 
@@ -152,6 +151,10 @@ class Reinforce(PolicyGradientLearner):
                 f"baseline='leave_one_out' needs copies of at least 2, not {config.copies}: it "
                 "compares the looks at a scene with those of its other copies"
             )
+        if config.look_gain and config.gaze != "learned":
+            raise ValueError(
+                f"look_gain is for looks that are learned, and gaze={config.gaze!r} goes by a rule"
+            )
         self.average = MovingAverage()
         self.scanner = None
         learned = config.gaze == "learned"
@@ -214,9 +217,9 @@ class Reinforce(PolicyGradientLearner):
         if config.baseline == "learned":
             total = total + config.baseline_weight * means["baseline"]
         if config.entropy_weight:  # else its gradient, of zeros, would be worked out
-            total = total - config.entropy_weight * means["entropy"]
+            total = total - self.entropy_bonus(means)
         if config.answer_by == "label":
-            total = total + means["answer"]
+            total = total + self.answer_total(means)
         norm = self.descend(total, **means)
         metrics = {f"loss/{name}": mean.item() for name, mean in means.items()}
         return {**metrics, **trajectory.summary(), "gradient_norm": norm}

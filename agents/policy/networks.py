@@ -48,10 +48,9 @@ class NetworkConfig:
     look_coordinates: Literal["scene", "log_move", "cells"] = "scene"
     """Coordinates in which a place to look at is chosen. scene: its own, as in RAM; log_move: the
     move from the present place, on a symmetric-log scale, on which near looks are exact and far
-    ones rough; cells: one of the cells that the glimpse shows, or
-    that a context shows. Looks at tiles, relative looks,
-    glimpses without square windows and those of one scale, which shows nothing far away, have no
-    cells; there it means scene."""
+    ones rough; cells: one of the cells that the glimpse, or a context, shows. Looks at tiles,
+    relative looks, glimpses without square windows and those of one scale, which shows nothing far
+    away, have no cells; there it means scene."""
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1."""

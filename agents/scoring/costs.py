@@ -108,7 +108,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             if seen.reading.cells:
                 return Costs({"cells_read": round(float(looks[-1] * seen.reading.cells), 3)}, {})
             values = looks * seen.reading.values + seen.reading.context
-            read = looks * seen.reading.multiply_adds
+            read = looks * seen.reading.multiply_adds + seen.reading.context_multiply_adds
             reading = read[-1]
             multiply_adds = read + _on_average(policy, env, observation, share)
             assert seen.picture_view is not None

@@ -15,7 +15,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.algorithms.policy_gradient import learning_signal
+from agents.algorithms.look_rewards import learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes

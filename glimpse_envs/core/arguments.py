@@ -3,6 +3,7 @@
 import difflib
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
@@ -17,6 +18,11 @@ SPLITS = ("train", "validation", "test")
 
 MOST_STEPS = 2**31
 """The greatest budget of an episode."""
+
+_OF_ARGUMENTS = re.compile(
+    r"unexpected keyword argument|missing \d+ required .*argument|takes no arguments"
+)
+"""What Python says where a call's arguments are not those of the function."""
 
 _MOST = 1e100  # squares and sums of such numbers are still finite
 
@@ -72,16 +78,17 @@ def _as_plain(value: Any) -> Any:
 
 @contextmanager
 def naming_environment(env_id: str) -> Iterator[None]:
-    """Turn the TypeError of an environment that does not take an argument into one sentence.
+    """Turn the TypeError of an environment that lacks an argument, or does not take one, into one
+    sentence; other TypeErrors are faults of code, and keep their traceback.
 
     Raises:
-        ValueError: the block gave an unexpected argument; without the names of all arguments, which
-            Gymnasium puts behind the reason.
+        ValueError: the block gave such arguments; without the names of all of them, which Gymnasium
+            puts behind the reason.
     """
     try:
         yield
     except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
+        if not _OF_ARGUMENTS.search(str(error)):
             raise
         reason = str(error).partition(" was raised from the environment creator")[0]
         raise ValueError(f"{env_id}: {reason}") from error

@@ -152,7 +152,12 @@ class PictureTask(Task):
             self.picture_view = self._view
             values = math.prod(sensor.glimpse_shape)
             coarse = hidden.shape[0] * CONTEXT_SIDE**2 if context else 0
-            self.reading = Reading(values, multiply_adds=sensor.multiply_adds, context=coarse)
+            self.reading = Reading(
+                values,
+                multiply_adds=sensor.multiply_adds,
+                context=coarse,
+                context_multiply_adds=4 * coarse,  # four sums of pixels for each mean
+            )
         self.observation_space = self._make_observation_space()
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-RAM: dict[str, tuple[Any, str]] = {
+RAM_SETTINGS: dict[str, tuple[Any, str]] = {
     "what_units": (128, "{} units encode the glimpse, not 128"),
     "where_units": (128, "{} units encode its place, not 128"),
     "glimpse_units": (256, "{} units join the two codes, not 256"),
@@ -14,7 +14,9 @@ RAM: dict[str, tuple[Any, str]] = {
     "skip": (False, "heads see the glimpse past the core"),
     "inhibition_of_return": (False, "places of earlier glimpses are shown to the head of looks"),
     "refine_looks": (False, "the likeliest look lies between cells"),
-    "look_gain": (False, "a look is rewarded with what it adds to that"),
+    "look_gain": (False, "what the answer would earn before a look is subtracted from its return"),
+    "entropy_weight": (0.0, "a bonus for the entropy of choices is paid, with weight {:g}"),
+    "entropy_floor": (None, "up to {:g} nats a choice"),
 }
 """Field of the network or the training -> RAM's value, and what to say of another."""
 _LOOKS = {
@@ -55,9 +57,9 @@ def differences_from_ram(config: Mapping[str, Any]) -> str:
 
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:
-    """What to say of the fields of `RAM` in `settings` that have another value."""
+    """What to say of the fields of `RAM_SETTINGS` in `settings` that have another value."""
     return [
         words.format(settings[field])
-        for field, (value, words) in RAM.items()
+        for field, (value, words) in RAM_SETTINGS.items()
         if field in settings and settings[field] != value
     ]

@@ -51,9 +51,10 @@ def _block(record: dict[str, Any]) -> str:
     ]
     # Runs are kept, and may be of other revisions than their scores.
     revisions = ", ".join(map(short_revision, record.get("revisions", [record["revision"]])))
+    length = record.get("length", f"{record['minutes']:g} core-minutes each")
     noise = record.get("noise", "differences below a percentage point are noise")
     about = (
-        f"{len(rows)} trials of {record['minutes']:g} core-minutes each on "
+        f"{len(rows)} trials of {length} on "
         f"`{record['env_id']}`, seed {record['seed']}, error on "
         f"{record['validation_episodes']:,} validation scenes; of these single runs, "
         f"{noise} ({record['hardware']}, revision {revisions})."

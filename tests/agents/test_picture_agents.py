@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.algorithms.policy_gradient import drawn_ends, learning_signal
+from agents.algorithms.look_rewards import drawn_ends, learning_signal
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.returns import returns_to_go
+from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes
 from agents.episodes.trajectory import Trajectory
+from glimpse_envs.episodes.description import task_of
 from tests.support.tiny import SMALL
 
 SETTING: dict[str, Any] = {
@@ -22,6 +25,11 @@ SETTING: dict[str, Any] = {
     "precision": "float32",
     "network": SMALL,
 }
+SUMS = {
+    "Glimpse/DigitSumGlyphs-v0": {},
+    "Glimpse/DigitSequenceGlyphs-v0": {"min_length": 3, "length": 3},
+}
+"""Tasks with answers at the end, or after some looks each; read right, all rows end together."""
 LEARNERS: dict[str, Any] = {
     "reinforce": lambda: Reinforce(ReinforceConfig(**SETTING)),
     "actor_critic": lambda: ActorCritic(ActorCriticConfig(**SETTING, epochs=2, minibatches=2)),
@@ -78,11 +86,11 @@ def test_digits_and_words_are_taught(name: str, learner: Any) -> None:
     taught.close()
 
 
-def play(learner: Reinforce) -> Trajectory:
+def play(learner: Reinforce, choose: Choose | None = None) -> Trajectory:
     played = play_episodes(
         learner.envs,
         learner.policy,
-        learner.choose,
+        choose or learner.choose,
         precision=torch.float32,
         drop_ended=True,
         generator=learner.generator,
@@ -146,24 +154,36 @@ def test_a_stops_log_likelihood_is_refused_where_looks_would_earn_it() -> None:
     Reinforce(ReinforceConfig(**setting, answer_by="reward")).close()
 
 
-@pytest.mark.parametrize("name", ["look_gain", "early_answer_weight"])
-def test_an_answer_that_ends_the_episode_is_not_given_early(name: str) -> None:
+@pytest.mark.parametrize("gain", [True, False])
+def test_an_answer_that_ends_the_episode_is_not_given_early(gain: bool) -> None:
+    changes = {"look_gain": gain, "early_answer_weight": 1.0}
     with pytest.raises(ValueError, match="the stop is taught, after every glimpse as it is"):
-        Reinforce(ReinforceConfig(**SETTING | {name: 1}))
+        Reinforce(ReinforceConfig(**SETTING | changes))
 
 
 @pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
-@pytest.mark.parametrize("env_id", ["Glimpse/DigitSumGlyphs-v0", "Glimpse/DigitSequenceGlyphs-v0"])
-def test_what_looks_gain_adds_up(env_id: str, signal: Any) -> None:
+@pytest.mark.parametrize(("env_id", "env_kwargs"), list(SUMS.items()))
+def test_what_looks_gain_adds_up(env_id: str, env_kwargs: dict[str, Any], signal: Any) -> None:
     """From a glimpse on to what the answers are paid, less what the one that is due would be."""
-    played = play(Reinforce(ReinforceConfig(**SETTING | {"env_id": env_id, "env_kwargs": {}})))
+    learner = Reinforce(ReinforceConfig(**SETTING | {"env_id": env_id, "env_kwargs": env_kwargs}))
+    task = task_of(learner.env)
+    assert task is not None
+
+    def read(*known: Any) -> dict[str, Tensor]:
+        """The learner's choice, with the right answer: it goes on to the next."""
+        return learner.choose(*known) | {"answer": torch.from_numpy(task.oracle()["answer"])}
+
+    played = play(learner, read)
+    most = int(played.target_mask.sum(dim=0).max())
+    assert (most > 1) == ("Sequence" in env_id), "answers that follow one another"
     likely = played.log_likelihood().detach()
     plain = returns_to_go(learning_signal(played, likely, paid(signal)), 1.0)
     shaped = learning_signal(played, likely, paid(signal, look_gain=True))
     due = played.answer_reward * (likely.exp() if signal == "probability" else likely)
     expected = torch.where(played.alive, plain - due, 0.0)
     torch.testing.assert_close(returns_to_go(shaped, 1.0), expected)
-    assert not shaped[played.ends].any(), "nothing is looked at after the last answer"
+    afterwards = shaped[played.ends]  # nothing is looked at after the last answer
+    torch.testing.assert_close(afterwards, torch.zeros_like(afterwards), rtol=0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("signal", ["probability", "log_likelihood"])

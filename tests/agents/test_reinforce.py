@@ -161,7 +161,9 @@ def test_the_entropy_of_a_look_is_paid_up_to_its_floor() -> None:
     assert entropies.min() < floor < entropies.max()
 
     def paid(floor: float | None) -> Tensor:
-        return episode_losses(trajectory, tiny_config(entropy_floor=floor))["entropy"].sum()
+        losses = episode_losses(trajectory, tiny_config(entropy_floor=floor))
+        torch.testing.assert_close(losses["entropy"].sum().detach(), entropies.sum())
+        return losses["entropy" if floor is None else "entropy_paid"].sum()
 
     expected = torch.where(entropies < floor, entropies, floor).sum()
     torch.testing.assert_close(paid(floor).detach(), expected)

@@ -240,7 +240,26 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
             {"look_gain": True, "look_signal": "probability", "answer_by": "reward"},
             "look_gain .* needs answer_by='label'",
         ),
-        ({"entropy_floor": 0.0}, "entropy_floor=0.0 must be above 0"),
+        (
+            {"look_gain": True, "look_signal": "probability"},
+            "look_gain .* needs an early_answer_weight above 0",
+        ),
+        (
+            {"look_gain": True, "early_answer_weight": 0.5, "gaze": "random"}
+            | {"look_signal": "probability"},
+            "look_gain is for looks that are learned, and gaze='random' goes by a rule",
+        ),
+        (
+            {"look_gain": True, "early_answer_weight": 0.5, "look_signal": "probability"}
+            | {"env_kwargs": {"view": "full"}},
+            "look_gain: there is no look to choose in",
+        ),
+        (
+            {"env_id": "Glimpse/Catch-v0", "env_kwargs": {}, "early_answer_weight": 0.5},
+            "early_answer_weight needs an answer that is taught, and Glimpse/Catch-v0 has none",
+        ),
+        ({"entropy_floor": np.nan, "entropy_weight": 0.1}, "entropy_floor=nan must be finite"),
+        ({"entropy_floor": 1.0}, "limits the bonus of entropy_weight, which is 0"),
         ({"final_look_std": 0.0}, "final_look_std=0.0 must be above 0"),
         ({"precision": "float16"}, "precision='float16' must be one of 'auto', 'float32'"),
         ({"answer_by": "lable"}, "answer_by='lable' must be one of 'label', 'reward'"),

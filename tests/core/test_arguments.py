@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 from glimpse_envs.core import arguments
 from glimpse_envs.core.arguments import keyword_parameters, naming_environment
@@ -91,11 +92,13 @@ def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, 
 
 
 def test_kwargs_which_do_not_go_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"clutter=3 must be 0: scene='circle_square' has none"):
+    with pytest.raises(
+        ValueError, match=r"clutter=3 must be 0, .*'circle_square' takes no clutter"
+    ):
         make_vector(CIRCLE_SQUARE, 2, clutter=3)
     for source in ("mnist", "glyphs", "nonsense"):
         with pytest.raises(
-            ValueError, match=f"source='{source}' must be None: scene='circle_square' has none"
+            ValueError, match=f"source='{source}' must be None, .*'circle_square' takes no source"
         ):
             make_single(CIRCLE_SQUARE, source=source)
     assert make_vector(CENTRED, 2, scene="circle_square", source=None).num_envs == 2
@@ -143,7 +146,9 @@ def test_a_scene_that_cannot_be_imported_does_not_hide_what_is_wrong(
 
 
 def test_clutter_of_a_scene_that_has_none_has_no_size() -> None:
-    with pytest.raises(ValueError, match="clutter_size=4 must be 8: scene='circle_square'"):
+    with pytest.raises(
+        ValueError, match="clutter_size=4 must be 8, as if not given: scene='circle_square'"
+    ):
         make_single(CIRCLE_SQUARE, clutter_size=4)
 
 
@@ -152,6 +157,29 @@ def test_errors_that_are_no_arguments_keep_their_kind() -> None:
         _ = 1 + "1"  # type: ignore[operator]
     with pytest.raises(ValueError, match=f"{CENTRED}: .*'foo'"), naming_environment(CENTRED):
         make_single(CENTRED, foo=3)
+
+
+class _Needs(gym.Env):
+    def __init__(self, size: int) -> None: ...
+
+
+class _Plain(gym.Env): ...
+
+
+@pytest.mark.parametrize(
+    ("made", "kwargs", "reason"),
+    [
+        (_Needs, {}, "missing 1 required positional argument: 'size'$"),
+        (_Needs, {"size": 2, "speed": 1}, "got an unexpected keyword argument 'speed'$"),
+        (_Plain, {"size": 2}, "takes no arguments$"),
+    ],
+)
+def test_arguments_of_somebody_elses_environment_are_told_in_a_sentence(
+    made: type[gym.Env], kwargs: dict[str, Any], reason: str
+) -> None:
+    spec = EnvSpec("Mine-v0", entry_point=f"{__name__}:{made.__name__}")
+    with pytest.raises(ValueError, match=f"^Mine-v0: .*{reason}"), naming_environment("Mine-v0"):
+        gym.make(spec, **kwargs)
 
 
 TOO_MUCH: list[tuple[str, dict[str, Any], str]] = [

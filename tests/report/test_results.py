@@ -18,7 +18,7 @@ from report.groups import CLAIM_SEEDS
 from report.markdown import bullets
 from report.page import Places
 from report.pages.results import MOST_ROWS, headline, results_page
-from report.pages.settings import RAM, differences_from_ram
+from report.pages.settings import RAM_SETTINGS, differences_from_ram
 from report.references.pictures import REFERENCES
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import (
@@ -241,10 +241,16 @@ def test_of_a_model_in_several_settings_the_longest_training_is_drawn(
 def test_what_differs_from_ram_names_fields_that_there_are() -> None:
     kinds = ReinforceConfig, NetworkConfig
     fields = {field.name for kind in kinds for field in dataclasses.fields(kind)}
-    assert set(RAM) <= fields
-    network = {field: value for field, (value, _) in RAM.items()}
+    assert set(RAM_SETTINGS) <= fields
+    network = {field: value for field, (value, _) in RAM_SETTINGS.items()}
     rams = {"network": network, "look_gain": False, "look_signal": "reward"}
     assert differences_from_ram(rams) == ""
     assert "128 units join" in differences_from_ram({"network": network | {"glimpse_units": 128}})
     gained = differences_from_ram(rams | {"look_signal": "probability", "look_gain": True})
-    assert gained.endswith("not with 0 or 1; a look is rewarded with what it adds to that")
+    assert gained.endswith(
+        "with 0 or 1; what the answer would earn before a look is subtracted from its return"
+    )
+    explored = differences_from_ram({"entropy_weight": 0.003, "entropy_floor": 1.5})
+    assert explored == (
+        "a bonus for the entropy of choices is paid, with weight 0.003; up to 1.5 nats a choice"
+    )

@@ -23,8 +23,8 @@ from glimpse_envs.vision.sensors import find_sensor, make_sensor
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
-_NOTHING = {"source": None, "clutter": 0, "clutter_size": 8}
-"""What takes back an id's own argument where another scene has no such thing."""
+_SCENES_OWN = ("source", "clutter", "clutter_size")
+"""Arguments of the task that not every scene has."""
 
 
 class ImageClassification(PictureTask):
@@ -211,11 +211,13 @@ class ImageClassification(PictureTask):
         found = super().parameters(arguments)
         scene = arguments.get("scene", "images")
         taken = keyword_parameters(find_scene(scene))
-        for name, nothing in _NOTHING.items():
+        for name in _SCENES_OWN:
             given = arguments.get(name)
-            if name not in taken and given is not None and given != nothing:
+            taken_back = None if name == "source" else found[name].default
+            if name not in taken and given is not None and given != taken_back:
                 raise ValueError(
-                    f"{name}={shown(given)} must be {nothing}: scene={scene!r} has none"
+                    f"{name}={shown(given)} must be {taken_back}, as if not given: "
+                    f"scene={scene!r} takes no {name}"
                 )
         return found
 
