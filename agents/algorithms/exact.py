@@ -45,8 +45,8 @@ from agents.algorithms.tile_learner import (
     look_of,
 )
 from agents.episodes.rollout import autocast
+from agents.policy.core import State
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.networks import State
 from agents.training.checks import check_choices, check_counts, check_finite
 from glimpse_envs.evaluation.record import Model
 

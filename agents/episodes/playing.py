@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from agents.episodes.trajectory import Observation, Trajectory, of_rows
+from agents.policy.core import State
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.networks import State
 from agents.training.distributed import processes, row_counts
 from agents.training.row_draws import RowGenerator
 from agents.training.transfers import ToHost

@@ -15,11 +15,13 @@ from agents.policy.blindness import Blindness
 from agents.policy.cells import CellsHead, make_cells_head
 from agents.policy.context import ContextScores
 from agents.policy.context_part import REFUSED, context_shape, without_context
+from agents.policy.core import State
+from agents.policy.cores import DRAMCore, make_core
 from agents.policy.distributions import Distribution
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
 from agents.policy.inhibition import Inhibition, make_inhibition
-from agents.policy.networks import DRAMCore, NetworkConfig, State, check_network, make_core
+from agents.policy.networks import NetworkConfig, check_network, core_outputs
 from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
 from agents.training.precision import wide
@@ -82,7 +84,7 @@ class GlimpsePolicy(nn.Module, Policy):
                 "a baseline (python -m baselines.train lstm_memory)"
             )
         self.config, self.components = config, components
-        units = config.core_units + (config.glimpse_units if config.skip else 0)
+        units = core_outputs(config) + (config.glimpse_units if config.skip else 0)
         words: Head | None = None
         core_space = without_context(observation_space)
         self.blindness: Blindness | None = None

@@ -18,7 +18,7 @@ from agents.policy.distributions import (
     LogMove,
     OptionalAnswer,
 )
-from agents.policy.networks import NetworkConfig
+from agents.policy.networks import NetworkConfig, core_outputs
 from agents.training.precision import wide
 from glimpse_envs.task import Component
 
@@ -182,7 +182,7 @@ def make_head(
     Raises:
         ValueError: there is no head for the component's space.
     """
-    units = config.core_units if units is None else units
+    units = core_outputs(config) if units is None else units
     space, hidden = component.space, 0 if component.taught else config.head_units
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
         moves = name == "look" and config.look_coordinates == "log_move"

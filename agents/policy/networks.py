@@ -1,20 +1,10 @@
-"""The configuration of a recurrent attention model (RAM, Mnih et al. 2014), and its cores."""
+"""The configuration of a recurrent attention model (RAM, Mnih et al. 2014)."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
-
-from agents.policy.context_part import is_shown
-from agents.policy.lstm_cell import lstm_cell
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
-
-State = tuple[Tensor, ...]  # each (B, units), or another number of columns
 
 
 @dataclass(frozen=True)
@@ -43,6 +33,12 @@ class NetworkConfig:
     not."""
     core_units: int = 256
     """Number of units of the recurrent core."""
+    recall_glimpses: int = 0
+    """Number of the latest glimpses whose codes are kept beside the core and read by soft attention
+    at each step; looks stay hard choices. 0: the core alone remembers. DRAM's core has none."""
+    recall_units: int = 32
+    """Number of units of the key and of the value that are kept of a glimpse. It has no effect
+    without --network.recall-glimpses."""
     head_units: int = 128
     """Number of hidden units of the heads of looks, stops and values."""
     look_coordinates: Literal["scene", "log_move", "cells"] = "scene"
@@ -121,10 +117,16 @@ class TileNetworkOptions(NetworkOptions):
 
 
 def core_name(config: NetworkConfig) -> str:
-    """The name of the core, and of the heads' direct access, in tables."""
+    """The name of the core, its recall and the heads' direct access, in tables."""
     name = "rnn" if config.core == "rnn" else config.core.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
-    return name + direct[config.direct_access]
+    recall = ", recall" if config.recall_glimpses else ""
+    return name + recall + direct[config.direct_access]
+
+
+def core_outputs(config: NetworkConfig) -> int:
+    """Number of units of the core's output: its own, and what it recalls."""
+    return config.core_units + (config.recall_units if config.recall_glimpses else 0)
 
 
 def check_network(config: NetworkConfig) -> None:
@@ -134,7 +136,7 @@ def check_network(config: NetworkConfig) -> None:
     if config.word_units is not None:
         check_counts(config, "word_units")
     check_counts(config, "glimpse_units", "core_units", "head_units")
-    check_counts(config, "look_block")
+    check_counts(config, "recall_units", "look_block")
     check_positive(config, "look_std")
     if config.class_scales < 0:
         raise ValueError(f"class_scales={config.class_scales} must be at least 0")
@@ -143,149 +145,14 @@ def check_network(config: NetworkConfig) -> None:
             "blind_memory=True needs class_scales of at least 1: what memory does not see must be "
             "read from the glimpse"
         )
+    if config.recall_glimpses < 0:
+        raise ValueError(f"recall_glimpses={config.recall_glimpses} must be at least 0")
+    if config.recall_glimpses and config.core == "dram":
+        raise ValueError(
+            f"recall_glimpses={config.recall_glimpses} needs core='rnn', 'gru' or 'lstm': of "
+            "DRAM's two LSTMs the lower answers and the upper looks, and recall would join them"
+        )
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
     if config.wide_inhibition and not config.inhibition_of_return:
         raise ValueError("wide_inhibition=True needs inhibition_of_return=True, which it widens")
-
-
-class Core(nn.Module, ABC):
-    """Memory: joins the present observation's code to the state.
-
-    Attributes:
-        stacked: name of a matrix -> number of gates stacked in it; see
-            `agents.training.optimizers`.
-    """
-
-    units: int
-
-    @abstractmethod
-    def initial_state(self, rows: int) -> State:
-        """The state of `rows` rows before the first glimpse."""
-
-    @abstractmethod
-    def forward(self, seen: Tensor, state: State) -> State:
-        """Return the next state; its first entry (B, units) is the core's output."""
-
-    def choosing(self, state: State) -> Tensor:
-        """What looks, stops and the baseline are decided from, (B, units): the core's output."""
-        return state[0]
-
-
-class RectifierCore(Core):
-    """RAM's core: h = relu(W g + U h)."""
-
-    def __init__(self, inputs: int, units: int) -> None:
-        super().__init__()
-        self.units = units
-        self.step = nn.Linear(inputs + units, units)
-        # Le, Jaitly & Hinton (2015): a rectifier RNN learns when it begins as the identity.
-        with torch.no_grad():
-            self.step.weight[:, inputs:] = torch.eye(units)
-
-    def initial_state(self, rows: int) -> State:
-        return (self.step.weight.new_zeros(rows, self.units),)
-
-    def forward(self, seen: Tensor, state: State) -> State:
-        return (F.relu(self.step(torch.cat([seen, state[0]], dim=1))),)
-
-
-class GRUCore(Core):
-    """Gated recurrent units (Cho et al. 2014)."""
-
-    stacked: ClassVar[dict[str, int]] = {"cell.weight_ih": 3, "cell.weight_hh": 3}
-
-    def __init__(self, inputs: int, units: int) -> None:
-        super().__init__()
-        self.units = units
-        self.cell = nn.GRUCell(inputs, units)
-
-    def initial_state(self, rows: int) -> State:
-        return (self.cell.weight_hh.new_zeros(rows, self.units),)
-
-    def forward(self, seen: Tensor, state: State) -> State:
-        return (self.cell(seen, state[0]),)
-
-
-class LSTMCore(Core):
-    """Long short-term memory; one matrix product a step, and a cell kept in full precision."""
-
-    stacked: ClassVar[dict[str, int]] = {"gates.weight": 4}
-
-    def __init__(self, inputs: int, units: int) -> None:
-        super().__init__()
-        self.units = units
-        self.gates = nn.Linear(inputs + units, 4 * units)
-        with torch.no_grad():
-            self.gates.bias[units : 2 * units] = 1.0  # remember at the start
-
-    def initial_state(self, rows: int) -> State:
-        zeros = self.gates.weight.new_zeros(rows, self.units)
-        return (zeros, zeros)
-
-    def forward(self, seen: Tensor, state: State) -> State:
-        output, cell = state
-        return lstm_cell(self.gates(torch.cat([seen, output], dim=1)), cell)
-
-
-class DRAMCore(Core):
-    """Two LSTMs (Ba, Mnih & Kavukcuoglu 2015, section 3): answers come from the lower one, which
-    reads glimpses; looks, stops and the baseline from the upper one, which reads the lower. A
-    context, a coarse view of the scene, sets the upper one's first state, so that it tells where to
-    look and nothing of the answer."""
-
-    def __init__(self, inputs: int, units: int, context: tuple[int, ...] | None = None) -> None:
-        super().__init__()
-        self.units = units
-        self.lower, self.upper = LSTMCore(inputs, units), LSTMCore(units, units)
-        self.context: nn.Module | None = None
-        if context is not None:
-            channels, height, width = context
-            self.context = nn.Sequential(
-                nn.Conv2d(channels, 16, 3, padding=1),
-                nn.ReLU(),
-                nn.Conv2d(16, 16, 3, padding=1),
-                nn.ReLU(),
-                nn.Conv2d(16, 16, 3, stride=2, padding=1),
-                nn.ReLU(),
-                nn.Flatten(),
-                nn.Linear(16 * -(-height // 2) * -(-width // 2), units),
-                nn.Tanh(),
-            )
-
-    def initial_state(self, rows: int) -> State:
-        return (*self.lower.initial_state(rows), *self.upper.initial_state(rows))
-
-    def with_context(self, state: State, context: Tensor) -> State:
-        """Set the upper LSTM's output by `context` (B, C, h, w), where it is shown: not black."""
-        assert self.context is not None, "no context was announced"
-        shown = is_shown(context)
-        if not shown.any():
-            return state
-        lower, cell, upper, upper_cell = state
-        return (lower, cell, torch.where(shown[:, None], self.context(context), upper), upper_cell)
-
-    def forward(self, seen: Tensor, state: State) -> State:
-        lower = self.lower(seen, state[:2])
-        return (*lower, *self.upper(lower[0], state[2:]))
-
-    def choosing(self, state: State) -> Tensor:
-        return state[2]
-
-
-def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | None = None) -> Core:
-    """Return the core that `config` names.
-
-    Args:
-        config: its kind and units.
-        inputs: units of a glimpse's code.
-        context: (C, h, w) of a context, which "dram" alone takes.
-    """
-    if config.core == "dram":
-        return DRAMCore(inputs, config.core_units, context)
-    cores: dict[str, Callable[[int, int], Core]] = {
-        "rnn": RectifierCore,
-        "gru": GRUCore,
-        "lstm": LSTMCore,
-    }
-    return cores[config.core](inputs, config.core_units)

@@ -42,6 +42,8 @@ Config = TypeVar("Config", bound="SB3Config")
     "class_scales",
     "blind_memory",
     "direct_access",
+    "recall_glimpses",
+    "recall_units",
     "inhibition_of_return",
     "wide_inhibition",
 )

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.networks import NetworkConfig, State, make_core
+from agents.policy.core import State
+from agents.policy.cores import make_core
+from agents.policy.networks import NetworkConfig
 from agents.training.checkpoints import load_moments, load_weights
 from agents.training.checks import check_counts, check_positive
 from agents.training.resuming import read_config

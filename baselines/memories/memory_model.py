@@ -12,13 +12,8 @@ import torch
 import tyro
 from torch import Tensor, nn
 
-from agents.policy.networks import (
-    NetworkConfig,
-    NetworkOptions,
-    check_network,
-    core_name,
-    make_core,
-)
+from agents.policy.cores import make_core
+from agents.policy.networks import NetworkConfig, NetworkOptions, check_network, core_name
 from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.setting import Setting

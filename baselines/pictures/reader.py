@@ -12,15 +12,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
+from agents.policy.cores import make_core
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import make_head
-from agents.policy.networks import (
-    NetworkConfig,
-    NetworkOptions,
-    check_network,
-    core_name,
-    make_core,
-)
+from agents.policy.networks import NetworkConfig, NetworkOptions, check_network, core_name
 from agents.scoring.costs import SoftReader
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
@@ -43,6 +38,8 @@ from glimpse_envs.task import Component
     "class_scales",
     "blind_memory",
     "direct_access",
+    "recall_glimpses",
+    "recall_units",
     "inhibition_of_return",
     "wide_inhibition",
 )

@@ -69,6 +69,16 @@ _DIRECT = replace(_NETWORK, direct_access="symbols")
 _OPEN = replace(_NETWORK, answer_in_view=False)  # a sum is not in view
 _WITHOUT = "Full-view-LSTM-without-memory"
 _MUON: dict[str, Any] = {"optimizer": "muon", "learning_rate": 4e-3}
+# All is read before anything is put out. With lengths of one, or where choices settle early, agents
+# learn to put out what they see at once.
+_SORTING: dict[str, Any] = {
+    **_MUON,
+    "curriculum": "threshold",
+    "early_answer_weight": 0.5,
+    "entropy_weight": 0.02,
+    "entropy_floor": 0.1,
+    "network": replace(_OPEN, what_units=64, recall_glimpses=40),
+}
 _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
 # Addresses are chosen bit by bit there: nothing counts their visits.
@@ -112,7 +122,13 @@ MEMORY = Table(
             {**_MUON, "network": _OPEN}, 5,
             "trained by Muon; which digit is put out is worked out from memory and glimpse",
         ),
-        _by_preset("priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", priority=5),
+        _by_preset(
+            "priority-sort-a2c", "PrioritySort", "tapes", "actor_critic", _SORTING, 5,
+            "which symbol is put out is worked out from the LSTM and from the codes of the latest "
+            "40 glimpses, read by soft attention (recall); answers are taught after every glimpse; "
+            "trained on lengths from 2 on",
+            min_length=2,
+        ),
         # Agents.
         _by_preset(
             "associative-recall-a2c", "AssociativeRecall", "tables", "actor_critic", None, 6,

@@ -11,6 +11,7 @@ RAM_SETTINGS: dict[str, tuple[Any, str]] = {
     "contrast": (False, "the contrast of the glimpse is seen too"),
     "normalise": (False, "the glimpse network is normalised"),
     "detach_heads": (True, "the gradients of looks and of the baseline reach the core"),
+    "recall_glimpses": (0, "the codes of the latest {} glimpses are read by soft attention"),
     "skip": (False, "heads see the glimpse past the core"),
     "inhibition_of_return": (False, "places of earlier glimpses are shown to the head of looks"),
     "refine_looks": (False, "the likeliest look lies between cells"),

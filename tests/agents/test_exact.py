@@ -19,9 +19,9 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.reinforce import episode_losses as reinforce_losses
 from agents.algorithms.tile_learner import TileEpisodes, TileLosses
 from agents.episodes.rollout import play_episodes
+from agents.policy.core import State
 from agents.policy.distributions import Categorical
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.policy.networks import State
 from tests.support.episodes import CENTRED
 from tests.support.sequences import (
     CLASSES,

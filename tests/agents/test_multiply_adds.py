@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.networks import NetworkConfig, make_core
+from agents.policy.cores import make_core
+from agents.policy.networks import NetworkConfig
 from agents.scoring.multiply_adds import MultiplyAdds
 from baselines.attention import attend
 

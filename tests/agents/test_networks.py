@@ -11,16 +11,12 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
+from agents.policy.cores import LSTMCore, RectifierCore, make_core
 from agents.policy.distributions import Categorical, DiagonalGaussian
 from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import make_head
-from agents.policy.networks import (
-    LSTMCore,
-    NetworkConfig,
-    RectifierCore,
-    make_core,
-)
+from agents.policy.networks import NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.suite import SUITE
 from glimpse_envs.task import Component

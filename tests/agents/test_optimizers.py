@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from agents.algorithms.reinforce import Reinforce
-from agents.policy.networks import LSTMCore
+from agents.policy.cores import LSTMCore
 from agents.training.optimizers import LEAST_SIDE, Kind, Optimizer
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import SMALL, tiny_config

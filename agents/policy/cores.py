@@ -1,0 +1,137 @@
+"""The recurrent cores: a rectifier RNN (RAM, Mnih et al. 2014), GRU, LSTM and DRAM's two LSTMs."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.policy.context_part import is_shown
+from agents.policy.core import Core, State
+from agents.policy.lstm_cell import lstm_cell
+from agents.policy.networks import NetworkConfig
+from agents.policy.recall import RecallCore
+
+
+class RectifierCore(Core):
+    """RAM's core: h = relu(W g + U h)."""
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.step = nn.Linear(inputs + units, units)
+        # Le, Jaitly & Hinton (2015): a rectifier RNN learns when it begins as the identity.
+        with torch.no_grad():
+            self.step.weight[:, inputs:] = torch.eye(units)
+
+    def initial_state(self, rows: int) -> State:
+        return (self.step.weight.new_zeros(rows, self.units),)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        return (F.relu(self.step(torch.cat([seen, state[0]], dim=1))),)
+
+
+class GRUCore(Core):
+    """Gated recurrent units (Cho et al. 2014)."""
+
+    stacked: ClassVar[dict[str, int]] = {"cell.weight_ih": 3, "cell.weight_hh": 3}
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.cell = nn.GRUCell(inputs, units)
+
+    def initial_state(self, rows: int) -> State:
+        return (self.cell.weight_hh.new_zeros(rows, self.units),)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        return (self.cell(seen, state[0]),)
+
+
+class LSTMCore(Core):
+    """Long short-term memory; one matrix product a step, and a cell kept in full precision."""
+
+    stacked: ClassVar[dict[str, int]] = {"gates.weight": 4}
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.gates = nn.Linear(inputs + units, 4 * units)
+        with torch.no_grad():
+            self.gates.bias[units : 2 * units] = 1.0  # remember at the start
+
+    def initial_state(self, rows: int) -> State:
+        zeros = self.gates.weight.new_zeros(rows, self.units)
+        return (zeros, zeros)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        output, cell = state
+        return lstm_cell(self.gates(torch.cat([seen, output], dim=1)), cell)
+
+
+class DRAMCore(Core):
+    """Two LSTMs (Ba, Mnih & Kavukcuoglu 2015, section 3): answers come from the lower one, which
+    reads glimpses; looks, stops and the baseline from the upper one, which reads the lower. A
+    context, a coarse view of the scene, sets the upper one's first state, so that it tells where to
+    look and nothing of the answer."""
+
+    def __init__(self, inputs: int, units: int, context: tuple[int, ...] | None = None) -> None:
+        super().__init__()
+        self.units = units
+        self.lower, self.upper = LSTMCore(inputs, units), LSTMCore(units, units)
+        self.context: nn.Module | None = None
+        if context is not None:
+            channels, height, width = context
+            self.context = nn.Sequential(
+                nn.Conv2d(channels, 16, 3, padding=1),
+                nn.ReLU(),
+                nn.Conv2d(16, 16, 3, padding=1),
+                nn.ReLU(),
+                nn.Conv2d(16, 16, 3, stride=2, padding=1),
+                nn.ReLU(),
+                nn.Flatten(),
+                nn.Linear(16 * -(-height // 2) * -(-width // 2), units),
+                nn.Tanh(),
+            )
+
+    def initial_state(self, rows: int) -> State:
+        return (*self.lower.initial_state(rows), *self.upper.initial_state(rows))
+
+    def with_context(self, state: State, context: Tensor) -> State:
+        """Set the upper LSTM's output by `context` (B, C, h, w), where it is shown: not black."""
+        assert self.context is not None, "no context was announced"
+        shown = is_shown(context)
+        if not shown.any():
+            return state
+        lower, cell, upper, upper_cell = state
+        return (lower, cell, torch.where(shown[:, None], self.context(context), upper), upper_cell)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        lower = self.lower(seen, state[:2])
+        return (*lower, *self.upper(lower[0], state[2:]))
+
+    def choosing(self, state: State) -> Tensor:
+        return state[2]
+
+
+def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | None = None) -> Core:
+    """Return the core that `config` names.
+
+    Args:
+        config: its kind and units, and its recall.
+        inputs: units of a glimpse's code.
+        context: (C, h, w) of a context, which "dram" alone takes.
+    """
+    if config.core == "dram":
+        return DRAMCore(inputs, config.core_units, context)
+    cores: dict[str, Callable[[int, int], Core]] = {
+        "rnn": RectifierCore,
+        "gru": GRUCore,
+        "lstm": LSTMCore,
+    }
+    make, units = cores[config.core], config.recall_units
+    if not config.recall_glimpses:
+        return make(inputs, config.core_units)
+    inner = make(inputs + units, config.core_units)
+    return RecallCore(inputs, inner, units, config.recall_glimpses)

@@ -1,0 +1,160 @@
+"""Recall reads the latest glimpses as its formula says, and holds what a small core cannot."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from agents.algorithms.actor_critic import ActorCritic
+from agents.policy.core import State
+from agents.policy.cores import LSTMCore, make_core
+from agents.policy.glimpse_policy import policy_maker
+from agents.policy.networks import NetworkConfig
+from agents.policy.recall import RecallCore
+from agents.training.optimizers import Optimizer
+from glimpse_envs.episodes.description import describe
+from tests.agents.test_optimizers import Rates
+from tests.support.episodes import CLUTTERED, make_vector
+from tests.support.tiny import tiny_actor_critic, tiny_network
+
+ROWS, INPUTS, UNITS, RECALLED, GLIMPSES = 3, 5, 8, 4, 3
+
+
+def make_recall(core: str = "lstm") -> RecallCore:
+    torch.manual_seed(0)
+    config = NetworkConfig(
+        core=core,  # type: ignore[arg-type]  # one of the names
+        core_units=UNITS,
+        recall_glimpses=GLIMPSES,
+        recall_units=RECALLED,
+    )
+    made = make_core(config, INPUTS).double()
+    assert isinstance(made, RecallCore)
+    return made
+
+
+def codes(steps: int) -> Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(steps, ROWS, INPUTS, generator=generator, dtype=torch.float64)
+
+
+def played(core: RecallCore, seen: Tensor) -> State:
+    state = core.initial_state(seen.shape[1])
+    for code in seen:
+        state = core(code, state)
+    return state
+
+
+@pytest.mark.parametrize("steps", [1, 2, GLIMPSES, GLIMPSES + 2])
+@pytest.mark.parametrize("core", ["rnn", "gru", "lstm"])
+def test_the_read_out_is_that_of_the_formula(core: str, steps: int) -> None:
+    """Worked out in NumPy, row by row and glimpse by glimpse, from the latest codes alone."""
+    made, seen = make_recall(core), codes(steps)
+    with torch.no_grad():
+        output = played(made, seen)[0].numpy()
+        stored = made.store(seen[-GLIMPSES:]).numpy()  # (glimpses, ROWS, 2 RECALLED)
+        queries = made.query(torch.as_tensor(output[:, :UNITS])).numpy()
+        strengths = np.exp(made.strength(torch.as_tensor(output[:, :UNITS])).numpy())
+    weights = made.score.weight.detach().numpy()[0]
+    for row in range(ROWS):
+        scores = [
+            strengths[row, 0] * (weights @ np.maximum(entry[row, :RECALLED] + queries[row], 0.0))
+            for entry in stored
+        ]
+        shares = np.exp(scores) / np.exp(scores).sum()
+        read_out = sum(
+            share * entry[row, RECALLED:] for share, entry in zip(shares, stored, strict=True)
+        )
+        np.testing.assert_allclose(output[row, UNITS:], read_out)
+
+
+def test_what_was_read_is_fed_to_the_next_step() -> None:
+    made, seen = make_recall(), codes(2)
+    with torch.no_grad():
+        state = made(seen[0], made.initial_state(ROWS))
+        expected = made.core(
+            torch.cat([seen[1], state[0][:, UNITS:]], dim=1), (state[0][:, :UNITS], state[1])
+        )
+        output = made(seen[1], state)[0]
+    torch.testing.assert_close(output[:, :UNITS], expected[0])
+
+
+def test_every_part_learns() -> None:
+    made = make_recall()
+    played(made, codes(3))[0].square().sum().backward()
+    assert [n for n, p in made.named_parameters() if p.grad is None or not p.grad.any()] == []
+
+
+def test_gates_of_the_inner_core_are_orthogonalised_one_by_one() -> None:
+    inner = LSTMCore(32, 32)
+    optimizer = Optimizer(RecallCore(32, inner, 32, GLIMPSES), Rates())
+    blocks = [whole for _, whole, _ in optimizer._blocks]
+    assert sum(whole is inner.gates.weight for whole in blocks) == 4
+
+
+def test_equal_precision_of_the_memory_under_bfloat16() -> None:
+    """Keys are stored rounded, but nothing is added up in half precision."""
+    made = make_recall().float()
+    with torch.autocast("cpu", torch.bfloat16):
+        state = played(made, codes(4).float())
+    assert state[-1].dtype == torch.float32
+    assert torch.isfinite(state[0]).all()
+
+
+def test_a_policy_with_recall_starts_with_an_empty_memory() -> None:
+    network = tiny_network(recall_glimpses=GLIMPSES, recall_units=RECALLED)
+    env = make_vector(CLUTTERED, ROWS)
+    policy = policy_maker(network)(describe(env))
+    observation, _ = env.reset(seed=0)
+    fresh, state = policy.predict(observation, deterministic=True)
+    assert state[-1].shape == (ROWS, GLIMPSES * (2 * RECALLED + 1))
+    start = np.array([True, True, False])
+    again, _ = policy.predict(observation, state, start, deterministic=True)
+    np.testing.assert_array_equal(again["look"][:2], fresh["look"][:2])
+    assert (again["look"][2] != fresh["look"][2]).any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"recall_glimpses": -1}, "recall_glimpses=-1 must be at least 0"),
+        ({"recall_glimpses": 2, "recall_units": 0}, "recall_units=0 must be at least 1"),
+        ({"recall_glimpses": 2, "core": "dram"}, "recall_glimpses=2 needs core='rnn', 'gru' or"),
+    ],
+)
+def test_what_does_not_fit_is_refused(changes: dict[str, object], message: str) -> None:
+    network = replace(tiny_network(), **changes)  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(ValueError, match=message):
+        ActorCritic(tiny_actor_critic(network=network))
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize(("glimpses", "least", "most"), [(8, 0.95, 1.0), (0, 0.0, 0.7)])
+def test_a_few_units_find_any_of_many_glimpses(glimpses: int, least: float, most: float) -> None:
+    """Seven names are shown, each with one of four symbols; then one name, whose symbol is asked.
+    Without recall a core of eight units does not hold them all."""
+    torch.manual_seed(0)
+    names, symbols, rows = 7, 4, 256
+    config = NetworkConfig(core_units=8, recall_glimpses=glimpses, recall_units=16)
+    core = make_core(config, names + symbols)
+    answer = nn.Linear(core.units, symbols)
+    optimizer = torch.optim.Adam([*core.parameters(), *answer.parameters()], lr=1e-2)
+    for _ in range(250):
+        order = torch.rand(rows, names).argsort(dim=1)
+        shown = torch.randint(symbols, (rows, names))
+        seen = torch.cat([F.one_hot(order, names), F.one_hot(shown, symbols)], dim=2).float()
+        asked = torch.randint(names, (rows, 1))
+        asking = F.one_hot(order.gather(1, asked)[:, 0], names + symbols).float()
+        state = core.initial_state(rows)
+        for code in (*seen.unbind(dim=1), asking):
+            state = core(code, state)
+        right = shown.gather(1, asked)[:, 0]
+        logits = answer(state[0])
+        optimizer.zero_grad()
+        F.cross_entropy(logits, right).backward()
+        optimizer.step()
+    share = (logits.argmax(dim=1) == right).double().mean().item()
+    assert least <= share <= most
