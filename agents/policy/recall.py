@@ -3,7 +3,7 @@
 Where to look stays a hard choice; what was seen is kept as it was encoded and read softly, so that
 the recurrent state need not hold all of it. The scores are additive (Bahdanau, Cho & Bengio 2015),
 which can compare a number that was seen with one in the query; what was read is fed to the next
-step (Luong, Pham & Manning 2015).
+step (Luong, Pham & Manning 2015), and marked where it was read (coverage: Tu et al. 2016).
 """
 
 import torch
@@ -23,12 +23,15 @@ FIRST_STRENGTH = 1.5
 class RecallCore(Core):
     """A core whose output is followed by what it recalls: (B, core's units + units).
 
-    Of each glimpse a key k and a value v are kept. With the inner core's output h and learned w, Q
-    and s, the read-out is the sum of softmax(exp(s · h) w · relu(k + Q h)) v over the kept
-    glimpses, the present one among them. The factor before w, a key strength (Graves et al. 2014,
-    eq. 5), lets small differences decide. The state is the output, the rest of the inner core's
-    state and the memory, (B, glimpses (2 units + 1)), the latest entry last; an entry is key, value
-    and 1, or zeros.
+    Of each glimpse a key k, a value v and a mark m are kept. With the inner core's output h and
+    learned w, Q, c, s and g, the weights of the kept glimpses, the present one among them, are
+    a = softmax(exp(s · h) w · relu(k + Q h + m c)); what is read is the sum of a v. The factor
+    before w, a key strength (Graves et al. 2014, eq. 5), lets small differences decide. Then
+    m grows by sigmoid(g · h) a: what was read may be passed over from then on, or read again.
+
+    The state is the output, the rest of the inner core's state, the entries
+    (B, glimpses (2 units + 1)), the latest last, each key, value and 1, or zeros, and the marks
+    (B, glimpses).
 
     Args:
         inputs: units of a glimpse's code.
@@ -43,35 +46,51 @@ class RecallCore(Core):
         self.units = core.units + units
         self.store = nn.Linear(inputs, 2 * units)
         self.query = nn.Linear(core.units, units)
+        self.marked = nn.Linear(1, units, bias=False)
         self.score = nn.Linear(units, 1, bias=False)
         self.strength = nn.Linear(core.units, 1)  # its logarithm
+        self.gate = nn.Linear(core.units, 1)
         nn.init.constant_(self.strength.bias, FIRST_STRENGTH)
 
     def initial_state(self, rows: int) -> State:
         output, *rest = self.core.initial_state(rows)
         nothing = output.new_zeros(rows, self.recalled)
-        memory = output.new_zeros(rows, self.glimpses * (2 * self.recalled + 1))
-        return (torch.cat([output, nothing], dim=1), *rest, memory)
+        entries = output.new_zeros(rows, self.glimpses * (2 * self.recalled + 1))
+        marks = output.new_zeros(rows, self.glimpses)
+        return (torch.cat([output, nothing], dim=1), *rest, entries, marks)
 
     def forward(self, seen: Tensor, state: State) -> State:
-        last, *rest, memory = state
+        last, *rest, entries, marks = state
         before, read_out = torch.split(last, [self.core.units, self.recalled], dim=1)
         inputs = torch.cat([seen, read_out.to(seen.dtype)], dim=1)
         output, *rest = self.core(inputs, (before, *rest))
-        memory = self.remember(seen, memory)
-        read_out = self.read(output, memory).to(output.dtype)
-        return (torch.cat([output, read_out], dim=1), *rest, memory)
+        entries = _pushed(entries, self._entry(seen).to(entries.dtype))
+        marks = _pushed(marks, torch.zeros_like(marks[:, :1]))
+        weights = self.weights(output, entries, marks)
+        values = self._parts(entries)[1]
+        read_out = (weights[..., None] * values).sum(dim=1).to(output.dtype)
+        marks = marks + wide(self.gate(output)).sigmoid() * weights
+        return (torch.cat([output, read_out], dim=1), *rest, entries, marks)
 
-    def remember(self, seen: Tensor, memory: Tensor) -> Tensor:
-        """The memory with a glimpse's code (B, inputs), without the oldest entry."""
-        entry = self.store(seen).to(memory.dtype)
-        entry = torch.cat([entry, torch.ones_like(entry[:, :1])], dim=1)
-        return torch.cat([memory[:, entry.shape[1] :], entry], dim=1)
+    def weights(self, output: Tensor, entries: Tensor, marks: Tensor) -> Tensor:
+        """The weight of each kept glimpse, (B, glimpses), in float32 at least."""
+        keys, _, filled = self._parts(entries)
+        asked = self.query(output)[:, None] + self.marked(marks[..., None])
+        scores = wide(self.score(F.relu(keys + asked)))[..., 0]
+        strength = wide(self.strength(output)).exp()
+        return (strength * scores + EMPTY * (1 - filled[..., 0])).softmax(dim=1)
 
-    def read(self, output: Tensor, memory: Tensor) -> Tensor:
-        """What an inner core's output (B, units) reads of the memory: (B, units of a value)."""
-        entries = memory.view(len(memory), self.glimpses, -1)
-        keys, values, filled = torch.split(entries, [self.recalled, self.recalled, 1], dim=2)
-        scores = self.score(F.relu(keys + self.query(output)[:, None]))
-        scores = wide(scores) * wide(self.strength(output)).exp()[:, None] + EMPTY * (1 - filled)
-        return (scores.softmax(dim=1) * values).sum(dim=1)
+    def _entry(self, seen: Tensor) -> Tensor:
+        """Of a glimpse's code (B, inputs): key, value and 1."""
+        stored = self.store(seen)
+        return torch.cat([stored, torch.ones_like(stored[:, :1])], dim=1)
+
+    def _parts(self, entries: Tensor) -> tuple[Tensor, ...]:
+        """Keys and values, (B, glimpses, units) each, and 1 or 0, (B, glimpses, 1)."""
+        of_glimpses = entries.view(len(entries), self.glimpses, -1)
+        return torch.split(of_glimpses, [self.recalled, self.recalled, 1], dim=2)
+
+
+def _pushed(kept: Tensor, latest: Tensor) -> Tensor:
+    """`kept` (B, n) without its first entry, and with the `latest` (B, m) as its last."""
+    return torch.cat([kept[:, latest.shape[1] :], latest], dim=1)

@@ -53,22 +53,31 @@ def played(core: RecallCore, seen: Tensor) -> State:
 def test_the_read_out_is_that_of_the_formula(core: str, steps: int) -> None:
     """Worked out in NumPy, row by row and glimpse by glimpse, from the latest codes alone."""
     made, seen = make_recall(core), codes(steps)
+    parts = {name: p.detach().numpy() for name, p in made.named_parameters()}
     with torch.no_grad():
-        output = played(made, seen)[0].numpy()
-        stored = made.store(seen[-GLIMPSES:]).numpy()  # (glimpses, ROWS, 2 RECALLED)
-        queries = made.query(torch.as_tensor(output[:, :UNITS])).numpy()
-        strengths = np.exp(made.strength(torch.as_tensor(output[:, :UNITS])).numpy())
-    weights = made.score.weight.detach().numpy()[0]
+        states = [made.initial_state(ROWS)]
+        for code in seen:
+            states.append(made(code, states[-1]))
+        stored = made.store(seen).numpy()  # (steps, ROWS, 2 RECALLED)
     for row in range(ROWS):
-        scores = [
-            strengths[row, 0] * (weights @ np.maximum(entry[row, :RECALLED] + queries[row], 0.0))
-            for entry in stored
-        ]
-        shares = np.exp(scores) / np.exp(scores).sum()
-        read_out = sum(
-            share * entry[row, RECALLED:] for share, entry in zip(shares, stored, strict=True)
-        )
-        np.testing.assert_allclose(output[row, UNITS:], read_out)
+        marks: list[float] = []
+        for step in range(steps):
+            output = states[step + 1][0][row, :UNITS].numpy()
+            query = parts["query.weight"] @ output + parts["query.bias"]
+            strength = np.exp(parts["strength.weight"] @ output + parts["strength.bias"])[0]
+            gate = 1 / (1 + np.exp(-(parts["gate.weight"] @ output + parts["gate.bias"])))[0]
+            marks = [*marks, 0.0][-GLIMPSES:]
+            entries = stored[: step + 1, row][-GLIMPSES:]
+            asked = [query + parts["marked.weight"][:, 0] * mark for mark in marks]
+            scores = [
+                strength * (parts["score.weight"][0] @ np.maximum(entry[:RECALLED] + q, 0.0))
+                for entry, q in zip(entries, asked, strict=True)
+            ]
+            weights = np.exp(scores) / np.exp(scores).sum()
+            marks = [mark + gate * w for mark, w in zip(marks, weights, strict=True)]
+        read_out = weights @ entries[:, RECALLED:]
+        np.testing.assert_allclose(states[-1][0][row, UNITS:], read_out)
+        np.testing.assert_allclose(states[-1][-1][row, -len(marks) :], marks)
 
 
 def test_what_was_read_is_fed_to_the_next_step() -> None:
@@ -84,7 +93,7 @@ def test_what_was_read_is_fed_to_the_next_step() -> None:
 
 def test_every_part_learns() -> None:
     made = make_recall()
-    played(made, codes(3))[0].square().sum().backward()
+    played(made, codes(3))[0].square().sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     assert [n for n, p in made.named_parameters() if p.grad is None or not p.grad.any()] == []
 
 
@@ -100,7 +109,7 @@ def test_equal_precision_of_the_memory_under_bfloat16() -> None:
     made = make_recall().float()
     with torch.autocast("cpu", torch.bfloat16):
         state = played(made, codes(4).float())
-    assert state[-1].dtype == torch.float32
+    assert {part.dtype for part in state[-2:]} == {torch.float32}
     assert torch.isfinite(state[0]).all()
 
 
@@ -110,7 +119,8 @@ def test_a_policy_with_recall_starts_with_an_empty_memory() -> None:
     policy = policy_maker(network)(describe(env))
     observation, _ = env.reset(seed=0)
     fresh, state = policy.predict(observation, deterministic=True)
-    assert state[-1].shape == (ROWS, GLIMPSES * (2 * RECALLED + 1))
+    assert state[-2].shape == (ROWS, GLIMPSES * (2 * RECALLED + 1))
+    assert state[-1].shape == (ROWS, GLIMPSES)
     start = np.array([True, True, False])
     again, _ = policy.predict(observation, state, start, deterministic=True)
     np.testing.assert_array_equal(again["look"][:2], fresh["look"][:2])
@@ -154,7 +164,7 @@ def test_a_few_units_find_any_of_many_glimpses(glimpses: int, least: float, most
         right = shown.gather(1, asked)[:, 0]
         logits = answer(state[0])
         optimizer.zero_grad()
-        F.cross_entropy(logits, right).backward()
+        F.cross_entropy(logits, right).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         optimizer.step()
     share = (logits.argmax(dim=1) == right).double().mean().item()
     assert least <= share <= most
