@@ -129,6 +129,15 @@ def core_outputs(config: NetworkConfig) -> int:
     return config.core_units + (config.recall_units if config.recall_glimpses else 0)
 
 
+def check_without_recall(config: NetworkConfig) -> None:
+    """Raise a `ValueError` where a model that has no recall is asked for one."""
+    if config.recall_glimpses:
+        raise ValueError(
+            f"recall_glimpses={config.recall_glimpses} is for agents; this model reads what it "
+            "needs by an attention of its own, or has none: leave it at 0"
+        )
+
+
 def check_network(config: NetworkConfig) -> None:
     """Raise a `ValueError` with the field's name, value and rule where a value is invalid."""
     check_choices(config)

@@ -6,6 +6,8 @@ which can compare a number that was seen with one in the query; what was read is
 step (Luong, Pham & Manning 2015), and marked where it was read (coverage: Tu et al. 2016).
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -13,11 +15,11 @@ from torch.nn import functional as F
 from agents.policy.core import Core, State
 from agents.training.precision import wide
 
-EMPTY = -1e4
-"""Added to the score of an entry that holds no glimpse yet."""
-
 FIRST_STRENGTH = 1.5
 """Logarithm of the strength of the scores at first, by which they vary by about 1."""
+
+GREATEST_STRENGTH = 20.0
+"""Logarithm of the strength of the scores at most: its exponential stays finite."""
 
 
 class RecallCore(Core):
@@ -68,7 +70,8 @@ class RecallCore(Core):
         marks = _pushed(marks, torch.zeros_like(marks[:, :1]))
         weights = self.weights(output, entries, marks)
         values = self._parts(entries)[1]
-        read_out = (weights[..., None] * values).sum(dim=1).to(output.dtype)
+        with torch.autocast(weights.device.type, enabled=False):  # in full precision
+            read_out = torch.bmm(weights[:, None], values)[:, 0].to(output.dtype)
         marks = marks + wide(self.gate(output)).sigmoid() * weights
         return (torch.cat([output, read_out], dim=1), *rest, entries, marks)
 
@@ -77,8 +80,9 @@ class RecallCore(Core):
         keys, _, filled = self._parts(entries)
         asked = self.query(output)[:, None] + self.marked(marks[..., None])
         scores = wide(self.score(F.relu(keys + asked)))[..., 0]
-        strength = wide(self.strength(output)).exp()
-        return (strength * scores + EMPTY * (1 - filled[..., 0])).softmax(dim=1)
+        strength = wide(self.strength(output)).clamp(max=GREATEST_STRENGTH).exp()
+        scores = (strength * scores).masked_fill(filled[..., 0] == 0, -math.inf)
+        return scores.softmax(dim=1)
 
     def _entry(self, seen: Tensor) -> Tensor:
         """Of a glimpse's code (B, inputs): key, value and 1."""
@@ -87,7 +91,7 @@ class RecallCore(Core):
 
     def _parts(self, entries: Tensor) -> tuple[Tensor, ...]:
         """Keys and values, (B, glimpses, units) each, and 1 or 0, (B, glimpses, 1)."""
-        of_glimpses = entries.view(len(entries), self.glimpses, -1)
+        of_glimpses = entries.view(len(entries), self.glimpses, 2 * self.recalled + 1)
         return torch.split(of_glimpses, [self.recalled, self.recalled, 1], dim=2)
 
 

@@ -20,7 +20,13 @@ from torch import nn
 
 from agents.policy.networks import NetworkConfig, NetworkOptions, check_network
 from agents.sb3.features import GlimpseFeatures
-from agents.training.checks import check_counts, check_device, check_finite, check_positive
+from agents.training.checks import (
+    check_counts,
+    check_device,
+    check_finite,
+    check_positive,
+    check_types,
+)
 from agents.training.command_line import without_options
 from agents.training.config import RunConfig
 from glimpse_envs.adapters.sb3 import task_arguments
@@ -234,6 +240,7 @@ def freeze_look_std(model: SB3Model, config: SB3Config) -> None:
 
 def check_config(config: SB3Config) -> None:
     """Raise a `ValueError` with the name of a field whose value is invalid."""
+    check_types(config)
     check_counts(
         config, "timesteps", "n_envs", "n_steps", "threads", "log_every", "checkpoint_every"
     )

@@ -1,10 +1,14 @@
 """Checks of a config's values, with errors that name the field."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import asdict, is_dataclass
 from types import NoneType
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import torch
+
+from glimpse_envs.evaluation.from_json import FieldError, from_json
 
 
 def check_counts(config: object, *names: str) -> None:
@@ -31,10 +35,41 @@ def check_finite(config: object, *names: str) -> None:
             raise ValueError(f"{name}={value} must be finite")
 
 
+def check_types(config: Any) -> None:
+    """Raise a `ValueError` where a field of a dataclass, or of one within it, is of another type
+    than it says, or a value cannot be written to the run's config."""
+    values = asdict(config)
+    for path, value in _leaves(values):
+        if not isinstance(value, NoneType | bool | int | float | str):
+            raise ValueError(
+                f"{path} is {value!r:.80}, of the type {type(value).__name__}; it must be a plain "
+                "number, a text, True, False or None, or a list or dict of these"
+            )
+    try:
+        from_json(type(config), values)
+    except FieldError as error:
+        raise ValueError(str(error)) from error
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The path and value of everything in nested dicts, lists and tuples."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _leaves(part, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            yield from _leaves(part, f"{path}[{index}]")
+    else:
+        yield path, value
+
+
 def check_choices(config: object) -> None:
-    """Raise a `ValueError` where a field is not among the words of its `Literal` type."""
+    """Raise a `ValueError` where a field of a dataclass, or of one within it, is not among the
+    words of its `Literal` type."""
     for name, kind in get_type_hints(type(config)).items():
         value = getattr(config, name)
+        if is_dataclass(value):
+            check_choices(value)
         words = [
             w for k in (kind, *get_args(kind)) if get_origin(k) is Literal for w in get_args(k)
         ]

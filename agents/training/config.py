@@ -7,7 +7,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import torch
 
-from agents.training.checks import check_choices, check_counts, check_device, check_positive
+from agents.training.checks import (
+    check_choices,
+    check_counts,
+    check_device,
+    check_positive,
+    check_types,
+)
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
@@ -104,6 +110,7 @@ def check_config(config: TrainingConfig) -> None:
         gymnasium.error.Error: there is no environment `env_id`.
     """
     check_choices(config)
+    check_types(config)
     counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
     check_counts(config, *counts)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")

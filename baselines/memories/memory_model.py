@@ -13,7 +13,13 @@ import tyro
 from torch import Tensor, nn
 
 from agents.policy.cores import make_core
-from agents.policy.networks import NetworkConfig, NetworkOptions, check_network, core_name
+from agents.policy.networks import (
+    NetworkConfig,
+    NetworkOptions,
+    check_network,
+    check_without_recall,
+    core_name,
+)
 from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.setting import Setting
@@ -53,6 +59,7 @@ class MemoryModel(Baseline):
     def __init__(self, setting: Setting, config: MemoryConfig, read_size: int = 0) -> None:
         super().__init__(setting, config)
         check_network(config.network)
+        check_without_recall(config.network)
         self.sequence, self.read_size = setting.sequence, read_size
         # The last entry of an input is the phase: 1 while answers are given.
         inputs = self.sequence.features + self.sequence.query + 1 + read_size

@@ -15,7 +15,13 @@ from torch import Tensor
 from agents.policy.cores import make_core
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import make_head
-from agents.policy.networks import NetworkConfig, NetworkOptions, check_network, core_name
+from agents.policy.networks import (
+    NetworkConfig,
+    NetworkOptions,
+    check_network,
+    check_without_recall,
+    core_name,
+)
 from agents.scoring.costs import SoftReader
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
@@ -85,6 +91,7 @@ class RecurrentReader(PictureModel, SoftReader):
         super().__init__(setting, config)
         network = config.network
         check_network(network)
+        check_without_recall(network)
         self.network, self.label, self.reference_kind = network, label, reference_kind
         remaining = spaces.Box(0.0, 1.0, (1,), np.float32)
         # A list, for a plain dict would be sorted.

@@ -25,6 +25,7 @@ OTHERS = {
     "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
     "trials_captioner": "What a captioner is taught of two right sentences, on new combinations",
     "trials_sequence": "Trials of finer looks at rows of digits, right as a whole or wrong",
+    "trials_sort": "Trials of what an agent remembers that sorts",
     "trials_megapixel": "Trials of inhibition of return in scenes of 1,500 pixels",
     "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
 }

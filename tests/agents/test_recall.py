@@ -1,6 +1,7 @@
 """Recall reads the latest glimpses as its formula says, and holds what a small core cannot."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,11 @@ from agents.policy.cores import LSTMCore, make_core
 from agents.policy.glimpse_policy import policy_maker
 from agents.policy.networks import NetworkConfig
 from agents.policy.recall import RecallCore
+from agents.scoring.multiply_adds import MultiplyAdds
 from agents.training.optimizers import Optimizer
+from baselines.memories.lstm_memory import LSTMMemory, LSTMMemoryConfig
+from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.setting import Setting
 from glimpse_envs.episodes.description import describe
 from tests.agents.test_optimizers import Rates
 from tests.support.episodes import CLUTTERED, make_vector
@@ -89,6 +94,52 @@ def test_what_was_read_is_fed_to_the_next_step() -> None:
         )
         output = made(seen[1], state)[0]
     torch.testing.assert_close(output[:, :UNITS], expected[0])
+
+
+@pytest.mark.parametrize("strength", [9.0, 1000.0])
+def test_places_that_hold_no_glimpse_have_no_weight(strength: float) -> None:
+    """However far below 0 the scores of those that do."""
+    made = make_recall()
+    nn.init.constant_(made.strength.bias, strength)
+    nn.init.constant_(made.score.weight, -10.0)
+    nn.init.constant_(made.query.bias, 10.0)
+    output, *_, entries, marks = played(made, codes(2))
+    weights = made.weights(output[:, :UNITS], entries, marks)
+    assert torch.isfinite(output).all()
+    torch.testing.assert_close(weights.sum(dim=1), torch.ones(ROWS).double())
+    assert (weights[:, : GLIMPSES - 2] == 0).all()
+
+
+def test_a_process_without_rows_goes_on() -> None:
+    made = make_recall()
+    assert played(made, codes(2)[:, :0])[0].shape == (0, UNITS + RECALLED)
+
+
+def test_what_is_read_is_counted_as_work() -> None:
+    """Of a kept glimpse its mark, its score and its value: a product for each of their units."""
+
+    def cost(glimpses: int) -> int:
+        config = NetworkConfig(core_units=UNITS, recall_glimpses=glimpses, recall_units=RECALLED)
+        core = make_core(config, INPUTS)
+        with MultiplyAdds() as count, torch.no_grad():
+            core(torch.zeros(1, INPUTS), core.initial_state(1))
+        return count.total
+
+    assert cost(7) - cost(6) == 3 * RECALLED
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        (LSTMMemory, LSTMMemoryConfig),
+        (GaussianWindow, GaussianWindowConfig),
+    ],
+)
+def test_baselines_have_none(kind: Any, config: Any) -> None:
+    network = NetworkConfig(recall_glimpses=4)
+    env_id = "Glimpse/Copy-v0" if kind is LSTMMemory else "Glimpse/CenteredGlyphs-v0"
+    with pytest.raises(ValueError, match="recall_glimpses=4 is for agents"):
+        kind(Setting.of(env_id, {}), config(env_id=env_id, network=network))
 
 
 def test_every_part_learns() -> None:

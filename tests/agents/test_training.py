@@ -44,6 +44,7 @@ CONFIGS: dict[str, ReinforceConfig] = {
         entropy_weight=0.01,
         entropy_floor=1.0,
     ),
+    "recall": tiny_config(network=tiny_network(recall_glimpses=2, recall_units=4)),
     "bfloat16": tiny_config(precision="bfloat16"),
     "rnn": tiny_config(network=tiny_network(core="rnn", glimpse_network="conv")),
 }

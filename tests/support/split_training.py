@@ -51,6 +51,11 @@ CASES: dict[str, TrainingConfig] = {
         look_weight=1.0,
         network=_SMALL,
     ),
+    "recall": ActorCriticConfig(
+        env_id="Glimpse/PrioritySort-v0",
+        env_kwargs={"length": 4},
+        network=replace(_SMALL, recall_glimpses=5, recall_units=8),
+    ),
     "foreign": ActorCriticConfig(
         env_id="CartPole-v1", answer_by="reward", look_weight=1.0, epochs=2, network=_SMALL
     ),
