@@ -61,6 +61,11 @@ def config_to_start_from(
 def _config_of_record(
     module: str, name: str | None, algorithms: Mapping[str, Trainable], path: Path
 ) -> Any:
+    if not path.is_file():
+        raise ValueError(
+            f"--from-record {path}: there is no such file; a record is a JSON file, such as those "
+            "in results/"
+        )
     record = read_record(path)
     if record.algorithm not in algorithms:
         raise ValueError(

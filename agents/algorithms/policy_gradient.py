@@ -50,7 +50,7 @@ class PolicyGradientConfig(AgentConfig):
     early_answer_weight: float = 0.0
     """Weight of the cross-entropy of the answer that is due, as a mean over all glimpses, beside
     that of the answers that are scored: the policy learns to answer with what it has seen so
-    far."""
+    far. Where every glimpse's answer is scored, it adds to the weight of the same answers."""
     look_weight: float = 0.1
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
@@ -136,6 +136,11 @@ class PolicyGradientLearner(GradientLearner):
             )
         if config.look_gain and "look" not in self.description.components:
             raise ValueError(f"look_gain: there is no look to choose in {config.env_id}")
+        if config.look_gain and self.description.answer_reward == 0.0:
+            raise ValueError(
+                f"look_gain: a right word alone earns nothing in {config.env_id}, where a sentence "
+                "is paid as a whole; what a look adds to one word is then no gain"
+            )
         if taught is None or self.description.components[taught].ending is None:
             return
         if config.look_signal == "log_likelihood":

@@ -46,6 +46,7 @@ class NamedParts(VectorWrapper):
     def step(
         self, actions: dict[str, NDArray]
     ) -> tuple[dict[str, NDArray], Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        self._check(actions)
         plain: Any = actions[ACT] if self._names_action else actions
         observation, reward, terminated, truncated, info = self.env.step(plain)
         if "final_obs" in info and self._names_observation:
@@ -54,6 +55,23 @@ class NamedParts(VectorWrapper):
             for row in np.flatnonzero(info["_final_obs"]):
                 info["final_obs"][row] = {OBSERVATION: final[row]}
         return self._named(observation), reward, terminated, truncated, info
+
+    def _check(self, actions: dict[str, NDArray]) -> None:
+        """Raise for missing or unknown parts, or for a number of rows that is not the batch's."""
+        assert isinstance(self.single_action_space, spaces.Dict)
+        names = list(self.single_action_space.spaces)
+        if sorted(actions) != sorted(names):
+            raise TypeError(
+                f"the action must be a dict with the keys {names}, not {list(actions)}: "
+                f"{self.env.spec.id if self.env.spec else 'this environment'} has these parts"
+            )
+        for name in names:
+            rows = np.shape(actions[name])[:1]
+            if rows != (self.num_envs,):
+                raise ValueError(
+                    f"the action {name!r} has the shape {np.shape(actions[name])}; its first axis "
+                    f"must have the {self.num_envs} rows of the batch"
+                )
 
     def _named(self, observation: Any) -> dict[str, NDArray]:
         # A sync environment reuses its arrays.

@@ -1,5 +1,6 @@
 """Agents learn in environments that nobody described, by what their spaces and rewards say."""
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,19 @@ def test_an_environment_without_splits_is_evaluated(env_id: str) -> None:
         assert score.returns.tolist() == [float(STEPS)] * 7
         assert score.glimpses.tolist() == [STEPS] * 7
         assert score.success is None
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ({"action": np.zeros(3, np.int64)}, "dict with the keys ['act'], not ['action']"),
+        ({ACT: np.zeros(1, np.int64)}, "the action 'act' has the shape (1,); its first axis must"),
+        (np.zeros(1, np.int64), "the action 'act' has the shape (1,); its first axis must"),
+    ],
+)
+def test_actions_of_a_function_that_do_not_fit_are_named(action: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        evaluate(lambda seen: action, PLAIN, episodes=3)
 
 
 def test_episodes_are_counted_before_environments_are_built(

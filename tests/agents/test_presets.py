@@ -215,6 +215,7 @@ def test_what_does_not_fit_is_refused_by_name(
         (["--preset", "tapes", "--from-record", str(tape)], "are both given"),
         (["reinforce", "--from-record", str(tape)], "is of actor_critic, not of reinforce"),
         (["--from-record", str(soft)], "is of gaussian_window, which agents.train does not train"),
+        (["--from-record", str(tmp_path / "no.json")], "no.json: there is no such file; a record"),
         (["--from-record", str(text)], f"{text}: is not JSON"),
         (["--from-record", str(other)], f"{other}: holds a JSON list"),
         (["--seed", "3"], "name an algorithm first, one of reinforce"),

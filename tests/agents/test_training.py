@@ -256,6 +256,11 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
             "look_gain: there is no look to choose in",
         ),
         (
+            {"look_gain": True, "early_answer_weight": 0.5, "look_signal": "probability"}
+            | {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}},
+            "look_gain: a right word alone earns nothing in Glimpse/DescribeSceneGlyphs-v0",
+        ),
+        (
             {"env_id": "Glimpse/Catch-v0", "env_kwargs": {}, "early_answer_weight": 0.5},
             "early_answer_weight needs an answer that is taught, and Glimpse/Catch-v0 has none",
         ),
