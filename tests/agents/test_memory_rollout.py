@@ -103,7 +103,8 @@ def numbered(env: GlimpseVectorEnv, **network: Any) -> Numbered:
 
 @pytest.mark.parametrize(
     ("name", "network"),
-    [(name, {}) for name in TASKS] + [("recall", {"inhibition_of_return": True})],
+    [(name, {}) for name in TASKS]
+    + [("recall", {"inhibition_of_return": True}), ("recall", {"recall_glimpses": 3})],
 )
 def test_rows_that_are_dropped_are_those_that_have_ended(
     name: str, network: dict[str, Any]
