@@ -167,6 +167,11 @@ MEMORY = Table(
         ),
         _by_preset("reverse-a2c", "Reverse", "tapes", "actor_critic", None, 6, _IN_VIEW),
         _recorded("repeat-copy-a2c", "RepeatCopy", "A2C-LSTM", "6645e7ae", 6),
+        _by_preset(
+            "repeat-copy-a2c-on", "RepeatCopy", "tapes", "actor_critic",
+            {"stop_at": None, "minutes": 4.0}, 5,
+            f"{_IN_VIEW}; trained for four core-minutes, also when the task was solved before",
+        ),
         _recorded("copy-reinforce", "Copy", "Reinforce-LSTM", "cea23a47", 7),
         _recorded("duplicated-input-reinforce", "DuplicatedInput", "Reinforce-LSTM", "ac320597", 7),
         _recorded("reverse-reinforce", "Reverse", "Reinforce-LSTM", "39c966a1", 7),
