@@ -20,7 +20,7 @@ from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_record
 from report.references.memory import MEMORY_REFERENCES, MemoryReference
-from report.references.pictures import LEARNED, REFERENCES, Reference
+from report.references.pictures import LEARNED, REFERENCES, Reference, Scalar
 from report.references.scenes import SCENE_REFERENCES
 from report.references.worlds import WorldReference
 
@@ -146,14 +146,16 @@ class Table:
     """Of its records, in the folder of results."""
 
 
-def published(env_id: str, glimpses: int, model: Model = LEARNED) -> Reference:
-    """The published errors of an environment, a budget and a kind of model.
+def published(env_id: str, glimpses: int, model: Model = LEARNED, **setting: Scalar) -> Reference:
+    """The published errors of an environment, a budget, a kind of model and arguments in which the
+    source differs from others of the same.
 
     Raises:
         ValueError: neither `report.references.pictures` nor `.scenes` has one.
     """
     for reference in (*REFERENCES, *SCENE_REFERENCES):
-        if (reference.env_id, reference.glimpses, reference.model) == (env_id, glimpses, model):
+        found = (reference.env_id, reference.glimpses, reference.model)
+        if found == (env_id, glimpses, model) and setting.items() <= reference.setting.items():
             return reference
     raise ValueError(f"no published number of {env_id} with {glimpses} glimpses, {model.name}")
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from glimpse_envs.evaluation.record import Model, Record
+from glimpse_envs.suite import SUITE
 from report.grouping import NEUTRAL_KWARGS
 from report.kinds import Kind, kind_of
+from report.trained_runs import own_arguments
 
 Scalar = str | int | float | bool
 
@@ -39,7 +41,7 @@ class Reference:
     """The best public number with the glimpse budget kept; None where there is none."""
     source: str
     setting: Mapping[str, Scalar]
-    """The environment's arguments as in the source."""
+    """The environment's arguments as in the source; those that it leaves out are the id's own."""
     model: Model = LEARNED
     from_memory: bool = False
     """The paper's number was not checked against the paper: shown with a dagger, no claim."""
@@ -60,14 +62,12 @@ class Reference:
 
     def fits(self, record: Record) -> bool:
         """Whether a record is like with like: same task, budget and model."""
-        return (
-            (record.env_id, record.budget) == (self.env_id, self.glimpses)
-            and self.fits_model(record.model)
-            and all(
-                name in NEUTRAL_KWARGS or (name in self.setting and self.setting[name] == value)
-                for name, value in record.env_kwargs.items()
-            )
-        )
+        if (record.env_id, record.budget) != (self.env_id, self.glimpses):
+            return False
+        own = own_arguments(SUITE[self.env_id])
+        theirs, ours = own | dict(self.setting), own | record.env_kwargs
+        task = ours.keys() - NEUTRAL_KWARGS
+        return self.fits_model(record.model) and all(theirs.get(n) == ours[n] for n in task)
 
     def fits_model(self, model: Model) -> bool:
         """Whether a model sees, looks and is made like the reference's."""

@@ -19,14 +19,20 @@ DRAM_SCENES = (
     "overlap: these are this suite's own"
 )
 
+_CONTEXT = MappingProxyType({"context": True})
+"""DRAM's coarse view of the whole scene, which no glimpse is."""
+
 SCENE_REFERENCES = (
     Reference(
-        "Glimpse/DigitPair-v0", 4, 5.0, None,
-        f"{DRAM} (one source; without its context 7, RAM 9)", MappingProxyType({}),
+        "Glimpse/DigitPair-v0", 4, 7.0, None,
+        f"{DRAM}, without its context (one source; RAM 9)", MappingProxyType({}),
     ),
+    Reference("Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source)", _CONTEXT),
     Reference(
         "Glimpse/DigitSum-v0", 4, 2.5, None,
-        f"{DRAM} (one source; the glimpses as in its figure)", MappingProxyType({}),
+        f"{DRAM} (one source; the model of its pairs, so with its context, and the glimpses as in "
+        "its figure)",
+        _CONTEXT,
     ),
     Reference(
         "Glimpse/DigitSum-v0", 1, 3.2, None, f"{DRAM}, convolutional network (one source)",

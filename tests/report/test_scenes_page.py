@@ -1,5 +1,6 @@
 """The page of scenes: errors beside costs and published errors, and what is not measured yet."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from glimpse_envs.evaluation.record import Model
@@ -25,7 +26,8 @@ def cells_of(page: str, model: str) -> dict[str, str]:
 def test_without_records_it_says_what_to_run_and_what_others_report(tmp_path: Path) -> None:
     page = page_of(tmp_path)
     assert "Not measured yet: `python -m benchmarks.tables scenes`" in page
-    assert "DigitPair-v0, learned glimpses, 4 glimpses: paper 5.00 %" in page
+    assert "DigitPair-v0, learned glimpses, 4 glimpses: paper 7.00 %" in page
+    assert "DigitPair-v0 (context), learned glimpses, 4 glimpses: paper 5.00 %" in page
     assert "DigitSum-v0, full view strong, the whole scene: paper 3.20 %" in page
     assert "(fixed, noise under), patch selection, the whole scene: best public 0.90 %" in page
     assert all(reference.source in page for reference in SCENE_REFERENCES)
@@ -48,7 +50,23 @@ def test_errors_stand_beside_costs_and_published_errors(tmp_path: Path) -> None:
     assert (hard["multiply-adds an episode"], soft["pixels covered"]) == ("12 M", "4 k")
     assert hard["standing"] == "one run, no claim"
     pair = cells_of(pairs, "Reinforce LSTM")
-    assert (pair["paper"], pair["standing"], pair["seeds"]) == ("5.00 (under)", "5 runs", "5")
+    assert (pair["paper"], pair["standing"], pair["seeds"]) == ("7.00 (under)", "5 runs", "5")
     assert cells_of(page, "Full view strong")["paper"] == "3.20 (above)"
     assert "DigitPair-v0, learned glimpses, 4 glimpses: paper" not in page
     assert "Not measured yet" not in page
+
+
+def test_a_context_is_compared_with_what_a_paper_says_of_one_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    for name, kwargs in (("without", {}), ("with", {"context": True})):
+        model = replace(REINFORCE, name=name)
+        write_record(a_record(model, env_id=PAIR, budget=4, error=6.0, env_kwargs=kwargs), folder)
+        write_record(a_record(model, env_id=SUM, budget=4, error=6.0, env_kwargs=kwargs), folder)
+    of_pairs, of_sums = (
+        {line.split(" |")[0]: line for line in part.splitlines() if line.startswith("| with")}
+        for part in page_of(tmp_path).split("\n## ")[2:4]
+    )
+    assert "7.00 (" in of_pairs["| without"]
+    assert "5.00 (" in of_pairs["| with (context)"]
+    assert "2.50 (" not in of_sums["| without"]
+    assert "2.50 (" in of_sums["| with (context)"]
