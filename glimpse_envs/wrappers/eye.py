@@ -113,6 +113,11 @@ class Eye:
             self._view = SensorView(reader, num_envs, self._pixels.dtype)
 
         frames = self._pixels.frames
+        if recut and frames == 1:
+            raise ValueError(
+                f"recut=True cuts the older frames of a stack anew, and {env_name} shows one frame "
+                "at a time: stack frames below the glimpse, or leave recut out"
+            )
         self._locations = np.zeros((num_envs, 2))
         self._steps = np.zeros(num_envs, np.int64)
         self._memory = np.zeros((frames, num_envs, *self._view.shape), np.float32)
