@@ -35,10 +35,11 @@ _WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition
 _SEARCHING = {
     "batch_size": 512,
     "learning_rate": 4e-3,
-    "network": replace(_WIDE["network"], refine_looks=True),
+    "network": replace(_WIDE["network"], look_block=1, refine_looks=True),
 }
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the
-likeliest looks go back and forth between two digits."""
+likeliest looks go back and forth between two digits; looks at blocks of cells, in each of which a
+digit was visited and another was not, leave some of the twelve out."""
 
 _BLIND = {"network": replace(_NETWORK, blind_memory=True, refine_looks=True)}
 """Combinations of classes and places that were never seen are what is scored; few looks are left
