@@ -20,6 +20,7 @@ OTHERS = {
     "trials_search": "Trials of what looks of a search earn, of which no seed was repeated",
     "trials_inhibition": "How far inhibition of return reaches, in a search",
     "trials_inhibition_sum": "How far inhibition of return reaches, in sums of two digits",
+    "trials_search_cells": "How finely a search looks, its likeliest looks refined",
     "trials_gain_sum": "Trials of what looks at two digits are paid for",
     "trials_gain_pairs": "Trials of what looks at two digits in clutter are paid for",
     "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
