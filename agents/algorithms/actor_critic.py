@@ -169,7 +169,7 @@ class ActorCritic(PolicyGradientLearner):
         bonuses: Tensor | float = 0.0
         surprise: dict[str, float] = {}
         if self.curiosity is not None:
-            bonuses, loss = self.curiosity.bonuses(played)
+            bonuses, loss = self.curiosity.bonuses(played, self.generator)
             bonus = mean_where(played.alive, bonuses).mean().item()
             surprise = {"loss/curiosity": loss, "bonus": bonus}
             bonuses = config.curiosity_weight * bonuses

@@ -11,7 +11,7 @@ play before the training, the first batch normalises what is seen.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -69,7 +69,15 @@ class Running(nn.Module):
 
 
 class Surprise(nn.Module, ABC):
-    """A model whose error is the bonus."""
+    """A model whose error is the bonus.
+
+    Attributes:
+        rate: its learning rate.
+        share: of the transitions, those that it learns from, drawn anew for each batch.
+    """
+
+    rate: ClassVar[float]
+    share: ClassVar[float] = 1.0
 
     @abstractmethod
     def errors(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
@@ -87,9 +95,10 @@ class Surprise(nn.Module, ABC):
 
 
 class RND(Surprise):
-    """A predictor of a fixed random network. It learns from a quarter of the rows."""
+    """A predictor of a fixed random network. It learns from a quarter of the transitions."""
 
-    rate, share = 1e-4, 0.25
+    rate = 1e-4
+    share = 0.25
 
     def __init__(self, size: int, components: Mapping[str, Component]) -> None:
         super().__init__()
@@ -100,14 +109,14 @@ class RND(Surprise):
         return (self.predictor(then) - self.target(then)).square().mean(dim=1)
 
     def loss(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
-        some = max(1, int(self.share * len(then)))
-        return self.errors(seen[:some], then[:some], action).mean()
+        return self.errors(seen, then, action).mean()
 
 
 class ICM(Surprise):
     """A forward model of features, and an inverse model that shapes them."""
 
-    rate, features, forward_weight = 1e-4, 288, 0.2
+    rate = 1e-4
+    features, forward_weight = 288, 0.2
 
     def __init__(self, size: int, components: Mapping[str, Component]) -> None:
         super().__init__()
@@ -156,9 +165,12 @@ class Curiosity(nn.Module):
         learned = [p for p in self.model.parameters() if p.requires_grad]
         self.optimizer = torch.optim.Adam(learned, lr=self.model.rate)
 
-    def bonuses(self, played: Trajectory) -> tuple[Tensor, float]:
+    def bonuses(
+        self, played: Trajectory, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, float]:
         """The scaled bonuses (T, B) of the decisions in `played`, 0 where the episode ends with
-        them, and the loss of the model, which learns from them after they are given."""
+        them, and the loss of the model, which learns from them after they are given; `generator`
+        draws those that it learns from."""
         observed = torch.stack([_flat(part) for part in played.observations])
         self.seen.add(observed[played.alive])
         observed = self.seen.normalised(observed)
@@ -171,6 +183,12 @@ class Curiosity(nn.Module):
         with torch.no_grad():
             bonuses[:-1][goes_on] = self.model.errors(seen, then, actions).to(bonuses)
         self.returns.add(returns_to_go(bonuses, INNER_DISCOUNT)[played.alive][:, None])
+        if self.model.share < 1.0:
+            # Of all times alike: the rows are in the order of time.
+            drawn = torch.randperm(len(then), generator=generator)
+            drawn = drawn[: max(1, int(self.model.share * len(then)))].to(then.device)
+            seen, then = seen[drawn], then[drawn]
+            actions = {name: action[drawn] for name, action in actions.items()}
         loss = self.model.loss(seen, then, actions)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped

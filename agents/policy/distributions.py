@@ -113,6 +113,32 @@ class DiagonalGaussian(Distribution):
         return action.clamp(-1.0, 1.0)
 
 
+@dataclass(frozen=True)
+class BoxGaussian(DiagonalGaussian):
+    """A normal whose numbers from -1 to 1 stand for those from `low` to `high` in the environment.
+
+    Args:
+        mean: (B, D).
+        std: (D,) or (B, D), above 0.
+        low, high: (B, D), in the environment's units.
+    """
+
+    low: Tensor
+    high: Tensor
+
+    def outlook(self) -> Gaussian:
+        """In the environment's units."""
+        std = self.std * (self.high - self.low) / 2
+        return Gaussian(as_floats(self.to_env(self.mean)), as_floats(std))
+
+    def to_env(self, action: Tensor) -> Tensor:
+        share = (1 + action.clamp(-1.0, 1.0)) / 2
+        return torch.lerp(self.low, self.high, share)
+
+    def from_env(self, action: NDArray) -> Tensor:
+        return 2 * (torch.as_tensor(action).to(self.low) - self.low) / (self.high - self.low) - 1
+
+
 STRETCH = 5.0
 """Of `LogMove`: its shortest moves are sinh(5) / 5, about 15, times as exact as uniform ones."""
 

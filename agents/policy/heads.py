@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agents.policy.distributions import (
     Bernoullis,
+    BoxGaussian,
     Categorical,
     DiagonalGaussian,
     Distribution,
@@ -62,6 +63,27 @@ class GaussianHead(Head):
     ) -> DiagonalGaussian:
         mean = self.mean(core).to(self.log_std.dtype)
         return DiagonalGaussian(mean.tanh(), self.log_std.exp())
+
+
+class BoxHead(GaussianHead):
+    """Numbers between the bounds of a box, (D,) each, which are neither infinite nor -1 and 1."""
+
+    low: Tensor
+    high: Tensor
+
+    def __init__(self, units: int, space: spaces.Box, config: NetworkConfig) -> None:
+        super().__init__(units, space.shape[0], config)
+        for name, bound in (("low", space.low), ("high", space.high)):
+            as_tensor = torch.as_tensor(bound, dtype=torch.get_default_dtype())
+            self.register_buffer(name, as_tensor, persistent=False)
+
+    def forward(
+        self, core: Tensor, observation: Observation, added: Tensor | None = None
+    ) -> BoxGaussian:
+        of_units = super().forward(core, observation)
+        mean = of_units.mean
+        low, high = self.low.expand_as(mean), self.high.expand_as(mean)
+        return BoxGaussian(mean, of_units.std, low, high)
 
 
 class LogMoveHead(GaussianHead):
@@ -185,8 +207,21 @@ def make_head(
     units = core_outputs(config) if units is None else units
     space, hidden = component.space, 0 if component.taught else config.head_units
     if isinstance(space, spaces.Box) and len(space.shape) == 1:
+        if not space.is_bounded():
+            raise ValueError(
+                f"action component {name!r} has the space {space}, whose bounds are not finite: "
+                "give it some by gymnasium.wrappers.RescaleAction or an environment of your own"
+            )
+        if (space.low != -1).any() or (space.high != 1).any():
+            return BoxHead(units, space, config)
         moves = name == "look" and config.look_coordinates == "log_move"
         return (LogMoveHead if moves else GaussianHead)(units, space.shape[0], config)
+    start = getattr(space, "start", 0)
+    if np.any(start):
+        raise ValueError(
+            f"action component {name!r} has the space {space}: choices must begin at 0, not at "
+            f"{start}, as gymnasium.wrappers.TransformAction makes them"
+        )
     if isinstance(space, spaces.Discrete):
         if component.optional:
             in_view = config.glimpse_units if config.answer_in_view else None

@@ -170,13 +170,16 @@ class _Keeper(BaseCallback):
         self.episodes += len(self._ended)
         if self._ended:
             means = {
-                "error": 1.0 - np.mean([info["is_success"] for info in self._ended]),
                 "return": np.mean([info["episode"]["r"] for info in self._ended]),
                 "glimpses": np.mean([info["episode"]["l"] for info in self._ended]),
             }
+            told = f"return {means['return']:.3f}"
+            if "is_success" in self._ended[0]:  # not every task has success
+                means["error"] = 1.0 - np.mean([info["is_success"] for info in self._ended])
+                told = f"error {100 * means['error']:.1f} %"
             for name, mean in means.items():
                 self.logger.record_mean(name, float(mean))
-            self.bar.set_postfix_str(f"error {100 * means['error']:.1f} %", refresh=False)
+            self.bar.set_postfix_str(told, refresh=False)
             self._ended.clear()
         self.logger.record("episodes", self.episodes)
         self.logger.record("seconds", round(self.seconds, 3))

@@ -95,11 +95,11 @@ def policy_of(
         trained_on = full_view(config["env_id"], trained_on)
         if gaze != "learned":
             raise ValueError(f"gaze={gaze!r}: a model of the full view takes no looks")
-    if gaze != "learned":
-        with closing(gym.make(config["env_id"], **config["env_kwargs"])) as env:
-            policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
     if changes:
         _check_changes(config["env_id"], trained_on, env_kwargs, changes)
+    if gaze != "learned":
+        with closing(gym.make(config["env_id"], **env_kwargs)) as env:
+            policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
     return policy, env_kwargs
 
 

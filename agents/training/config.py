@@ -152,6 +152,11 @@ def _check_arguments(config: TrainingConfig) -> None:
         raise ValueError(
             f"curriculum='distance': {config.env_id} hides no picture with first glimpses to move"
         )
+    if config.curriculum == "distance" and "first_glimpse" in config.env_kwargs:
+        raise ValueError(
+            f"first_glimpse={config.env_kwargs['first_glimpse']!r}: curriculum='distance' moves "
+            "first glimpses itself, so that one of the two must be left out"
+        )
     if known is None:
         return  # another package's environment checks its own arguments
     known -= {"split"}

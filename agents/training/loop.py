@@ -193,8 +193,7 @@ class _Loop:
                 except FloatingPointError as error:
                     raise FloatingPointError(
                         f"{error} at update {self.updates + 1} ({self.episodes} episodes) of "
-                        f"{self.run.folder}; lower the learning rate and start anew, or resume "
-                        "from the last checkpoint"
+                        f"{self.run.folder}; lower the learning rate and start anew"
                     ) from error
                 self.seconds += clock() - started
                 if timed:

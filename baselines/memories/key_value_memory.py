@@ -32,8 +32,9 @@ class KeyValueConfig(MemoryConfig):
 
     addressing: Literal["soft", "hard", "soft_to_hard"] = "soft"
     """Read of one step. soft: the weighted sum of all values; hard: a sampled value, learned by
-    REINFORCE; soft_to_hard: hard in a share of the episodes that grows to 1 over the first three
-    quarters of the training. After the training, hard and soft_to_hard read the likeliest cell."""
+    REINFORCE; soft_to_hard: hard in a share of the reads, drawn anew at each step, that
+    grows to 1 over the first three quarters of the training. After the training, hard and
+    soft_to_hard read the likeliest cell."""
     score: ScoreName = "scaled_dot"
     """Score of a cell's key for the query."""
     key_units: int = 64

@@ -84,6 +84,34 @@ def test_the_target_is_never_learned() -> None:
     learner.close()
 
 
+@pytest.mark.parametrize(("kind", "share"), [("icm", 1.0), ("rnd", 0.25)])
+def test_what_comes_late_in_an_episode_is_learned_as_what_comes_early(
+    kind: Any, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    learner = ActorCritic(
+        tiny_actor_critic(curiosity=kind, batch_size=64, env_kwargs={"budget": 5})
+    )
+    assert learner.curiosity is not None
+    model, taught = learner.curiosity.model, []
+    loss = model.loss
+
+    def watched(seen: torch.Tensor, then: torch.Tensor, action: Any) -> torch.Tensor:
+        assert {len(seen), len(then), *map(len, action.values())} == {len(then)}
+        taught.append(then[:, -1])  # the last part tells what remains of the budget
+        return loss(seen, then, action)
+
+    monkeypatch.setattr(model, "loss", watched)
+    played = play_episodes(learner.envs, learner.policy, learner.choose)
+    for _ in range(2):
+        learner.curiosity.bonuses(played, learner.generator)
+    learner.close()
+    counts = [of_times.unique(return_counts=True)[1] for of_times in taught]
+    assert [int(count.sum()) for count in counts] == [int(share * 64 * 4)] * 2
+    assert all(len(count) == 4 and count.min() > 0.1 * count.sum() for count in counts)
+    assert torch.equal(*(of_times for of_times in taught)) is (share == 1.0), "drawn anew"
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_curious_run_repeats_and_resumes(kind: str, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from torch.distributions import Independent, Normal
 
 from agents.policy.distributions import (
     Bernoullis,
+    BoxGaussian,
     Categorical,
     DiagonalGaussian,
     Distribution,
@@ -197,6 +198,22 @@ def test_only_the_environment_sees_a_look_clipped() -> None:
     assert np.array_equal(head.to_env(action), [[1.0, -1.0], [0.25, 1.0]])
     clipped = torch.as_tensor(head.to_env(action))
     assert head.log_prob(action)[0] < head.log_prob(clipped)[0], "it is that of the sample itself"
+
+
+def test_numbers_between_bounds_stand_for_those_of_the_box() -> None:
+    low, high = (torch.tensor(bound).expand(2, 2) for bound in ((0.0, -2.0), (10.0, 2.0)))
+    mean = torch.tensor([[0.0, -0.5], [1.0, 0.25]])
+    head = BoxGaussian(mean, torch.full((2,), 0.5), low, high)
+    action = torch.tensor([[-1.0, 0.0], [7.0, 0.5]])
+    np.testing.assert_allclose(head.to_env(action), [[0.0, 0.0], [10.0, 1.0]])
+    within = torch.tensor([[2.5, -1.0], [10.0, 1.5]])
+    torch.testing.assert_close(head.to_env(head.from_env(within.numpy())), within)
+    np.testing.assert_allclose(head.outlook().mean, [[5.0, -1.0], [10.0, 0.5]])
+    np.testing.assert_allclose(head.outlook().std, [[2.5, 1.0], [2.5, 1.0]])
+    plain = DiagonalGaussian(mean, torch.full((2,), 0.5))
+    assert torch.equal(head.log_prob(action), plain.log_prob(action))
+    both = BoxGaussian.joined([head, head])
+    torch.testing.assert_close(both.to_env(action.repeat(2, 1)), head.to_env(action).repeat(2, 1))
 
 
 def test_choices_go_to_the_environment_as_int64() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.task import Component
 from tests.support.tiny import SMALL
 
+DIAL = "GlimpseTest/Dial-v0"
 DICTS, PLAIN = "GlimpseTest/Pedals-v0", "GlimpseTest/PlainPedals-v0"
 PEDALS, STEPS = 3, 2
 
@@ -159,6 +161,52 @@ def test_what_nobody_described_is_learned() -> None:
     returns = [learner.update(step / 60)["return"] for step in range(60)]
     assert np.mean(returns[:3]) < 1.2
     assert np.mean(returns[-5:]) > 1.8
+
+
+class Dial(gym.Env[Any, Any]):
+    """Pays for how near a number comes to 9, and refuses numbers that are not in the box."""
+
+    def __init__(self, space: spaces.Space[Any] | None = None) -> None:
+        self.observation_space = spaces.Box(0.0, 1.0, (1,))
+        self.action_space = spaces.Box(0.0, 10.0, (1,)) if space is None else space
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action), action
+        return np.zeros(1, np.float32), -abs(float(action[0]) - 9) / 10, True, False, {}
+
+
+@pytest.fixture
+def dial() -> Any:
+    gym.register(DIAL, entry_point=f"{__name__}:Dial")
+    yield DIAL
+    gym.registry.pop(DIAL)
+
+
+@pytest.mark.learning
+def test_numbers_reach_the_bounds_of_their_box_and_no_farther(dial: str) -> None:
+    network = replace(SMALL, look_std=0.1)
+    learner = Reinforce(make_config(env_id=dial, network=network, baseline="moving_average"))
+    returns = [learner.update(step / 60)["return"] for step in range(60)]
+    learner.close()
+    assert returns[0] < -0.2
+    assert np.mean(returns[-5:]) > -0.08, "as near as a deviation of 0.1 of 5 lets it be"
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        (spaces.Box(-np.inf, np.inf, (1,)), "'act' has the space .* bounds are not finite"),
+        (spaces.Discrete(3, start=1), "'act' has the space .* must begin at 0, not at 1"),
+        (spaces.MultiDiscrete([3, 2], start=[0, 1]), r"must begin at 0, not at \[0 1\]"),
+    ],
+)
+def test_actions_that_no_head_chooses_from_are_named(space: Any, message: str, dial: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Reinforce(make_config(env_id=dial, env_kwargs={"space": space}))
 
 
 def test_copies_need_a_task_that_deals_them() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -15,6 +16,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor
 
+import glimpse_envs
 from agents.policy.networks import NetworkConfig
 from agents.sb3 import __main__ as sb3
 from agents.sb3.__main__ import SB3Policy
@@ -93,6 +95,18 @@ def test_where_to_look_and_what_to_answer_are_learned_from_reward(
 def run(corner: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Run:
     config = small(PPOConfig, corner, timesteps=2_048, seed=3)
     return train(config, tmp_path_factory.mktemp("runs") / "ppo", progress_bar=False)
+
+
+def test_a_task_without_success_is_trained_by_its_return(tmp_path: Path) -> None:
+    env_id = "GlimpseTest/SilentClock-v0"
+    glimpse_envs.register(env_id, task="tests.support.hidden_clock:SilentClock")
+    try:
+        config = small(PPOConfig, {}, env_id=env_id, timesteps=512)
+        lines = train(config, tmp_path / "run", progress_bar=False).read_metrics()
+    finally:
+        gym.registry.pop(env_id)
+    assert "return" in lines[-1]
+    assert "error" not in lines[-1]
 
 
 @pytest.mark.learning

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from math import isqrt, sqrt
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,8 @@ import pytest
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from agents.algorithms.reinforce import Reinforce
+from agents.scoring.run_scores import evaluate_run
 from agents.scoring.scanners import (
     SCANNERS,
     OracleScanner,
@@ -26,6 +29,8 @@ from tests.support.episodes import (
     make_single,
     make_vector,
 )
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
 
 LOOKS = ("continuous", "tiles", "relative")
 
@@ -254,3 +259,12 @@ def test_evaluation_sees_the_oracle_on_target_and_the_others_less_so() -> None:
     assert shares["oracle"] == 1.0
     assert shares["random"] < 0.5
     assert shares["raster"] < 0.5
+
+
+def test_a_run_is_scanned_as_long_as_it_is_scored(tmp_path: Path) -> None:
+    """Not as long as it was trained."""
+    run = trained(Reinforce, tiny_config(episodes=8), tmp_path / "run")
+    evaluation = evaluate_run(run, episodes=4, gaze="raster", budget=10)
+    assert evaluation.locations is not None
+    for places in evaluation.locations:
+        assert len(np.unique(places[1:], axis=0)) == 9

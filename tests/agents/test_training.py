@@ -298,6 +298,10 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
             "curriculum='distance': Glimpse/Copy-v0 hides no picture",
         ),
         (
+            {"curriculum": "distance", "env_kwargs": {"first_glimpse": "uniform"}},
+            "first_glimpse='uniform': curriculum='distance' moves first glimpses itself",
+        ),
+        (
             {
                 "network": tiny_network(look_coordinates="log_move"),
                 "env_kwargs": {"look": "relative"},

@@ -90,6 +90,13 @@ class HiddenClock(Task):
         raise NotImplementedError
 
 
+class SilentClock(HiddenClock):
+    """The same, which tells no success."""
+
+    def act(self, rows: Rows, actions: Arrays, last: NDArray[np.bool_]) -> Outcome:
+        return super().act(rows, actions, last)._replace(success=None)
+
+
 def make_clock(num_envs: int, **kwargs: Any) -> GlimpseVectorEnv:
     """The batched environment."""
     return GlimpseVectorEnv(num_envs, task=TASK, **kwargs)
