@@ -101,7 +101,9 @@ class Episodes:
 
     def deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> Rows:
         """Begin the next episode of `groups` (m,), with `scenes` and of `lengths`, (num_groups,)
-        each, if asked for; return their rows."""
+        each, if asked for; return their rows. Of no groups the task is told nothing."""
+        if not len(groups):
+            return self.rows_of(groups)
         task, dealer = self.task, self._dealer
         dealer.next_episode(groups, scenes, task.num_scenes)
         if self._levels is not None and task.levels is not None:

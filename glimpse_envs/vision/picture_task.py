@@ -238,8 +238,8 @@ class PictureTask(Task):
     def _approach_target(self, groups: Rows) -> None:
         """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
         target, the first of several, to (distance / `FARTHEST`)² of the way there."""
-        boxes = self._target_boxes[groups].reshape(len(groups), -1, 4)[:, 0]
-        middles = middles_of(boxes)
+        boxes = self._target_boxes[self._stage.scene_of[groups * self._copies]]
+        middles = middles_of(boxes if boxes.ndim == 2 else boxes[:, 0])
         share = (self._distances[groups, None] / FARTHEST) ** 2
         self._starts[groups] = middles + share * (self._starts[groups] - middles)
 

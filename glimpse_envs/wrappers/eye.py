@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.wrappers import AtariPreprocessing, MaxAndSkipObservation, TimeLimit
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
@@ -268,6 +270,18 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def max_steps_of(env: Any) -> int | None:
-    """Return the most steps of an episode, by the environment's spec; None where it has none."""
+    """Return the most steps of an episode, by the environment's time limits, or by its spec; None
+    where it has none. A step that repeats its act counts as those that it takes."""
     spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
-    return None if spec is None else spec.max_episode_steps
+    taken, limits = 1, []
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, TimeLimit):
+            limits.append(-(-env._max_episode_steps // taken))
+        elif isinstance(env, MaxAndSkipObservation):
+            taken *= env._skip
+        elif isinstance(env, AtariPreprocessing):
+            taken *= env.frame_skip
+        env = env.env
+    if not limits and spec is not None and spec.max_episode_steps is not None:
+        limits.append(-(-spec.max_episode_steps // taken))
+    return min(limits, default=None)

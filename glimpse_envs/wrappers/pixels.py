@@ -146,7 +146,8 @@ def _picture(whose: str, space: spaces.Space, layout: str | None) -> tuple[space
     sides = dict(zip(found, space.shape, strict=False))
     if len(found) != len(space.shape) or sides.get("C", 1) not in (1, 3):
         raise ValueError(
-            f"layout={found!r} does not fit the shape {space.shape}, with 1 or 3 colours"
+            f"layout={found!r} does not fit the shape {space.shape}: there must be 1 or 3 colours, "
+            "without an alpha channel"
         )
     return space, found
 
@@ -160,6 +161,6 @@ def _layout_of(shape: tuple[int, ...]) -> str | None:
         return "KHWC" if last in (1, 3) else "KCHW" if shape[1] in (1, 3) else None
     if last in (1, 3):
         return None if first in (1, 3) else "HWC"
-    if first == 3 or first == last:  # three frames, or three colours
+    if first == 3 or first == last or last == 4:  # frames, or three colours, perhaps with alpha
         return None
     return "KHW" if first < last else "HWK"

@@ -59,6 +59,8 @@ env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
 
 - Images end in {", ".join(folder.SUFFIXES)} and are all of one size;
   `"folder:PATH?resize=28"` resizes them. If all are grey they are read as grey, otherwise as RGB.
+- Give the classes about as many images each: `chance`, on which normalised scores rest, is one over
+  their number.
 - If PATH holds the folders `train`, `validation` and `test`, each of these holds the folders of the
   classes. Otherwise a hash of its class and file name puts each image into one of the splits, in
   the ratio 80 : 10 : 10, where it stays when others are added.

@@ -1,5 +1,6 @@
 """What all tables share: addresses, answers, budgets, what is shown, and what is refused."""
 
+import tracemalloc
 from typing import Any
 
 import gymnasium as gym
@@ -270,6 +271,17 @@ def test_every_picture_of_an_episode_shows_as_many_cells_and_the_present_one(
         observation, _, _, _, info = envs.step(oracle(envs, observation))
     assert first.caption == "first"
     assert counts == ({len(first.cells)} if view == "glimpse" else set())
+
+
+def test_a_picture_of_a_large_table_is_as_small_as_that_of_a_small_one() -> None:
+    envs = make_vector(CHASE, 1, cells=2**31)
+    envs.reset(seed=0)
+    tracemalloc.start()
+    picture = table_of(envs).picture(0, "")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(picture.cells) < 100
+    assert most < 2**20
 
 
 def test_looks_are_numbers_or_bits(env_id: str) -> None:

@@ -191,6 +191,30 @@ def test_first_glimpses_near_the_target_go_out_to_uniform_ones() -> None:
 
 
 @pytest.mark.parametrize(
+    "env_id", [CLUTTERED, "Glimpse/MovingDigitGlyphs-v0", "Glimpse/DigitPairGlyphs-v0"]
+)
+def test_copies_begin_near_the_target_of_their_own_scene(env_id: str) -> None:
+    envs = make_vector(env_id, 6, copies=2, first_glimpse="near")
+    observation, info = envs.reset(seed=0, options={"length": 1})
+    boxes = info["target_box"].reshape(6, -1, 4)[:, 0]
+    away = np.abs(observation["location"] - middles_of({"target_box": boxes}))
+    assert away.max() < 0.01
+    envs.close()
+
+
+def test_a_copy_that_ends_before_the_other_does_not_stop_the_batch() -> None:
+    envs = make_vector(
+        CLUTTERED, 2, copies=2, first_glimpse="near", stop=True, autoreset_mode="SameStep"
+    )
+    envs.reset(seed=0)
+    action = {"look": np.zeros((2, 2)), "answer": np.zeros(2, np.int64), "stop": np.array([1, 0])}
+    *_, terminated, truncated, info = envs.step(action)
+    assert (terminated | truncated).tolist() == [True, False]
+    assert info["waiting"].tolist() == [False, False]
+    envs.close()
+
+
+@pytest.mark.parametrize(
     ("kwargs", "message"),
     [
         ({"first_glimpse": "far"}, "first_glimpse='far' must be one of 'uniform', 'near'"),

@@ -163,7 +163,8 @@ LAYOUTS: list[tuple[tuple[int, ...], str, str | None]] = [
     ((3, SIDE, SIDE), "CHW", "CHW"),
     ((3, SIDE, SIDE), "KHW", "KHW"),
     ((4, SIDE, SIDE), "KHW", None),
-    ((SIDE, SIDE, 4), "HWK", None),
+    ((SIDE, SIDE, 4), "HWK", "HWK"),
+    ((SIDE, SIDE, 5), "HWK", None),
     ((4, SIDE, SIDE, 3), "KHWC", None),
     ((4, 3, SIDE, SIDE), "KCHW", None),
 ]

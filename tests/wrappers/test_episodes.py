@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers import FrameStackObservation, TimeLimit
+from gymnasium.wrappers import FrameStackObservation, MaxAndSkipObservation, TimeLimit
 
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, WrappedEnvError
 from tests.support.pixel_world import SIDE, PixelWorld
@@ -192,8 +192,23 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
         found.close()
     finally:
         gym.registry.pop("GlimpseTest/Pixels-v0")
-    unknown = GlimpseWrapper(TimeLimit(PixelWorld(), 4), **OPTIONS)
+    unknown = GlimpseWrapper(PixelWorld(), **OPTIONS)
     assert "remaining" not in unknown.observation_space.spaces  # type: ignore[attr-defined]  # a Dict
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_remaining_reckons_with_acts_that_are_repeated(outside: bool) -> None:
+    world: gym.Env[Any, Any] = PixelWorld(steps=90)
+    if outside:  # three steps of four acts
+        world = TimeLimit(MaxAndSkipObservation(world, skip=4), 3)
+    else:  # ten acts, so that the third step is cut short
+        world = MaxAndSkipObservation(TimeLimit(world, 10), skip=4)
+    env = GlimpseWrapper(world, **OPTIONS)
+    left, truncated = [env.reset(seed=0)[0]["remaining"]], False
+    while not truncated:
+        observation, _, _, truncated, _ = env.step(env.action_space.sample())
+        left.append(observation["remaining"])
+    np.testing.assert_allclose(np.ravel(left), [1, 2 / 3, 1 / 3, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("fault", ["raise", "shape"])
@@ -315,6 +330,7 @@ def test_unknown_options_are_named() -> None:
         gym.spaces.Box(0, 9, (SIDE, SIDE), np.int64),
         gym.spaces.Dict(a=gym.spaces.Discrete(2)),
         gym.spaces.Box(0, 255, (3, SIDE, SIDE), np.uint8),
+        gym.spaces.Box(0, 255, (SIDE, SIDE, 4), np.uint8),
     ],
 )
 def test_a_world_without_clear_pixels_is_refused(space: gym.Space) -> None:

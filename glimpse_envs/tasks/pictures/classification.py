@@ -234,7 +234,8 @@ class ImageClassification(PictureTask):
 
     @property
     def chance(self) -> float:
-        """Mean return of the most frequent answer, in the fewest glimpses."""
+        """Mean return of one answer, in the fewest glimpses, where all are equally frequent: of a
+        source with unequal classes, a blind agent's normalised score is above 0."""
         return self._return_of(self._chance)
 
     @property

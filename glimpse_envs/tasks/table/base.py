@@ -166,7 +166,8 @@ class Table(Task):
     @property
     def ceiling(self) -> float:
         """Mean return of the right value after the shortest solution, with `reward="final"` after
-        the whole budget; of any value where that earns more."""
+        the whole budget; of any value where that earns more. Where glimpses cost, luck may earn
+        more than it: an early cell may leave little doubt of the rest."""
         steps = self._mean_steps if self._answers_once else self._budgets_of
         most = 1.0 - 1.0 / self.values + self._spent_blindly()
         return 1.0 - float(np.minimum(self._price(steps), most).mean())
@@ -297,11 +298,11 @@ class Table(Task):
 
     def _cells_drawn(self, row: int) -> Ints:
         """Return the addresses (m,) drawn in `row`'s picture, m the same at every step."""
-        addresses = np.arange(1 << self.address_bits if self._bitwise else self.cells)
-        if len(addresses) <= _DRAWN_WHOLE:
-            return addresses
+        count = 1 << self.address_bits if self._bitwise else self.cells
+        if count <= _DRAWN_WHOLE:
+            return np.arange(count)
         path = self._path[row, : self._taken[row]].tolist()
-        first = addresses[: self.levels[1] + 1 + self.budget].tolist()
+        first = range(min(count, self.levels[1] + 1 + self.budget))
         drawn = dict.fromkeys([*self._relevant_cells(row), *path, *first])
         return np.array(list(drawn)[: len(first)])
 
