@@ -99,6 +99,11 @@ SCENES = Table(
             changes=_PAIRING, reference=published(_PAIR, 4), notes=DRAM_SCENES,
         ),
         _row(
+            "pair-hard-context-long", _PAIR, "reinforce", priority=3, seeds=1, minutes=120.0,
+            changes=_PAIRING, env_kwargs={"context": True},
+            reference=published(_PAIR, 4, context=True), notes=DRAM_SCENES,
+        ),
+        _row(
             "sum-hard-long", _SUM, "reinforce", priority=7, seeds=1, minutes=120.0,
             changes=_SUMMING, notes=DRAM_SCENES,
         ),
