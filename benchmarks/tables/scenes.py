@@ -121,6 +121,12 @@ SCENES = Table(
             "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
         ),
         _row(
+            "search-hard-wide", "Glimpse/Search-v0", "actor_critic", priority=4, seeds=1,
+            env_kwargs={"scales": 6}, changes=_SEARCHING,
+            notes="the sixth window shows the whole scene from any place; with five, digits that "
+            "are far from the gaze are out of sight",
+        ),
+        _row(
             "megapixel-hard", _MEGAPIXEL, "reinforce", priority=5, minutes=120.0,
             changes=_MAJORITY,
         ),
