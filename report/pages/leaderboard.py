@@ -41,9 +41,11 @@ _COLUMNS = (
     "once every task of the set has a run (Agarwal et al. 2021).",
     f"**Interval**: of 95 %, a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
     "with so few it is too narrow.",
-    "The controls have no gaze to replace on tapes and tables, and stand in the first set alone.",
-    "RecurrentPPO has its library's settings, and always trains for the ten minutes.",
 )
+_CONTROLS = (
+    "Controls have no gaze to replace on tapes and tables, and so have no score over all tasks."
+)
+_DEFAULTS = "{} has its library's settings, and always trains for the ten minutes."
 
 Found = Mapping[str, Mapping[int, float]]
 """Id -> seed -> normalised return."""
@@ -58,9 +60,14 @@ def publish(places: Places) -> Published:
 def leaderboard_page(records: Sequence[Record]) -> str:
     """The Markdown page: a table of each set of tasks, and one of all tasks by learner."""
     found = {learner.name: scores_of(learner, records) for learner in LEARNERS}
-    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
-    about = [f"**{learner.name}**: {learner.about}." for learner in LEARNERS]
-    blocks += ["## Learners", bullets(about)]
+    here = [learner for learner in LEARNERS if found[learner.name]]
+    blocks = [_HEAD, "## How to read it", bullets([*_COLUMNS, *_exceptions(here)])]
+    if here:
+        about = [f"**{learner.name}**: {learner.about}." for learner in here]
+        blocks += ["## Learners", bullets(about)]
+    waiting = [learner.name for learner in LEARNERS if learner not in here]
+    if waiting and here:
+        blocks.append(f"Without a run as yet: {'; '.join(waiting)}.")
     if not any(found.values()):
         blocks.append(f"Not measured yet: {TRAIN}.")
     else:
@@ -72,6 +79,12 @@ def leaderboard_page(records: Sequence[Record]) -> str:
         blocks += ["## By task", "Mean normalised return.", _by_task(found)]
         blocks.append(POINTER.format("records.md"))
     return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def _exceptions(learners: Sequence[Learner]) -> list[str]:
+    """What is told of some of the learners alone."""
+    controls = [_CONTROLS] if any("tape" not in each.algorithms for each in learners) else []
+    return controls + [_DEFAULTS.format(each.name) for each in learners if not each.has_presets]
 
 
 def scores_of(learner: Learner, records: Sequence[Record]) -> dict[str, dict[int, float]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from statistics import fmean
 
-from glimpse_envs.evaluation.record import MULTIPLES, NTM_COPY
+from glimpse_envs.evaluation.record import MULTIPLES, NTM_COPY, SOLVED
 from report.figures.memory import draw_solved, draw_success
 from report.grouping import Task, group_runs, tasks_of
 from report.groups import Group, hardware_of
+from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, table
 from report.page import Draw, Places, Published
@@ -55,11 +57,12 @@ _COLUMNS = (
     "uniform over all lengths, 25 % uniform up to the present length, 65 % at the present length. "
     "*Threshold* is uniform up to a present length that rises with success. *Uniform* is uniform "
     "over all lengths throughout.",
-    "**Solved**. Number of seeds that reach a success of 99 % on 1,000 held-out sequences of the "
-    "longest training length. A sequence is a success if all its answers are right.",
     "**Episodes and minutes to solve**. Median over the seeds that solved the task, until the "
     "first validation at which they had; minutes of one core. With few solving seeds, this is the "
     "time of the luckiest.",
+    "**Episodes, core-minutes**. Of the whole training, a mean over all seeds, solving or not. "
+    "Training ends at the share above; runs that never reach it end with their budget. Budgets "
+    "and numbers of seeds differ between models.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
     "the longest training length; mean over all seeds, solving or not.",
     "**Cells read**. Number of cell reads in an episode of the training length. A cell that is "
@@ -67,6 +70,10 @@ _COLUMNS = (
     "**Seconds an episode**. Time of model and environment together, where it was measured.",
     "Results of fewer than five seeds are no claim.",
 )
+
+
+_PLACE_OF_SOLVED = 3
+"""Of what `_solved` says, in `_COLUMNS`."""
 
 
 def publish(places: Places) -> Published:
@@ -97,7 +104,9 @@ def memory_page(
         read_cost: whether the cost of a read was measured.
         places: for the links to records.
     """
-    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
+    columns = [*_COLUMNS]
+    columns.insert(_PLACE_OF_SOLVED, _solved(_groups(tasks)))
+    blocks = [_HEAD, "## How to read it", bullets(columns), *meanings_blocks(_groups(tasks))]
     if tasks:
         blocks += [
             f"{_seeds(tasks)} {POINTER.format('records.md')}",
@@ -135,7 +144,8 @@ def _heads(groups: Sequence[Group]) -> tuple[str, ...]:
     known = (head for head, name in costs.items() if any(g.cost(name) is not None for g in groups))
     return (
         "model", "sees", "answer by", "curriculum", "trained to length", "seeds", "solved",
-        "episodes to solve", "minutes to solve", *(f"success % at {m}x" for m in MULTIPLES),
+        "episodes to solve", "minutes to solve", "episodes", "core-minutes",
+        *(f"success % at {m}x" for m in MULTIPLES),
         "cells read", *known, "records",
     )  # fmt: skip
 
@@ -160,6 +170,8 @@ def _cells(group: Group) -> dict[str, str]:
         "solved": f"{group.solved} of {group.seeds}",
         "episodes to solve": _cell(group.episodes_to_solve, count),
         "minutes to solve": _cell(group.minutes_to_solve, "{:.1f}".format),
+        "episodes": count(fmean(record.episodes for record in group.records)),
+        "core-minutes": _minutes(group.core_minutes),
         **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},
         "cells read": _cell(group.cost("cells_read"), "{:,.0f}".format),
         "seconds an episode": _cell(group.cost("seconds"), "{:.3g}".format),
@@ -201,6 +213,25 @@ def _read_cost(measured: bool) -> str:
     )
 
 
+def _solved(groups: Sequence[Group]) -> str:
+    """What counts as solved, and which trainings stop elsewhere."""
+    later: dict[str, list[str]] = {}
+    for group in groups:
+        for record in group.records:
+            share = record.config.get("stop_at")
+            if share not in (None, SOLVED):
+                model = f"{group.label} on {environment(record.env_id, record.env_kwargs)}"
+                later.setdefault(f"{100 * share:g} %", []).append(model)
+    others = "; ".join(f"{s} for {listed(list(dict.fromkeys(m)))}" for s, m in later.items())
+    stops = "Training stops there" + (f" (at {others})" if others else "")
+    return (
+        f"**Solved**. Number of seeds with a validation of {100 * SOLVED:g} % or more, on 1,000 "
+        "held-out sequences of the longest training length; the first one counts. A sequence is a "
+        f"success if all its answers are right. {stops}, so that the success at 1x, of the test, "
+        "may lie somewhat below."
+    )
+
+
 def _groups(tasks: Sequence[Task]) -> list[Group]:
     return [group for task in tasks for group in task.groups]
 
@@ -217,6 +248,10 @@ def _seeds(tasks: Sequence[Task]) -> str:
 def _relative(path: str) -> str:
     """The link to a file of docs/ from a page of it."""
     return path.removeprefix("docs/")
+
+
+def _minutes(minutes: float) -> str:
+    return f"{minutes:.0f}" if minutes >= 10 else f"{minutes:.2g}"
 
 
 def _percent(share: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from glimpse_envs.evaluation.record import NTM_COPY, Record
 from report.markdown import UNKNOWN, environment, short_revision, table
 from report.page import README, Places, Published
@@ -30,8 +32,12 @@ _HEAD = """# Records
 <!-- Drawn by `python -m report` from results/; do not edit. -->
 
 Every published number is drawn from one of these files. The command trains the run again. Where
-the original command was not kept, it starts from the record, which holds seed and configuration.
-A dash stands for versions of libraries that were not kept."""
+the original command was not kept, or names a record that is no longer here, it starts from the
+run's own record, which holds seed and configuration. A dash stands for versions of libraries that
+were not kept. A revision that ends in `+dirty`, or in the name of a prototype, had changes that
+were not committed, so that its commit alone may not give the run again. A budget in minutes is
+one of CPU minutes: another machine trains for as long, but on more or fewer episodes, and gets
+other numbers."""
 
 
 def publish(places: Places) -> Published:
@@ -67,10 +73,16 @@ def _command(record: Record) -> str:
     return "baselines.train" if record.model.sees == "everything" else "agents.train"
 
 
+def _is_there(command: str, places: Places) -> bool:
+    """Whether the record that a command starts from, if any, is in the checkout."""
+    named = re.search(r"--from-record[ =](\S+)", command)
+    return named is None or (places.root / named[1]).is_file()
+
+
 def command_of(run: Run, places: Places) -> str:
     """The command that begins a run again, as it can be typed at the root."""
     record = run.record
-    if record.command:
+    if record.command and _is_there(record.command, places):
         return record.command
     if record.env_id == NTM_COPY:
         minutes = f"{record.config['minutes']:g}"

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from report.grouping import Task, tasks_of
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, hardware_of, score_cells
+from report.how_made import meanings_blocks, told_in_training
 from report.kinds import SEES_OF_PICTURES
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Places, Published
@@ -31,8 +32,8 @@ _HEAD = """# Scenes
 <!-- Drawn by `python -m report` from results/scenes; do not edit. -->
 
 Scenes of several images, searches, and images that move: test error beside what an episode costs.
-Every model is trained for the same time of one core and scored by the same protocol, each test
-scene once, one trajectory."""
+Every model is trained on one core, for the core-minutes in its row, and scored by the same
+protocol, each test scene once, one trajectory."""
 
 _COLUMNS = (
     "**Error**: share of the test episodes in which not all that was asked was done, an "
@@ -58,12 +59,16 @@ def publish(places: Places) -> Published:
 def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     """The Markdown page: a section for each task, and what others report of tasks without one."""
     blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
+    groups = [group for task in tasks for group in task.groups]
+    blocks += meanings_blocks(groups)
+    told = told_in_training(groups)
+    if told:
+        blocks += ["How models were made and trained:", bullets(told)]
     if not tasks:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:
         rows = [_row(group, places) for group in task.groups]
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", table(HEADER, rows)]
-    groups = [group for task in tasks for group in task.groups]
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
         blocks += ["## What others report and is not measured here", bullets(map(_report, waiting))]

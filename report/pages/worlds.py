@@ -9,6 +9,7 @@ from glimpse_envs.evaluation.record import Record
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
 from report.groups import Group, hardware_of
+from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, table
 from report.page import Places, Published
 from report.pages.records import POINTER
@@ -31,7 +32,10 @@ _COLUMNS = (
     "**Return**. Mean over test episodes, and over seeds; of a game its score, with whole games "
     "played and no reward clipped. The interval of one run is Student's, over its episodes; of "
     "more, it is the range over seeds.",
-    "**Success**. Percentage of test episodes with success, with its 95 % interval.",
+    "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
+    "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
+    "bootstrap over seeds and episodes.",
+    "**Steps**. Training episodes times their length, where all have the same; a frame each.",
     "**Gaze**. *Learned*: the agent chooses where to look. *Static*: the middle throughout; "
     "*random*: a uniform place at every step; *raster*: tiles in turn. With these three the acts "
     "alone are learned.",
@@ -56,13 +60,13 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
         groups: of all records.
         places: for the links to records.
     """
-    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
+    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS), *meanings_blocks(groups)]
     if groups:
         blocks.append(POINTER.format("records.md"))
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
-    blocks.append("## Curiosity")
+    blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world",))):
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
         blocks += [f"### {name}", *_section(_of(groups, env_id), _bonus, places, by=by)]
@@ -96,8 +100,30 @@ def _section(
     return [table(heads, rows), *notes, hardware_of(groups)]
 
 
+def _unequal(groups: Sequence[Group]) -> list[str]:
+    """What equal times of training do not make equal."""
+    minutes = {(g.first.env_id, f"{g.core_minutes:.0f}") for g in groups}
+    if len(groups) < 2 or len(minutes) > len({g.first.env_id for g in groups}):
+        return []
+    return [
+        "The rows of a table had equal core-minutes, and so unequal numbers of episodes, which are "
+        "in the table: a bonus takes time, too, and episodes differ in length."
+    ]
+
+
 def _catch(group: Group) -> dict[str, str]:
-    return {"model": group.label, **_success(group)}
+    steps = _steps(group)
+    return {
+        "model": group.label,
+        **_success(group),
+        "steps": UNKNOWN if steps is None else count(steps),
+    }
+
+
+def _steps(group: Group) -> float | None:
+    """Of the training of one seed; None where episodes may be of any length."""
+    record = group.first
+    return record.episodes * record.budget if record.headline.glimpses == record.budget else None
 
 
 def _success(group: Group) -> dict[str, str]:
@@ -136,7 +162,7 @@ def _bonus(group: Group) -> dict[str, str]:
     record = group.first
     world = {} if record.env_id == SEARCH else {"world": str(record.env_kwargs.get("world"))}
     scores = _success(group) if group.has_success else _return(group)
-    return {**world, "bonus": bonus_of(record), **scores}
+    return {**world, "model": record.model.name, "bonus": bonus_of(record), **scores}
 
 
 def bonus_of(record: Record) -> str:

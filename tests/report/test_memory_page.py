@@ -76,6 +76,26 @@ def test_a_row_tells_what_its_seeds_did() -> None:
         assert "2 to 5 times" in text
 
 
+def test_what_every_training_took_is_told_solved_or_not() -> None:
+    page = page_of(
+        memory_record(episodes=20_000, seconds=30.0),
+        memory_record(1, episodes=40_000, seconds=90.0),
+        memory_record(0, 0.2, SOFT, episodes=3_000_000, seconds=1200.0),
+    )
+    solved, unsolved = row_of(page, "Reinforce LSTM"), row_of(page, SOFT.name)
+    assert (solved["episodes"], solved["core-minutes"]) == ("30 k", "1")
+    assert (unsolved["episodes"], unsolved["core-minutes"]) == ("3.0 M", "20")
+
+
+def test_trainings_that_stop_at_another_share_are_named() -> None:
+    config = {"batch_size": 256, "curriculum": None}
+    early = memory_record(config=config | {"stop_at": 0.99})
+    assert "Training stops there, so that" in page_of(early)
+    late = memory_record(model=SOFT, config=config | {"stop_at": 0.995})
+    page = page_of(early, late)
+    assert f"Training stops there (at 99.5 % for {SOFT.name} on Copy-v0), so that" in page
+
+
 def test_costs_have_columns_where_they_are_known() -> None:
     costs = {"cells_read": 12.0, "seconds": 0.0021, "multiply_adds": 3.2e6}
     page = page_of(memory_record(costs=costs), memory_record(model=SOFT))

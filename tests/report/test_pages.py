@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from dataclasses import asdict
 from pathlib import Path
@@ -14,8 +15,10 @@ from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.records import write_record
 from report.__main__ import PAGES, main
 from report.markdown import ReportError, replace_block, short_revision
-from report.page import Places, Published, stale_files, write
+from report.page import ROOT, Places, Published, stale_files, write
 from report.pages.records import FOLDERS, command_of
+from report.pages.records import PAGE as RECORDS
+from report.pages.records import publish as publish_records
 from report.runs import Run, read_runs
 from tests.support.records import (
     ENV_ID,
@@ -204,6 +207,32 @@ def test_the_command_of_a_record_is_kept_or_made_from_its_file(tmp_path: Path) -
     assert (
         command_of(Run(a_record(SOFT_DRAW), file), places) == f"python -m baselines.train {given}"
     )
+
+
+def test_a_command_that_names_a_record_that_is_gone_starts_from_the_run_s_own(
+    tmp_path: Path,
+) -> None:
+    places = Places(tmp_path / "results", tmp_path)
+    (tmp_path / "results").mkdir()
+    file, here = (tmp_path / "results" / name for name in ("a.json", "here.json"))
+    here.touch()
+    begin = "python -m agents.train reinforce --from-record results"
+    kept = a_record(command=f"{begin}/here.json --seed 1")
+    assert command_of(Run(kept, file), places) == kept.command
+    for gone in (
+        f"{begin}/gone.json --seed 1",
+        f"{begin.replace(' results', '=results')}/gone.json",
+    ):
+        assert command_of(Run(a_record(command=gone), file), places) == (
+            "python -m agents.train --from-record results/a.json"
+        )
+
+
+def test_every_file_of_results_on_the_page_of_records_is_there() -> None:
+    text = publish_records(Places()).texts[RECORDS]
+    named = set(re.findall(r"results/[^\s`)\]]+", text.split("\n## ", 1)[1]))
+    assert len(named) > 100
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_the_command_of_each_published_record_trains_its_algorithm() -> None:

@@ -56,6 +56,27 @@ def test_errors_stand_beside_costs_and_published_errors(tmp_path: Path) -> None:
     assert "Not measured yet" not in page
 
 
+def test_a_target_s_place_that_training_knew_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    write_record(a_record(env_id=PAIR, config={"curriculum": None}), folder)
+    assert "How models were made" not in page_of(tmp_path)
+    near = replace(REINFORCE, name="Near")
+    write_record(a_record(near, env_id=SUM, config={"curriculum": "distance"}), folder)
+    assert "\n- Near on DigitSum-v0: in training, first glimpses are near" in page_of(tmp_path)
+
+
+def test_words_of_names_are_explained_where_they_stand(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    write_record(a_record(replace(REINFORCE, name="A2C LSTM, looks at cells"), env_id=PAIR), folder)
+    page = page_of(tmp_path)
+    assert "- **looks at cells**: each look goes to" in page
+    assert "**inhibition of return**" not in page
+
+
+def test_times_are_not_said_to_be_equal(tmp_path: Path) -> None:
+    assert "core-minutes in its row" in page_of(tmp_path).replace("\n", " ")
+
+
 def test_a_context_is_compared_with_what_a_paper_says_of_one_alone(tmp_path: Path) -> None:
     folder = tmp_path / "results" / FOLDER
     for name, kwargs in (("without", {}), ("with", {"context": True})):

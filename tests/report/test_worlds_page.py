@@ -45,14 +45,33 @@ def test_bonuses_and_their_weights_are_rows() -> None:
         )  # fmt: skip
 
     text = page_of(a_run(), a_run(curiosity="rnd", curiosity_weight=0.003, entropy_weight=0.01))
-    assert "| DoorKey-6x6 | none | 0.5 |" in text
-    assert "| DoorKey-6x6 | RND, weight 0.003; entropy, weight 0.01 | 0.5 |" in text
+    assert "| DoorKey-6x6 | PPO LSTM, answer by reward | none | 0.5 |" in text
+    bonuses = "RND, weight 0.003; entropy, weight 0.01"
+    assert f"| DoorKey-6x6 | PPO LSTM, answer by reward | {bonuses} | 0.5 |" in text
 
 
 def test_catch_stands_by_what_ram_reports() -> None:
     text = page_of(*(a_record(PPO, 3.0, env_id="Glimpse/Catch-v0", seed=s) for s in range(5)))
     assert "| PPO LSTM, answer by reward | 97.00 |" in text
     assert "about 85 % caught" in text
+
+
+def test_the_steps_of_training_are_told_where_episodes_are_of_one_length() -> None:
+    def page(glimpses: float) -> str:
+        catch = a_record(PPO, env_id="Glimpse/Catch-v0", budget=24, episodes=1_000_000,
+                         score={"glimpses": glimpses})  # fmt: skip
+        return page_of(catch)
+
+    assert "| 24 M | 1 | 1.0 M |" in page(24.0)
+    assert "| — | 1 | 1.0 M |" in page(12.5)
+    assert "an inter-quartile mean over the seeds" in page(24.0)
+
+
+def test_equal_times_are_said_to_be_unequal_episodes() -> None:
+    configs = ({"curiosity": None}, {"curiosity": "icm", "curiosity_weight": 1})
+    runs = [a_record(PPO, env_id="Glimpse/Search-v0", config=config) for config in configs]
+    assert "unequal numbers of episodes" in page_of(*runs)
+    assert "unequal numbers of episodes" not in page_of(runs[0])
 
 
 def test_what_was_not_measured_is_said() -> None:
