@@ -143,17 +143,19 @@ def scaling_table(scaling: Scaling) -> str:
 
 
 def scaling_in_words(scaling: Scaling) -> str:
-    """Error and milliseconds of inference of each model at the smallest and the largest side, a
-    sentence each."""
+    """Error, milliseconds of inference and, where they differ, training images of each model at the
+    smallest and the largest side, a sentence each."""
     sides = sorted({point.side for point in scaling.points})
     sentences = [
         f"`{scaling.env_id}` with its scene enlarged; {scaling.minutes:g} core-minutes of training "
         "for each point, one run each."
     ]
+    unequal = len({point.images for point in scaling.points}) > 1
     for side in dict.fromkeys((sides[0], sides[-1])):
         points = [point for point in scaling.points if point.side == side]
         each = "; ".join(
             f"{point.model} {point.error_percent:.2f} % error, {_digits(point.inference.total)} ms"
+            + (f", {count(point.images)} training images" if unequal else "")
             for point in points
         )
         sentences.append(f"At {side:,} pixels a side: {each}.")

@@ -63,12 +63,18 @@ class SuiteScore:
         score: inter-quartile mean of all normalised scores, each task weighing the same whatever
             the number of its policies; chance is 0 and the ceiling 1.
         interval: of 95 % of that mean, by a bootstrap within each task: over its policies where
-            every task has at least two, else over its episodes.
+            every task has at least two, else over its episodes, so that training seeds do not
+            count.
     """
 
     tasks: dict[str, tuple[Evaluation, ...]]
     score: float
     interval: tuple[float, float]
+
+    @property
+    def is_over_seeds(self) -> bool:
+        """Whether the interval is over policies, so that training seeds count."""
+        return all(len(scores) > 1 for scores in self.tasks.values())
 
     def summary(self) -> str:
         """A table of the tasks, and the score in the last line."""
@@ -86,9 +92,15 @@ class SuiteScore:
                 )
             )
         low, high = self.interval
+        over = (
+            "over the policies of each task"
+            if self.is_over_seeds
+            else "over episodes alone: a task has one policy, so that training seeds do not count"
+        )
         return (
             f"{aligned(rows)}\n"
-            f"inter-quartile mean {self.score:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+            f"inter-quartile mean {self.score:.3f}, 95 % interval {low:.3f} to {high:.3f}, "
+            f"{over}"
         )
 
 

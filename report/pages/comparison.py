@@ -9,6 +9,7 @@ from functools import partial
 from statistics import fmean
 
 from glimpse_envs.evaluation.records import RecordError
+from glimpse_envs.suite import SUITE
 from report.curves import Point, curve_of, time_to
 from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
@@ -17,6 +18,7 @@ from report.groups import Group, hardware_of, score_cells
 from report.kinds import SEES_OF_PICTURES
 from report.markdown import UNKNOWN, bullets, count, environment, short_revision, table
 from report.page import Draw, Places, Published
+from report.pages.environment_facts import scored_chance
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
 from report.scaling import FILE_NAME, Scaling, read_scaling, scaling_in_words, scaling_table
@@ -62,13 +64,19 @@ _COUNTED = (
     "attention and full views touch all.",
     "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
     "is what filters, weights or the retina's cells take.",
-    "Core-seconds: seconds on the clock that training updates took with one thread, with the "
-    "environment, on the machine named below; other processes make them longer. Scoring on "
-    "the validation split is excluded. The time to an error is that of the first "
-    "score at or under it, so it is known as finely as scores are spaced.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
     "scenes where each is known.",
 )
+
+_CORE_SECONDS = (
+    "Core-seconds: {clock}, that training updates took with one thread, with the environment, on "
+    "the machine named above. Scoring on the validation split is excluded. The time to an error is "
+    "that of the first score at or under it, so it is known as finely as scores are spaced."
+)
+_CPU = "seconds of the core's own clock, for which the time of other processes does not count"
+_WALL = "seconds on the wall's clock, which other processes make longer"
+_BY_THE_WALL = ("56345c46652d",)
+"""Revisions of comparisons before 11e6463, from which on trainings take the core's clock."""
 
 _NOT_COUNTED = (
     "Building a scene, and summing it once for the retina, which touch every pixel for whoever "
@@ -127,7 +135,8 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
             bullets(_settings(task.groups)),
             hardware_of(task.groups),
         ]
-    blocks += ["## What is counted", bullets(_COUNTED), "What is not:", bullets(_NOT_COUNTED)]
+    counted = (*_COUNTED, _CORE_SECONDS.format(clock=_clock(tasks)))
+    blocks += ["## What is counted", bullets(counted), "What is not:", bullets(_NOT_COUNTED)]
     if tasks:
         blocks.append(POINTER.format("records.md"))
     blocks += ["## How cost grows with the scene", _SCALING]
@@ -136,6 +145,17 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
     else:
         blocks += _scaling_blocks(scaling)
     return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def _clock(tasks: Sequence[Task]) -> str:
+    """By which clock the runs were timed."""
+    records = [record for task in tasks for group in task.groups for record in group.records]
+    by_wall = [record.revision.startswith(_BY_THE_WALL) for record in records]
+    if not any(by_wall):
+        return _CPU
+    if all(by_wall):
+        return _WALL
+    return f"{_CPU}; of the runs of revision {', '.join(_BY_THE_WALL)}, {_WALL}"
 
 
 def comparison_table(groups: Iterable[Group]) -> str:
@@ -200,7 +220,14 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
         f"test scenes ({scaling.hardware}, revision {short_revision(scaling.revision)}).",
         f"![Cost and error against the scene's side]({_relative(SCALING_FIGURE)})",
         scaling_table(scaling),
+        _chance(scaling),
     ]
+
+
+def _chance(scaling: Scaling) -> str:
+    """The error of guesses, by the environment."""
+    row = SUITE.get(scaling.env_id)
+    return "" if row is None else f"Blind guesses err in {100 * (1 - scored_chance(row)):.0f} %."
 
 
 def _why(scaling: Scaling | None) -> str:
@@ -210,8 +237,8 @@ def _why(scaling: Scaling | None) -> str:
     link = f"[more]({PAGE}#how-cost-grows-with-the-scene)"
     return (
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
-        f"{scaling_in_words(scaling)} In training alone, the hard agent's first glimpses are near "
-        f"the target at first ({link})."
+        f"{scaling_in_words(scaling)} {_chance(scaling)} In training alone, the hard agent's "
+        f"first glimpses are near the target at first ({link})."
     )
 
 

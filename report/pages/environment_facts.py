@@ -69,11 +69,12 @@ def inspect_environment(row: Row) -> Environment:
             action_space=env.task.action_space,
             observation_space=env.task.observation_space,
             described=describe(env),
-            scored_chance=_scored_chance(row),
+            scored_chance=scored_chance(row),
         )
 
 
-def _scored_chance(row: Row) -> float:
+def scored_chance(row: Row) -> float:
+    """Chance in the test split."""
     with closing(gymnasium.make_vec(row.id, num_envs=1, split="test")) as env:
         return describe(env).chance
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from report.controls import controls_of
 from report.figures.results import draw_results
 from report.grouping import NEUTRAL_KWARGS, group_runs
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, compare, hardware_of, score_cells
 from report.kinds import KINDS
-from report.markdown import UNKNOWN, bullets, count, environment, listed, short, table
+from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published
 from report.pages.records import POINTER
 from report.pages.settings import differences_from_ram
@@ -59,6 +60,13 @@ _REPEATED = (
     "CircleSquare-v0",
     "Trained a second time, CircleSquare-v0 gave all 10,000 published answers again.",
 )
+
+
+_ABOVE = (
+    "Rows above their paper's error, and how they were trained; the records do not tell what makes "
+    "the difference:"
+)
+_TRAINED_BY = ("optimizer", "batch_size", "learning_rate")
 
 
 def publish(places: Places) -> Published:
@@ -196,10 +204,31 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     if any(short(group.first.env_id) == name for group in groups):
         notes.append(repeated)
     notes += ["Sources:", bullets(_sources())]
-    differences = differences_of(groups)
+    differences = [*differences_of(groups), *controls_of(groups)]
     if differences:
         notes += ["What differs from the references' settings:", bullets(differences)]
+    above = above_papers(groups)
+    if above:
+        notes += [_ABOVE, bullets(above)]
     return notes
+
+
+def above_papers(groups: Sequence[Group]) -> list[str]:
+    """How the rows were trained whose whole interval lies above their paper's error."""
+    lines = []
+    for group in (group for group in groups if group.has_success):
+        record = group.first
+        for paper in (r.paper for r in REFERENCES if r.fits(record)):
+            if paper is None or compare(group.interval, paper) != "above":
+                continue
+            names = [name for name in _TRAINED_BY if record.config.get(name) is not None]
+            lines.append(
+                f"{group.label} on {environment(record.env_id, record.env_kwargs)}, "
+                f"{group.error:.2f} % against {paper:.2f} %: {count(record.episodes)} scenes in "
+                f"{group.core_minutes:.0f} core-minutes, "
+                + ", ".join(setting(name, record.config[name]) for name in names)
+            )
+    return lines
 
 
 def _sources() -> list[str]:

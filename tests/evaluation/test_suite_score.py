@@ -44,6 +44,7 @@ def test_a_single_policy_has_an_interval_over_episodes() -> None:
     assert found.score == pytest.approx(np.mean(each))
     assert found.interval[0] <= found.score <= found.interval[1]
     assert "inter-quartile mean" in found.summary()
+    assert found.summary().endswith("so that training seeds do not count")
     assert all(env_id in found.summary() for env_id in TAPES)
 
 
@@ -51,6 +52,15 @@ def test_several_policies_have_an_interval_over_policies() -> None:
     alike = score_suite(lambda env_id: [still, still], TAPES, episodes=50)
     low, high = alike.interval
     assert low == pytest.approx(high), "equal policies leave nothing to draw but the same scores"
+    assert alike.summary().endswith("over the policies of each task")
+
+
+def test_one_task_of_a_single_policy_leaves_seeds_out_and_says_so() -> None:
+    found = score_suite(
+        lambda env_id: [still, still] if env_id == TAPES[0] else still, TAPES, episodes=50
+    )
+    assert found.summary().endswith("over episodes alone: a task has one policy, so that training "
+                                    "seeds do not count")  # fmt: skip
 
 
 def evaluated(*scores: float) -> list[Evaluation]:

@@ -19,7 +19,8 @@ from report.grouping import tasks_of
 from report.groups import Group
 from report.kinds import KINDS
 from report.page import Places
-from report.pages.comparison import comparison_page, comparison_table
+from report.pages.comparison import comparison_page, comparison_table, publish
+from report.scaling import write_scaling
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import (
     MODELS,
@@ -29,6 +30,7 @@ from tests.support.records import (
     as_runs,
     many_records,
 )
+from tests.support.scaling import a_scaling
 
 
 def groups_of(records: Iterable[Record]) -> tuple[Group, ...]:
@@ -43,7 +45,27 @@ def cells_of(table: str, model: str) -> dict[str, str]:
     return dict(zip(heads, row, strict=True))
 
 
-# The table
+# The page and the table
+
+
+@pytest.mark.parametrize(
+    ("revisions", "words"),
+    [
+        (["abc1234"], "Core-seconds: seconds of the core's own clock"),
+        (["56345c46652d0"], "Core-seconds: seconds on the wall's clock, which other"),
+        (["56345c46652d0", "abc1234"], "; of the runs of revision 56345c46652d, seconds on the"),
+    ],
+)
+def test_the_clock_is_that_of_the_runs(revisions: list[str], words: str) -> None:
+    records = [a_record(revision=each, seed=seed) for seed, each in enumerate(revisions)]
+    assert words in comparison_page(tasks_of(as_runs(records)), None, Places())
+
+
+def test_what_chance_is_stands_by_the_scaling(tmp_path: Path) -> None:
+    write_scaling(a_scaling(), tmp_path / "results" / "comparison")
+    published = publish(Places(tmp_path / "results", tmp_path))
+    assert "Blind guesses err in 90 %." in published.blocks["scaling"]
+    assert "Blind guesses err in 90 %." in published.texts["docs/comparison.md"]
 
 
 def test_the_table_has_costs_and_errors() -> None:

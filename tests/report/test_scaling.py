@@ -1,7 +1,7 @@
 """How cost grows with the scene's side: the record, the table, the figures and the sentences."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,35 +11,13 @@ import pytest
 from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
 from report.scaling import (
-    Milliseconds,
-    Scaling,
-    ScalingPoint,
     read_scaling,
     scaling_in_words,
     scaling_table,
     write_scaling,
 )
 from tests.support.figures import catch_figure, overlapping_texts, points_of
-
-NAMES = ("Reinforce LSTM, looks at cells", "Soft DRAW window LSTM", "Full view strong")
-SIDES = (60, 120, 240, 480, 960)
-
-
-def a_scaling() -> Scaling:
-    """Hard attention's cost stays, the others' grows with the pixels."""
-    points = []
-    for side in SIDES:
-        area = (side / 60) ** 2
-        for name, reading, answering in zip(
-            NAMES, (0.02, 0.1 * area, 0.0), (0.3, 0.3, area), strict=True
-        ):
-            spent = Milliseconds(0.01 * area, reading, answering)
-            update = Milliseconds(0.01 * area, 2 * reading, 3 * answering)
-            error = min(90.0, 2.0 * side / 60)
-            interval = (error - 1, error + 1)
-            score = (1e6, error, interval, 2000)
-            points.append(ScalingPoint(side, name, spent, update, *score, 32, 5000, 120.0))
-    return Scaling("Glimpse/ClutteredGlyphs-v0", 2.0, "float32", "a core", "abc", tuple(points))
+from tests.support.scaling import NAMES, SIDES, a_scaling
 
 
 def test_the_record_survives_the_round_trip(tmp_path: Path) -> None:
@@ -132,3 +110,12 @@ def test_the_smallest_and_the_largest_side_are_put_into_words() -> None:
     assert "At 60 pixels a side: Reinforce LSTM, looks at cells 2.00 % error, 0.33 ms;" in words
     assert "Full view strong 32.00 % error, 259 ms. Milliseconds of one core" in words
     assert "120 pixels" not in words
+    assert "training images" not in words
+
+
+def test_unequal_training_images_are_put_into_words() -> None:
+    scaling = a_scaling()
+    last = replace(scaling.points[-1], images=16_000)
+    words = scaling_in_words(replace(scaling, points=(*scaling.points[:-1], last)))
+    assert "0.33 ms, 5 k training images; " in words
+    assert "259 ms, 16 k training images. Milliseconds" in words
