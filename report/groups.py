@@ -18,7 +18,7 @@ from glimpse_envs.evaluation.statistics import (
     interquartile_mean,
     wilson_interval,
 )
-from report.kinds import Kind, kind_of
+from report.kinds import OF_CONTEXT, SEES_OF_PICTURES, Kind, kind_of
 from report.markdown import UNKNOWN
 from report.runs import Run
 
@@ -49,6 +49,12 @@ class Group:
     @property
     def kind(self) -> Kind:
         return kind_of(self.first.model)
+
+    @property
+    def sees(self) -> str:
+        """What it is shown of a picture, in words."""
+        context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
+        return SEES_OF_PICTURES[self.kind] + context
 
     @property
     def seeds(self) -> int:

@@ -19,6 +19,9 @@ SEES_OF_PICTURES: dict[Kind, str] = {
 }
 """What a model of each kind is shown of a picture, from the least to the most."""
 
+OF_CONTEXT = ", and the whole scene coarsely"
+"""What is added to it by `context=True`."""
+
 SEES_OF_CELLS: dict[Kind, str] = {
     "hard": "one cell a step",
     "human": "one cell a step",

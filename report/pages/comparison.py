@@ -15,7 +15,6 @@ from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
-from report.kinds import SEES_OF_PICTURES
 from report.markdown import UNKNOWN, bullets, count, environment, short_revision, table
 from report.page import Draw, Places, Published
 from report.pages.environment_facts import scored_chance
@@ -173,7 +172,7 @@ def _row(group: Group) -> list[str]:
     curve = curve_of(group)
     return [
         group.label,
-        SEES_OF_PICTURES[group.kind],
+        group.sees,
         group.budget,
         str(group.seeds),
         *score_cells(group),

@@ -8,7 +8,6 @@ from statistics import fmean
 from report.grouping import Task, tasks_of
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, told_in_training
-from report.kinds import SEES_OF_PICTURES
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Places, Published
 from report.pages.records import POINTER
@@ -93,7 +92,7 @@ def _row(group: Group, places: Places) -> list[str]:
         paper,
         best,
         group.standing,
-        SEES_OF_PICTURES[group.kind],
+        group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
         count(fmean(record.episodes for record in group.records)),
         f"{group.core_minutes:.0f}",

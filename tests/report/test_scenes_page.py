@@ -91,3 +91,5 @@ def test_a_context_is_compared_with_what_a_paper_says_of_one_alone(tmp_path: Pat
     assert "5.00 (" in of_pairs["| with (context)"]
     assert "2.50 (" not in of_sums["| without"]
     assert "2.50 (" in of_sums["| with (context)"]
+    assert " one glimpse at a time | " in of_pairs["| without"]
+    assert "at a time, and the whole scene coarsely | " in of_pairs["| with (context)"]
