@@ -28,6 +28,7 @@ from glimpse_envs.core.arguments import (
 )
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
+from glimpse_envs.wrappers.names import check_name
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 _NOOP, _FIRE = 0, 1
@@ -112,6 +113,7 @@ def _full_view(
     game: str, *, split: str, frame_stack: int, segment: int | None, render_mode: str | None
 ) -> gym.Env:
     """Return a game whose observations are stacks (frame_stack, 84, 84) uint8."""
+    check_name("game", game, "ALE/", "Pong")
     check_choice("split", split, SPLITS)
     check_integers(1, frame_stack=frame_stack)
     if segment is not None:

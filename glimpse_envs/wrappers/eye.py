@@ -12,6 +12,7 @@ from gymnasium.wrappers import AtariPreprocessing, MaxAndSkipObservation, TimeLi
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
+    check_choice,
     check_flags,
     check_integers,
     enter_arguments,
@@ -21,7 +22,7 @@ from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.vision.sensors import make_sensor
-from glimpse_envs.wrappers.looks import Looks, checked_start
+from glimpse_envs.wrappers.looks import LOOKS, Looks, checked_move, checked_start
 from glimpse_envs.wrappers.pixels import find_pixels
 from glimpse_envs.wrappers.views import MaskedView, SensorView, View
 
@@ -48,7 +49,8 @@ class Eye:
             the unit disc and scaled by `max_move`. Without a look in the action, as baselines:
             "static", the first place for ever; "random", a uniform place at every step; "raster",
             the tiles in turn, row by row.
-        max_move: the longest relative move, in look coordinates.
+        max_move: the longest relative move, in look coordinates; None: 0.2. It is given with
+            look="relative" alone.
         start: the first place (x, y) of an episode; None: uniform, the middle where the gaze is
             static, the first tile of a raster.
         inside: keep the whole glimpse inside the frame.
@@ -77,7 +79,7 @@ class Eye:
         scales: int = 1,
         sensor: str = "retina",
         look: str = "continuous",
-        max_move: float = 0.2,
+        max_move: float | None = None,
         start: Sequence[float] | None = None,
         inside: bool = False,
         mask: bool = False,
@@ -93,7 +95,9 @@ class Eye:
         reader = make_sensor(sensor, shape, {"glimpse_size": glimpse_size, "scales": scales})
         reach = max(float(np.abs(outline).max()) for outline in reader.outlines)
         place = LookSpace(*shape[1:], reach if inside else 0.0)
-        self._looks = Looks(look, place, reader.tile, max_move, checked_start(start))
+        check_choice("look", look, LOOKS)
+        move = checked_move(look, max_move)
+        self._looks = Looks(look, place, reader.tile, move, checked_start(start))
         self._recut, self.max_steps = bool(recut), max_steps
         if periphery is not None:
             check_integers(1, periphery=periphery)

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, is_number
+from glimpse_envs.core.arguments import check_choice, is_number, shown
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 
@@ -18,6 +18,7 @@ LOOKS = ("continuous", "tiles", "corners", "relative", "static", "random", "rast
 RULES = ("static", "random", "raster")
 """Gazes that follow a rule, so that actions have no look."""
 _CORNERS = 4  # along each axis
+_MAX_MOVE = 0.2
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Looks:
             where the gaze is static, the first tile of a raster.
 
     Raises:
-        ValueError: an unknown look, a move that is too long, or frames too small for corners.
+        ValueError: an unknown look, or frames too small for corners.
     """
 
     look: str
@@ -44,8 +45,6 @@ class Looks:
 
     def __post_init__(self) -> None:
         check_choice("look", self.look, LOOKS)
-        if not is_number(self.max_move) or not 0.0 < self.max_move <= 2.0:
-            raise ValueError(f"max_move={self.max_move!r} must be a number above 0 and at most 2")
         if self.look == "corners":
             spare = min(self.space.height, self.space.width) - self.tile
             if spare < _CORNERS:
@@ -99,6 +98,24 @@ class Looks:
             return np.clip(locations + self.max_move * project_to_disc(looks), -1.0, 1.0)
         places = self.places
         return np.asarray(looks, np.float64) if places is None else places[looks]
+
+
+def checked_move(look: str, max_move: float | None) -> float:
+    """Return the longest relative move, 0.2 where none is given.
+
+    Raises:
+        ValueError: it is no such length, or is given where looks are not moves.
+    """
+    if max_move is None:
+        return _MAX_MOVE
+    if look != "relative":
+        raise ValueError(
+            f"max_move={shown(max_move)} is the longest move of look='relative'; with "
+            f"look={shown(look)} nothing moves by it: give look='relative' too, or leave it out"
+        )
+    if not is_number(max_move) or not 0.0 < max_move <= 2.0:
+        raise ValueError(f"max_move={shown(max_move)} must be a number above 0 and at most 2")
+    return float(max_move)
 
 
 def checked_start(start: Any) -> tuple[float, float] | None:

@@ -19,6 +19,7 @@ from glimpse_envs.core.arguments import (
 )
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
+from glimpse_envs.wrappers.names import check_name
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 VIEWS = ("grid", "agent")
@@ -89,6 +90,7 @@ def _eye_options(view: str, tile: int, split: str, options: dict[str, Any]) -> d
 
 def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.Env:
     """Return a world whose observations are pictures (H, W, 3) uint8."""
+    check_name("world", world, "MiniGrid-", "DoorKey-6x6")
     try:
         wrappers: Any = import_module("minigrid.wrappers")  # untyped
     except ImportError as error:

@@ -98,10 +98,15 @@ def find_pixels(env_name: str, space: spaces.Space, key: str | None, layout: str
         return Pixels(env_name, None, *_picture(f"{env_name}: its observations", space, layout))
     if key is None:
         pictures = [name for name, part in space.items() if _flaw(part) is None]
-        if len(pictures) != 1:
+        if not pictures:
+            flaws = "; ".join(f"those of {name!r} {_flaw(part)}" for name, part in space.items())
             raise ValueError(
-                f"{env_name} has {len(pictures)} parts of pixels among {list(space)}: "
-                "name one by pixels=..."
+                f"{env_name} has no part of pixels. The values of its observations: {flaws}"
+            )
+        if len(pictures) > 1:
+            raise ValueError(
+                f"{env_name} has {len(pictures)} parts of pixels, {pictures}: name one by "
+                f"pixels=, such as pixels={pictures[0]!r}"
             )
         key = pictures[0]
     if key not in space.spaces:

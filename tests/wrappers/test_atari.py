@@ -124,3 +124,20 @@ def test_an_unknown_game_is_named() -> None:
         gym.make(ATARI, game="Pongg")
     with pytest.raises(ValueError, match="split='all'"):
         gym.make(ATARI, split="all")
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"max_move": 0.1}, "max_move=0.1 is the longest move of look='relative'"),
+        ({"game": "ALE/Pong-v5"}, "game='ALE/Pong-v5' must be the name alone, 'Pong'"),
+        ({"game": "ale_py:ALE/Pong-v5"}, "must be the name alone, 'Pong'"),
+        ({"game": "PongNoFrameskip-v4"}, "must be the name alone, 'Pong'"),
+        ({"game": 3}, "game=3 must be a name, such as 'Pong'"),
+    ],
+)
+def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gym.make(ATARI, **kwargs)
+    with pytest.raises(ValueError, match=message):
+        gym.make_vec(ATARI, num_envs=2, **kwargs)

@@ -301,7 +301,9 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"mask": 1}, "mask=1 must be True or False"),
     ({"start": (0, 2)}, "start="),
     ({"start": "corner"}, "start='corner'"),
-    ({"max_move": 0}, "max_move=0"),
+    ({"look": "relative", "max_move": 0}, "max_move=0 must be a number above 0"),
+    ({"max_move": 0.5}, "max_move=0.5 is the longest move of look='relative'"),
+    ({"look": "static", "max_move": 0.2}, "look='static' nothing moves by it: give"),
     ({"pixels": "image"}, "have no parts"),
     ({"layout": "HWC"}, "layout='HWC' does not fit the shape"),
     ({"layout": "XY"}, "layout='XY' must be one of"),
@@ -338,6 +340,26 @@ def test_a_world_without_clear_pixels_is_refused(space: gym.Space) -> None:
     world.observation_space = space
     with pytest.raises(ValueError, match="PixelWorld"):
         GlimpseWrapper(world, **OPTIONS)
+
+
+def test_parts_without_pixels_are_told_why() -> None:
+    world = PixelWorld()
+    plain = gym.spaces.Box(0, 255, (128,), np.uint8)
+    world.observation_space = gym.spaces.Dict(a=gym.spaces.Discrete(2), b=plain)
+    with pytest.raises(ValueError, match="those of 'a' are no Box; those of 'b' have no two to"):
+        GlimpseWrapper(world, **OPTIONS)
+    pixels = gym.spaces.Box(0, 255, (SIDE, SIDE), np.uint8)
+    world.observation_space = gym.spaces.Dict(a=pixels, b=pixels, c=plain)
+    with pytest.raises(ValueError, match=r"2 parts of pixels, \['a', 'b'\]: .* pixels='a'"):
+        GlimpseWrapper(world, **OPTIONS)
+
+
+def test_relative_moves_are_of_a_fifth_where_nothing_else_is_said() -> None:
+    """A fifth of half the frame's side."""
+    env = GlimpseWrapper(PixelWorld(), **OPTIONS, look="relative", start=(0, 0))
+    env.reset(seed=0)
+    observation, *_ = env.step({"look": np.array([1.0, 0.0]), "act": 1})
+    np.testing.assert_allclose(observation["location"], [0.2, 0.0], rtol=1e-6)
 
 
 def test_axes_that_are_not_clear_are_named() -> None:

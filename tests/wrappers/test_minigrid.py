@@ -62,11 +62,18 @@ def test_its_spec_makes_it_again() -> None:
         ({"view": "all"}, "view='all' must be one of"),
         ({"tile": 0}, "tile=0"),
         ({"split": "dev"}, "split='dev'"),
+        ({"max_move": 0.1}, "max_move=0.1 is the longest move of look='relative'"),
+        ({"world": "MiniGrid-DoorKey-6x6-v0"}, "must be the name alone, 'DoorKey-6x6'"),
+        ({"world": "MultiRoom-N4-S5-v1"}, "must be the name alone, 'MultiRoom-N4-S5'"),
+        ({"world": 5}, "world=5 must be a name, such as 'DoorKey-6x6'"),
+        ({"world": ""}, "world='' must be a name"),
     ],
 )
 def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         gym.make(MINIGRID, **kwargs)
+    with pytest.raises(ValueError, match=message):
+        gym.make_vec(MINIGRID, num_envs=2, **kwargs)
     with pytest.raises(gym.error.Error, match="Nowhere"):
         gym.make(MINIGRID, world="Nowhere")
     with pytest.raises(TypeError, match=r"'flat'\. The arguments are world, view, tile, split, "):
