@@ -25,6 +25,7 @@ from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
 from glimpse_envs.rendering import write_film
+from glimpse_envs.rendering.film import SUFFIXES
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,8 @@ def _evaluate(config: EvaluateConfig) -> None:
         raise ValueError("a record is of the looks that the run was trained with")
     if config.record is not None and run.config.get("weights_only"):
         raise ValueError("a record is of a whole run; this folder holds the weights of one alone")
+    if config.record is not None and config.record.exists() and not config.record.is_dir():
+        raise ValueError(f"--record {config.record} must be a folder; it is a file")
     if config.record is not None and config.env_kwargs:
         raise ValueError(
             "a record is of the arguments that the run was trained with: leave out "
@@ -178,8 +181,16 @@ def _evaluate(config: EvaluateConfig) -> None:
 
 
 def _check_film(config: EvaluateConfig) -> None:
-    """Raise a `ValueError` for options of a film where there is none."""
+    """Raise a `ValueError` for a film that cannot be written, or options of one where there is
+    none."""
     if config.film is not None:
+        if config.film.suffix.lower() not in SUFFIXES:
+            raise ValueError(f"--film {config.film} must end in {', '.join(SUFFIXES)}")
+        if not config.film.parent.is_dir():
+            raise ValueError(
+                f"--film {config.film}: there is no folder {config.film.parent}; make it, or name "
+                "another"
+            )
         return
     too = "name the file of the film, too, as in --film film.gif"
     if config.film_with is not None:

@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from glimpse_envs.core.arguments import check_options, enter_arguments
+from glimpse_envs.core.arguments import check_options, check_seed, enter_arguments
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.actions import ActionChecker
@@ -71,10 +71,11 @@ class GlimpseEnv(gym.Env):
         a seed draws one from the system, which `np_random_seed` then is.
 
         Raises:
-            ValueError, gymnasium.error.Error: a seed or an option that cannot be; it is named.
+            ValueError: a seed or an option that cannot be; it is named, and nothing has changed.
             glimpse_envs.sources.SourceError: files are missing or damaged.
         """
-        super().reset(seed=seed)
+        if seed is not None:
+            check_seed(seed)
         options = check_options(options, ("scene", "length"))
         for name, value in options.items():
             if value is not None and not isinstance(value, int | np.integer):

@@ -173,7 +173,16 @@ def register(env_id: str, *, task: str, **kwargs: Any) -> None:
         env_id: Gymnasium's name, such as "Mine/MyTask-v0".
         task: the task's class, a `glimpse_envs.task.Task`, as "module:Class".
         **kwargs: its arguments, flat scalars, so that specs can be written down.
+
+    Raises:
+        ValueError: the id stands for another environment of this package.
     """
+    taken = gym.registry.get(env_id) if env_id in (*SUITE, ATARI, MINIGRID) else None
+    if taken is not None and taken.kwargs != {"task": task, **kwargs}:
+        raise ValueError(
+            f"the id {env_id!r} is taken: it stands for an environment of glimpse_envs; give "
+            "another, such as 'Mine/MyTask-v0'"
+        )
     gym.register(
         env_id,
         entry_point="glimpse_envs.single:GlimpseEnv",

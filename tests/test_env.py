@@ -221,6 +221,27 @@ def test_the_seed_that_was_drawn_deals_the_same_episodes(
         assert_same(env.reset(), dealt[1])
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"seed": 5, "options": {"foo": 1}},
+        {"seed": 5, "options": {"scene": "first"}},
+        {"seed": 2**64},
+        {"seed": -1},
+        {"seed": [5]},
+    ],
+    ids=str,
+)
+def test_a_refused_reset_keeps_the_seed(refused: dict[str, Any]) -> None:
+    env = make_single(CENTRED)
+    env.reset(seed=3)
+    before = env.np_random
+    with pytest.raises(ValueError, match=r"seed|options|foo"):
+        env.reset(**refused)
+    assert env.np_random is before is env.batch.np_random
+    assert env.np_random_seed == 3
+
+
 def test_an_own_generator_is_kept_by_resets_without_a_seed() -> None:
     env = make_single(CENTRED)
     env.reset(seed=3)

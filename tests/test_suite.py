@@ -10,7 +10,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from glimpse_envs.env import GlimpseVectorEnv
-from glimpse_envs.suite import SUITE
+from glimpse_envs.suite import ATARI, MINIGRID, SUITE, register
 from glimpse_envs.testing import Actions, assert_same, random_actions, rows_that_fit
 from tests.support.episodes import (
     Observation,
@@ -160,3 +160,21 @@ def test_the_settings_are_the_papers() -> None:
     circle = SUITE["Glimpse/CircleSquare-v0"].kwargs
     assert (circle["look"], circle["max_move"], circle["inside"]) == ("relative", 0.2, True)
     assert circle["reward"] == "dense"
+
+
+@pytest.mark.filterwarnings("ignore:.*Overriding environment")
+def test_an_id_of_the_suite_stands_for_nothing_else() -> None:
+    row = SUITE["Glimpse/Copy-v0"]
+    other = SUITE["Glimpse/Catch-v0"].task
+    before = gym.registry[row.id]
+    for env_id, task, kwargs in (
+        (row.id, other, row.kwargs),
+        (row.id, row.task, row.kwargs | {"length": 3}),
+        (ATARI, other, {}),
+        (MINIGRID, other, {}),
+    ):
+        with pytest.raises(ValueError, match=f"the id '{env_id}' is taken: .*such as 'Mine/"):
+            register(env_id, task=task, **kwargs)
+    assert gym.registry[row.id] is before
+    register(row.id, task=row.task, **row.kwargs)
+    assert gym.registry[row.id].kwargs == before.kwargs

@@ -58,8 +58,8 @@ def enter_arguments(
     parameters = list(known)
     unknown = [name for name in arguments if name not in parameters]
     if unknown:
-        nearest = difflib.get_close_matches(unknown[0], parameters, 1, cutoff=0.65)
-        hint = f": did you mean {nearest[0]!r}?" if nearest else "."
+        nearest = nearest_of(unknown[0], parameters)
+        hint = f": did you mean {nearest!r}?" if nearest else "."
         told = "" if nearest else hint_of(unknown[0], arguments)
         hint = f": {told}." if told else hint
         # In Python's words, by which TorchRL knows that an environment has no `frameskip`.
@@ -68,6 +68,20 @@ def enter_arguments(
             f"{', '.join(parameters)}"
         )
     return {name: _as_plain(value) for name, value in arguments.items()}
+
+
+def nearest_of(name: object, known: Iterable[str]) -> str | None:
+    """Return the one of `known` that `name` may be a slip of; None where none is near."""
+    if not isinstance(name, str):
+        return None
+    return next(iter(difflib.get_close_matches(name, known, 1, cutoff=0.7)), None)
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return a full stop and a question, whether the nearest of `known` was meant; "" where none is
+    near."""
+    nearest = nearest_of(name, known)
+    return "" if nearest is None else f". Did you mean {nearest!r}?"
 
 
 def _as_plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arguments import did_you_mean, shown
 
 
 def find_class(argument: str, name: object, base: type, known: Mapping[str, str]) -> Any:
@@ -24,7 +24,10 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
     module, _, class_name = path.partition(":")
     if not module or not class_name:
         names = "".join(f"{one!r}, " for one in known) + ("or " if known else "")
-        raise ValueError(f"{argument}={shown(name)} must be {names}a class, 'module:Class'")
+        raise ValueError(
+            f"{argument}={shown(name)} must be {names}a class, 'module:Class'"
+            f"{did_you_mean(name, known)}"
+        )
     try:
         found = getattr(import_module(module), class_name, None)
     except ModuleNotFoundError as error:

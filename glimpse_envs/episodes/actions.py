@@ -90,12 +90,19 @@ def as_array(value: Any, name: str, shape: tuple[int | str, ...]) -> NDArray:
 
     Raises:
         ValueError: it cannot become an array, as where its parts differ in shape, or is masked.
+            What is right is named: `shape`, or detaching a tensor.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array; fill it first, with {name}.filled(...)")
     try:
         return np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:
+        parts = value if isinstance(value, list | tuple) else (value,)
+        if any(getattr(part, "requires_grad", False) for part in parts):
+            raise ValueError(
+                f"{name} is a tensor that requires a gradient: detach it, by its method detach(), "
+                "or choose it inside torch.no_grad()"
+            ) from error
         raise ValueError(
             f"{name} is {value!r:.200}, which cannot become an array; it must have shape {shape}"
         ) from error

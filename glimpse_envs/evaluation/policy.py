@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from inspect import signature
+from numbers import Number
 from typing import Any, Literal, Protocol
 
 import gymnasium as gym
@@ -132,6 +134,7 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
     """
     if isinstance(policy, Policy):
         check_choice(f"{type(policy).__name__}.view", policy.view, ("glimpse", "full"))
+        _check_parameters(policy)
         return policy
     if isinstance(policy, type):
         raise TypeError(
@@ -143,7 +146,28 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
             "policy should have predict(observation, state, episode_start, deterministic) or be a "
             f"callable from observation to action; {type(policy).__name__} is neither."
         )
+    _check_parameters(policy)
     return _Foreign(policy)
+
+
+def _check_parameters(policy: Any) -> None:
+    """Raise a TypeError unless a policy, or a function, takes what it will be given."""
+    extra = {"info": None} if getattr(policy, "privileged", False) else {}
+    known = {"state": None, "episode_start": None, "deterministic": True}
+    predicts = hasattr(policy, "predict")
+    called = policy.predict if predicts else policy
+    try:
+        taken = signature(called)
+    except (TypeError, ValueError):  # compiled code does not tell
+        return
+    try:
+        taken.bind({}, **(known if predicts else {}), **extra)
+    except TypeError as error:
+        names = ["observation", *(known if predicts else {}), *extra]
+        what = f"{type(policy).__name__}.predict" if predicts else "a policy's function"
+        raise TypeError(
+            f"{what} must take ({', '.join(names)}), by these names; it takes {taken}: {error}"
+        ) from error
 
 
 def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act:
@@ -164,6 +188,12 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
     def as_dict(action: Any) -> Action:
         if isinstance(action, Mapping):
             return dict(action)
+        if isinstance(action, tuple) and not all(isinstance(one, Number) for one in action):
+            raise TypeError(
+                f"the policy's action is a tuple of {len(action)}; it must be a dict of the parts "
+                f"{', '.join(description.components)}, name -> (n, ...): where it has a state too, "
+                "give the policy itself, with its method predict"
+            )
         if as_array(action, "the policy's action", ("n", "...")).dtype.kind not in "biuf":
             raise TypeError(
                 "the policy's action must be a dict of the parts "

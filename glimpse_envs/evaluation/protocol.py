@@ -16,11 +16,17 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers, check_seed
+from glimpse_envs.core.arguments import (
+    check_integers,
+    check_seed,
+    keyword_parameters,
+    nearest_of,
+)
 from glimpse_envs.core.boxes import in_any_box
+from glimpse_envs.env import OF_EVERY_TASK
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.infos import read_outcome
-from glimpse_envs.episodes.lookup import spec_of
+from glimpse_envs.episodes.lookup import arguments_of, spec_of
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.dealing import deal
@@ -99,6 +105,7 @@ def evaluate(
         env_kwargs.setdefault("view", "full")
     _check_arguments(split, episodes, batch_size, seed, env_kwargs)
     _check_id(env_id)
+    _check_meant(env_id, env_kwargs)
     total, rows = count_episodes(
         env_id,
         env_kwargs,
@@ -281,6 +288,21 @@ def _check_id(env_id: str) -> None:
             f"{env_id} has plain spaces, which evaluate makes itself where a policy needs them: "
             "give the id that it is made from, and its other arguments, such as history=True"
         )
+
+
+def _check_meant(env_id: str, env_kwargs: dict[str, Any]) -> None:
+    """Refuse a slip of an argument of `evaluate`, which the environment does not take."""
+    own = keyword_parameters(evaluate)
+    for name in env_kwargs:
+        meant = nearest_of(name, own)
+        if meant is None:
+            continue
+        taken = arguments_of(env_id, env_kwargs)
+        if taken is not None and nearest_of(name, [*taken, *OF_EVERY_TASK, *own]) == meant:
+            raise ValueError(
+                f"unexpected keyword argument {name!r}: did you mean {meant!r}? evaluate itself "
+                f"takes {', '.join(own)}; {env_id} does not take {name}"
+            )
 
 
 def _with_bar(batches: range, progress: bool) -> Iterable[int]:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
-from glimpse_envs.core.arguments import check_choice
+from glimpse_envs.core.arguments import check_choice, shown
 from glimpse_envs.core.arrays import Floats
-from glimpse_envs.evaluation.policy import Predicts, as_policy
+from glimpse_envs.evaluation.policy import Policy, Predicts, as_policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, aligned
 from glimpse_envs.evaluation.statistics import stratified_interval, stratified_mean
@@ -112,6 +113,8 @@ def task_set(tasks: str | Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(tasks, str):
         if tasks not in TASK_SETS:
+            if "/" in tasks or tasks in gym.registry:
+                raise ValueError(f"tasks={tasks!r} is an id: give ids in a tuple, ({tasks!r},)")
             raise ValueError(f"tasks={tasks!r} must be one of {', '.join(TASK_SETS)}, or ids")
         return TASK_SETS[tasks]
     if not tasks or len(set(tasks)) < len(tasks):
@@ -143,6 +146,7 @@ def score_suite(
         batch_size: rows played at once.
 
     Raises:
+        TypeError: `make_policies` takes no id, or returns no policy.
         ValueError: `tasks` or `split` is not known, a split has fewer episodes, an argument would
             change a task, or a task of another package has no chance and ceiling.
     """
@@ -152,10 +156,7 @@ def score_suite(
         check_standard(env_id, seen.get(env_id, {}))
     found: dict[str, tuple[Evaluation, ...]] = {}
     for env_id in ids:
-        made = make_policies(env_id)
-        policies = [as_policy(each) for each in (made if isinstance(made, Sequence) else [made])]
-        if not policies:
-            raise ValueError(f"{env_id} has no policy")
+        policies = _made_by(make_policies, env_id)
         found[env_id] = tuple(
             evaluate(
                 policy,
@@ -169,6 +170,34 @@ def score_suite(
             for policy in policies
         )
     return combine(found)
+
+
+def _made_by(make_policies: Maker, env_id: str) -> list[Policy]:
+    """The policies of an id.
+
+    Raises:
+        TypeError: `make_policies` takes no id, or returns no policy.
+        ValueError: it returns none.
+    """
+    cure = (
+        "make_policies must take an id and return its policy: where a policy serves every id, give "
+        "lambda env_id: policy"
+    )
+    instance = not isinstance(make_policies, type) and hasattr(make_policies, "predict")
+    if instance or not callable(make_policies):
+        raise TypeError(f"{cure}, in place of {shown(make_policies)}")
+    try:
+        made = make_policies(env_id)
+    except (TypeError, AttributeError) as error:  # of a policy that is shown an id
+        raise TypeError(f"{cure}; called with {env_id!r} it raised: {error}") from error
+    several = isinstance(made, Sequence) and not isinstance(made, str)
+    try:
+        policies = [as_policy(each) for each in (made if several else [made])]
+    except TypeError as error:
+        raise TypeError(f"{cure}; for {env_id!r} it returned {shown(made)}: {error}") from error
+    if not policies:
+        raise ValueError(f"{env_id} has no policy")
+    return policies
 
 
 def check_split(split: str) -> None:

@@ -9,11 +9,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arguments import did_you_mean, shown
 from glimpse_envs.core.classes import add_name
 from glimpse_envs.sources import in_memory
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.in_memory import from_arrays, from_dataset
+from glimpse_envs.sources.names import SOURCES
 
 __all__ = [
     "SOURCES",
@@ -29,16 +30,6 @@ __all__ = [
     "load",
     "register_source",
 ]
-
-SOURCES: dict[str, str] = {
-    "glyphs": "glimpse_envs.sources.glyphs",
-    "mnist": "glimpse_envs.sources.idx",
-    "fashion_mnist": "glimpse_envs.sources.idx",
-    "cifar10": "glimpse_envs.sources.cifar",
-    "folder:PATH": "glimpse_envs.sources.folder",
-}
-"""The one list of sources: the module, or the class "module:Class", which has each one's `describe`
-and `load`."""
 
 
 class SourceModule(Protocol):
@@ -141,7 +132,7 @@ _RIGHT = (
 def _module(source: str) -> SourceModule:
     """The module or the class of a source, imported now, because some of them import much."""
     if not is_known(source):
-        raise ValueError(f"source={shown(source)} {_RIGHT}")
+        raise ValueError(f"source={shown(source)} {_RIGHT}{did_you_mean(source, SOURCES)}")
     if in_memory.is_registered(source):
         return in_memory
     path = SOURCES.get(_key(source), source)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.image_files import resized
+from glimpse_envs.sources.names import SOURCES
 
 Labelled = tuple[ArrayLike, ArrayLike]
 """Images (N, C, H, W) or (N, H, W) uint8, C being 1 or 3, and labels (N,), integers."""
@@ -57,6 +58,8 @@ def from_arrays(
         raise ValueError(
             f"name={name!r} must be letters, digits and underscores, and none of {', '.join(TAKEN)}"
         )
+    if name in SOURCES:
+        raise ValueError(f"the name {name!r} is taken: it stands for {SOURCES[name]}")
     given = {"train": train, "validation": validation, "test": test}
     splits = {
         split: _checked(f"{name}: {split}", *labelled)

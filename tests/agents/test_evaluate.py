@@ -235,6 +235,36 @@ def test_options_that_lack_another_are_refused(
     assert printed.out == ""
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("--film", "nowhere/film.gif", "there is no folder"),
+        ("--film", "film.avi", "must end in .mp4, .gif, .webp"),
+        ("--record", "a_file", "must be a folder; it is a file"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_is_played(
+    option: str,
+    name: str,
+    message: str,
+    run: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(*_: Any, **__: Any) -> None:
+        raise AssertionError("it is refused before it plays")
+
+    monkeypatch.setattr("agents.evaluate.film_run", play)
+    monkeypatch.setattr("agents.evaluate.score_run", play)
+    (tmp_path / "a_file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), option, str(tmp_path / name)])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["a_file"]
+
+
 def test_runs_of_any_kind_are_scored(tmp_path: Path) -> None:
     kinds = {
         "stop": tiny_config(env_kwargs={"budget": 3, "stop": True}),

@@ -32,6 +32,8 @@ BAD: list[tuple[str, Any, str]] = [
         "mnists",
         "'mnists'.*one of glyphs, mnist, .*, folder:PATH, a class 'module:Class', or",
     ),
+    ("source", "mnst", "source='mnst' must be .* included. Did you mean 'mnist'?"),
+    ("scene", "moving_image", "'module:Class'. Did you mean 'moving_images'?"),
     ("source", 3, "source=3 must be one of glyphs"),
     ("source", None, "source=None must be one of glyphs"),
     ("source", "folder:", "must be one of.*folder:PATH"),
@@ -130,6 +132,8 @@ def test_an_unknown_kwarg_is_refused_by_name() -> None:
         make_vector(CENTRED, 2, glimpses=4)
     with pytest.raises(TypeError, match=r"argument 'buget': did you mean 'budget'\?"):
         make_single(CENTRED, buget=3)
+    with pytest.raises(TypeError, match=r"argument 'stride'\. The arguments"):
+        make_single(CENTRED, stride=3)  # which is not like inside
     with pytest.raises(
         TypeError,
         match=r"argument 'speed': scene='moving_images' has it, and not scene=",

@@ -350,6 +350,87 @@ def test_what_is_no_action_is_named(
         evaluate(LeftThenRight(), ENV_ID)
 
 
+def test_a_slip_of_an_argument_of_evaluation_is_told_so() -> None:
+    for name, meant in (("episode", "episodes"), ("batchsize", "batch_size")):
+        message = f"argument '{name}': did you mean '{meant}'[?] evaluate itself takes split, epi"
+        with pytest.raises(ValueError, match=message):
+            evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", **{name: 3})
+    with pytest.raises(ValueError, match=r"argument 'buget': did you mean 'budget'"):
+        evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", episodes=2, buget=3)
+
+
+def look_and_answer(observation: dict[str, Any]) -> Any:
+    rows = len(observation["remaining"])
+    return np.zeros((rows, 2), np.float32), np.zeros(rows, np.int64)
+
+
+def test_a_function_that_returns_a_tuple_is_told_of_the_dict() -> None:
+    message = (
+        r"is a tuple of 2; it must be a dict of the parts look, answer, name -> \(n, \.\.\.\):"
+    )
+    with pytest.raises(TypeError, match=message):
+        evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", episodes=4)
+
+
+def test_a_tensor_with_a_gradient_is_to_be_detached() -> None:
+    torch = pytest.importorskip("torch")
+
+    def act(observation: dict[str, Any]) -> Any:
+        look, answer = look_and_answer(observation)
+        return {"look": torch.zeros(look.shape, requires_grad=True), "answer": answer}
+
+    message = r"action\['look'\] is a tensor that requires a gradient: detach it.*no_grad"
+    with pytest.raises(ValueError, match=message):
+        evaluate(act, "Glimpse/CenteredGlyphs-v0", episodes=4)
+
+
+class Stateless:
+    def predict(self, observation: Any, deterministic: bool = False) -> Any:
+        raise AssertionError("it is refused before it plays")
+
+
+class Uninformed:
+    privileged = True
+
+    def predict(
+        self, observation: Any, state: Any, episode_start: Any, deterministic: bool = False
+    ) -> Any:
+        raise AssertionError("it is refused before it plays")
+
+
+class UninformedPolicy(Policy):
+    privileged = True
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> Any:
+        raise AssertionError("it is refused before it plays")
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (Stateless(), r"Stateless.predict must take \(observation, state, episode_start, determin"),
+        (
+            Uninformed(),
+            r"Uninformed.predict must take \(.* deterministic, info\), .* argument 'info'",
+        ),
+        (UninformedPolicy(), r"UninformedPolicy.predict must take \(.* deterministic, info\)"),
+        (
+            lambda: {},
+            r"a policy's function must take \(observation\), by these names; it takes \(\)",
+        ),
+    ],
+)
+def test_what_takes_too_little_is_told_what_predict_is_given(policy: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        evaluate(policy, "Glimpse/CenteredGlyphs-v0", episodes=4)
+
+
 # --- what is printed -----------------------------------------------------------------------------
 
 

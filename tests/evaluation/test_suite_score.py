@@ -106,12 +106,38 @@ def test_what_changes_a_task_is_refused() -> None:
         score_suite(nothing, TAPES, env_kwargs={"Glimpse/Copy-v0": {"length": 3}})
     with pytest.raises(ValueError, match=r"tasks='tapes' must be one of pictures, memory, all"):
         score_suite(nothing, "tapes")
+    with pytest.raises(ValueError, match=r"'Glimpse/Copy-v0' is an id: .*\('Glimpse/Copy-v0',\)"):
+        score_suite(nothing, TAPES[0])
     with pytest.raises(ValueError, match="each once"):
         score_suite(nothing, (TAPES[0], TAPES[0]))
     with pytest.raises(ValueError, match="has no policy"):
         score_suite(lambda env_id: [], TAPES)
     with pytest.raises(ValueError, match="of no task"):
         combine({})
+
+
+class Predicting:
+    """What has a memory."""
+
+    def predict(self, observation: Any, **_: Any) -> Any:
+        return still(observation), None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (still, "called with 'Glimpse/Copy-v0' it raised: string indices must be"),
+        (Predicting(), "give lambda env_id: policy, in place of <.*Predicting"),
+        (None, "give lambda env_id: policy, in place of None"),
+        (lambda env_id: None, "for 'Glimpse/Copy-v0' it returned None: .* NoneType is neither"),
+        (lambda env_id: "still", "it returned 'still': .* str is neither"),
+        (lambda env_id: [still, 3], "int is neither"),
+    ],
+)
+def test_what_makes_no_policy_is_told_of_ids(given: Any, message: str) -> None:
+    start = r"make_policies must take an id and return its policy: "
+    with pytest.raises(TypeError, match=f"{start}.*{message}"):
+        score_suite(given, TAPES, episodes=5)
 
 
 def test_a_policy_of_the_full_view_is_shown_everything() -> None:

@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from glimpse_envs import register_source
-from glimpse_envs.sources import SOURCES, Examples, SourceInfo, describe, load
+from glimpse_envs import register_source, sources
+from glimpse_envs.sources import (
+    SOURCES,
+    Examples,
+    SourceInfo,
+    describe,
+    from_arrays,
+    in_memory,
+    load,
+)
 from tests.support.episodes import hidden_of, make_vector
 
 PATH = f"{__name__}:Bars"
@@ -36,13 +44,18 @@ def test_a_class_is_a_source() -> None:
 
 
 def test_a_name_stands_for_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glimpse_envs.sources.SOURCES", SOURCES.copy())
+    known = SOURCES.copy()
+    for module in (sources, in_memory):
+        monkeypatch.setattr(module, "SOURCES", known)
     register_source("bars", PATH)
     assert describe("bars").name == "bars"
     with pytest.raises(ValueError, match="the name 'bars' is taken"):
         register_source("bars", f"{__name__}:NoSource")
     with pytest.raises(ValueError, match="the name 'mnist' is taken"):
         register_source("mnist", PATH)
+    with pytest.raises(ValueError, match="the name 'bars' is taken: it stands for tests"):
+        from_arrays("bars", train=(np.zeros((2, 4, 4), np.uint8), np.arange(2)))
+    assert not in_memory.is_registered("bars")
 
 
 @pytest.mark.parametrize(

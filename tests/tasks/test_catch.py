@@ -5,7 +5,7 @@ import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.tasks.worlds.catch import Catch, CatchStage
-from glimpse_envs.testing import random_actions
+from glimpse_envs.testing import CHECKS, random_actions
 from glimpse_envs.vision.sensors.retina import Retina
 from tests.support.episodes import make_vector
 
@@ -124,3 +124,10 @@ def test_copies_share_the_ball_and_not_the_paddle() -> None:
 def test_what_cannot_be_is_refused(kwargs: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_vector(CATCH, 1, **kwargs)
+
+
+def test_chance_that_every_episode_has_is_checked_up_to_rounding() -> None:
+    """A paddle as wide as the screen always catches; a mean of 2,000 equal returns is rounded."""
+    kwargs = dict(scene_size=3, paddle=3, glimpse_size=1, scales=1, glimpse_cost=0.02)
+    (check_chance,) = (check for check in CHECKS if check.__name__ == "_check_chance")
+    check_chance(CATCH, kwargs)

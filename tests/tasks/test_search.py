@@ -10,6 +10,7 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.sources import from_arrays
 from glimpse_envs.tasks.pictures.search import Search
 from glimpse_envs.testing import Actions, check_task, first_returns
+from glimpse_envs.vision.scenes.image_search import room_for, side_for
 from tests.support.episodes import make_vector
 
 SEARCH = "Glimpse/SearchGlyphs-v0"
@@ -247,6 +248,7 @@ def test_the_oracle_collects_the_ceiling_where_looks_cost() -> None:
             "images=16 of 28x28 .* scene_size=240: choose images of at most 15, or a scene_size of",
         ),
         ({"scene_size": 27, "images": 1}, "in scene_size=27: choose a scene_size of at least 28"),
+        ({"images": 10**15}, "images=1000000000000000 of 28x28 .* at most 15, or a scene_size of"),
         ({"images": 0}, "images=0 must be an integer of at least 1"),
         ({"view": "full", "look": "relative"}, "view='full' points at a place"),
         ({"split": "dev"}, "split"),
@@ -261,6 +263,14 @@ def test_what_is_offered_in_a_refusal_fits() -> None:
     with pytest.raises(ValueError, match="at least 241"):
         make_vector(SEARCH, 1, images=16)
     make_vector(SEARCH, 2, images=16, scene_size=241).reset(seed=0)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (28, 28), (3, 11), (9, 2)])
+def test_the_smallest_side_for_images_has_room_for_them(shape: tuple[int, int]) -> None:
+    for images in (*range(1, 60), 10**6, 10**15):
+        side = side_for(images, *shape)
+        assert room_for(side, *shape) >= images
+        assert room_for(side - 1, *shape) < images
 
 
 def test_a_class_without_images_is_named() -> None:

@@ -128,6 +128,7 @@ def test_the_oracle_looks_at_the_majority_first() -> None:
         ({"majority": 6}, "majority=6 .* from 3 to 5"),
         ({"scene_size": 100}, "scene_size=100 may have no room for 5 images and strokes .* 138"),
         ({"scene_size": 30, "images": 1, "majority": 1}, "no room for 1 images and strokes .* 57"),
+        ({"images": 10**15, "majority": 10**15}, "no room for 1000000000000000 images .* 17"),
         ({"strokes": -1}, "strokes=-1 must be an integer of at least 0"),
         ({"fixed": "yes"}, "fixed='yes' must be True or False"),
     ],

@@ -101,6 +101,7 @@ def test_a_sensor_by_a_registered_name(monkeypatch: pytest.MonkeyPatch) -> None:
     ("sensor", "message"),
     [
         ("eye", r"sensor='eye' must be 'retina', or a class, 'module:Class'"),
+        ("retinaa", r"a class, 'module:Class'\. Did you mean 'retina'\?"),
         (3, "sensor=3 must be"),
         ("tests.vision.test_sensors:Eye", "has no class Eye that extends glimpse_envs.*Sensor"),
         ("json:JSONDecoder", "has no class JSONDecoder that extends glimpse_envs.*Sensor"),

@@ -23,7 +23,7 @@ from glimpse_envs.core.randomness import (
     keyed_block,
 )
 from glimpse_envs.vision.scenes.by_class import ImagesByClass
-from glimpse_envs.vision.scenes.image_search import is_free, next_free, room_for
+from glimpse_envs.vision.scenes.image_search import is_free, next_free, side_for
 from glimpse_envs.vision.scenes.scene import Scene
 
 FIXED_SETS = {"train": 5_000, "validation": 1_000, "test": 1_000}
@@ -118,9 +118,7 @@ class ImageMajority(Scene):
     def _check_room(
         source: str, size: int, image: tuple[int, int], images: int, strokes: bool
     ) -> None:
-        least = 2 * max(image) + 1 if strokes else 1
-        while room_for(least, *image) < images:
-            least += 1
+        least = max(2 * max(image) + 1 if strokes else 1, side_for(images, *image))
         if size < least:
             things = f"{images} images" + (" and strokes" if strokes else "")
             raise ValueError(

@@ -1,5 +1,7 @@
 """Images at uniform places that do not overlap, one of which is of a class that no other has."""
 
+from math import isqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,9 +48,7 @@ class ImageSearch(Scene):
         channels, height, width = info.image_shape
         most = room_for(size, height, width)
         if images > most:
-            least = size
-            while room_for(least, height, width) < images:
-                least += 1
+            least = side_for(images, height, width)
             cure = f"choose images of at most {most}, or" if most else "choose"
             raise ValueError(
                 f"images={images} of {height}x{width} pixels (source={source!r}) may find no room "
@@ -81,6 +81,16 @@ def room_for(size: int, height: int, width: int) -> int:
         return 0
     places = (size - height + 1) * (size - width + 1)
     return 1 + (places - 1) // ((2 * height - 1) * (2 * width - 1))
+
+
+def side_for(images: int, height: int, width: int) -> int:
+    """Return the side of the smallest scene for which `room_for` is at least `images`."""
+    places = 1 + (images - 1) * (2 * height - 1) * (2 * width - 1)
+    more = abs(height - width)  # along one axis there are so many places more than along the other
+    few = (isqrt(more * more + 4 * places) - more) // 2
+    while few * (few + more) < places:  # once or twice, for what was rounded off
+        few += 1
+    return max(height, width) - 1 + few
 
 
 @kernel

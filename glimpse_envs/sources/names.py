@@ -1,0 +1,11 @@
+"""Names of sources."""
+
+SOURCES: dict[str, str] = {
+    "glyphs": "glimpse_envs.sources.glyphs",
+    "mnist": "glimpse_envs.sources.idx",
+    "fashion_mnist": "glimpse_envs.sources.idx",
+    "cifar10": "glimpse_envs.sources.cifar",
+    "folder:PATH": "glimpse_envs.sources.folder",
+}
+"""The one list of sources: the module, or the class "module:Class", which has each one's `describe`
+and `load`."""
