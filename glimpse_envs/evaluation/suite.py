@@ -187,7 +187,7 @@ def _made_by(make_policies: Maker, env_id: str) -> list[Policy]:
     if instance or not callable(make_policies):
         raise TypeError(f"{cure}, in place of {shown(make_policies)}")
     try:
-        made = make_policies(env_id)
+        made: Any = make_policies(env_id)
     except (TypeError, AttributeError) as error:  # of a policy that is shown an id
         raise TypeError(f"{cure}; called with {env_id!r} it raised: {error}") from error
     several = isinstance(made, Sequence) and not isinstance(made, str)

@@ -351,10 +351,12 @@ def test_what_is_no_action_is_named(
 
 
 def test_a_slip_of_an_argument_of_evaluation_is_told_so() -> None:
+    slip: Any
     for name, meant in (("episode", "episodes"), ("batchsize", "batch_size")):
+        slip = {name: 3}
         message = f"argument '{name}': did you mean '{meant}'[?] evaluate itself takes split, epi"
         with pytest.raises(ValueError, match=message):
-            evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", **{name: 3})
+            evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", **slip)
     with pytest.raises(ValueError, match=r"argument 'buget': did you mean 'budget'"):
         evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", episodes=2, buget=3)
 
