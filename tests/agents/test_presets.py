@@ -69,10 +69,17 @@ def test_published_agents_of_tapes_and_tables_have_their_preset(env_id: str) -> 
         for path, record in RECORDS.items()
         if (record.env_id, record.algorithm) == (f"Glimpse/{env_id}-v0", "actor_critic")
     ]
-    assert found
-    for settings in found:
-        trained = {name for name in settings.keys() | expected.keys() if name[:4] != "env_"}
-        assert {n: settings.get(n) for n in trained} == {n: expected.get(n) for n in trained}
+    differing = [
+        {
+            name
+            for name in settings.keys() | expected.keys()
+            if name[:4] != "env_" and settings.get(name) != expected.get(name)
+        }
+        for settings in found
+    ]
+    assert set() in differing
+    # A row may train on when its task is solved.
+    assert all(names in (set(), {"minutes", "stop_at"}) for names in differing)
 
 
 @pytest.mark.learning

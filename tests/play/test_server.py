@@ -155,7 +155,7 @@ def test_what_the_environment_refuses_is_told() -> None:
     client = client_of(Table(Setting(PICTURES.env_id, PICTURES.env_kwargs, seed=-1), []))
     answer = client.post("/api/games", json={})
     assert answer.status_code == 400
-    assert "Seed must be greater or equal to zero" in answer.json()["error"]
+    assert "seed=-1 must be an integer from 0" in answer.json()["error"]
 
 
 def test_the_next_scene_is_another(client: TestClient) -> None:
