@@ -8,150 +8,21 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
 from glimpse_envs.evaluation import counting
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
-
-ENV_ID = "GlimpseTest/HiddenNumber-v0"
-SCENES = 10
-NUMBERS = 5
-
-
-class HiddenNumber(VectorEnv[Any, Any, Any]):
-    """Scene k hides the number k mod 5 in its left half (even k) or right half (odd k).
-
-    A glimpse in that half shows number + 1, any other shows 0; the first is in the left half.
-    """
-
-    played: list[int]  # every scene that the present test was dealt on reset, in order
-
-    def __init__(
-        self,
-        num_envs: int,
-        split: str = "test",
-        autoreset_mode: str = "NextStep",
-        budget: int = 3,
-        stop: bool = False,
-        glimpse_cost: float = 0.0,
-        view: str = "glimpses",
-    ) -> None:
-        assert autoreset_mode == "SameStep"
-        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
-        self.num_envs = num_envs
-        self.num_scenes = SCENES if split != "train" else None
-        self.budget = budget if view == "glimpses" else 1
-        self.stop = stop
-        self.glimpse_cost = glimpse_cost
-        self.view = view
-        look = {"look": spaces.Box(-1, 1, (2,))} if view == "glimpses" else {}
-        stops = {"stop": spaces.Discrete(2)} if stop else {}
-        answer = {"answer": spaces.Discrete(NUMBERS)}
-        self.single_observation_space = spaces.Dict(
-            glimpse=spaces.Box(0, NUMBERS, (1,)), location=spaces.Box(-1, 1, (2,))
-        )
-        if view == "full":
-            self.single_observation_space = spaces.Dict(scene=spaces.Box(0, NUMBERS, (1,)))
-        self.single_action_space = spaces.Dict({**look, **answer, **stops})
-        self.action_space = batch_space(self.single_action_space, num_envs)
-
-    def reset(
-        self, *, seed: Any = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        if options is not None:
-            self.scene = np.array(options["scene"])
-        else:
-            assert isinstance(seed, list)
-            self.scene = np.array([s % 1000 for s in seed])
-        assert self.scene.shape == (self.num_envs,)
-        HiddenNumber.played += self.scene.tolist()
-        self.elapsed = np.zeros(self.num_envs, np.int64)
-        self.location = np.full((self.num_envs, 2), -0.5, np.float32)
-        return self._observe(), {"target_box": self._boxes()}
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        if not self.action_space.contains(actions):
-            raise ValueError("bad action")
-        target = self.scene % NUMBERS
-        self.elapsed += 1
-        ended = self.elapsed == self.budget
-        if self.stop:
-            ended |= actions["stop"] == 1
-        right = actions["answer"] == target
-        reward = np.where(ended & right, 1.0, 0.0)
-        reward -= np.where(ended, 0.0, self.glimpse_cost)
-        if self.view == "glimpses":
-            self.location[:] = actions["look"]
-        self.scene = np.where(ended, (self.scene + 1) % SCENES, self.scene)
-        self.elapsed[ended] = 0
-        self.location[ended] = -0.5
-        # What belongs to rows that go on is poisoned in the rows that ended, and the reverse.
-        info: dict[str, Any] = {
-            "target_box": self._boxes(),
-            "target": np.where(ended, -1, target),
-            "success": right ^ ended,
-        }
-        if ended.any():
-            final = {"target": np.where(ended, target, -1), "success": right ^ ~ended}
-            info["final_info"] = final | {"_target": ended, "_success": ended}
-        return self._observe(), reward, ended, np.zeros_like(ended), info
-
-    def _boxes(self) -> NDArray[np.float32]:
-        left = np.where(self.scene % 2 == 0, -1, 0)
-        low, high = np.full(self.num_envs, -1), np.full(self.num_envs, 1)
-        return np.stack([left, low, left + 1, high], axis=1).astype(np.float32)
-
-    def _observe(self) -> dict[str, NDArray[np.float32]]:
-        if self.view == "full":
-            return {"scene": (self.scene % NUMBERS)[:, None].astype(np.float32)}
-        seen = (self.location[:, 0] < 0) == (self.scene % 2 == 0)
-        glimpse = np.where(seen, self.scene % NUMBERS + 1, 0)[:, None].astype(np.float32)
-        return {"glimpse": glimpse, "location": self.location}  # its own array, reused
+from tests.support.hidden_number import ENV_ID, SCENES, HiddenNumber, LeftThenRight, registered
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    gymnasium.register(ENV_ID, vector_entry_point=lambda **kwargs: HiddenNumber(**kwargs))
-    monkeypatch.setattr(HiddenNumber, "played", [], raising=False)
-    yield
-    gymnasium.registry.pop(ENV_ID)
-
-
-class LeftThenRight:
-    """Looks right, then below; remembers what it saw, and until it saw the number answers 0."""
-
-    def __init__(self, stop: bool = False) -> None:
-        self.stop = stop
-        self.starts: list[NDArray[np.bool_]] = []
-        self.deterministic: set[bool] = set()
-
-    def predict(
-        self,
-        observation: Any,
-        state: Any = None,
-        episode_start: NDArray[np.bool_] | None = None,
-        deterministic: bool = False,
-    ) -> tuple[Any, Any]:
-        assert episode_start is not None
-        self.starts.append(episode_start)
-        self.deterministic.add(deterministic)
-        seen = observation["glimpse"][:, 0].astype(np.int64)
-        memory = seen if state is None else np.where(episode_start | (seen > 0), seen, state)
-        height = np.where(observation["location"][:, 0] < 0, 0.0, 0.5)
-        look = np.stack([np.full(len(seen), 0.5), height], axis=1).astype(np.float32)
-        action = {"look": look, "answer": np.maximum(memory - 1, 0)}
-        if self.stop:
-            action["stop"] = (memory > 0).astype(np.int64)
-        return action, memory
+def _environment() -> Iterator[None]:
+    with registered():
+        yield
 
 
 def test_every_figure_is_as_counted_by_hand() -> None:
@@ -296,32 +167,6 @@ def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for
         evaluate(Reader(), ENV_ID)
 
 
-def test_what_does_not_fit_is_refused_by_name() -> None:
-    policy = LeftThenRight()
-    for message, arguments in {
-        "episodes=0 must be an integer of at least 1": {"episodes": 0},
-        r"episodes=2\.5 must be an integer": {"episodes": 2.5},
-        "episodes is 11; the test split has 10": {"episodes": 11},
-        "batch_size=0 must be an integer": {"batch_size": 0},
-        r"seed=-1 must be an integer from 0 to 2\*\*64 - 1": {"seed": -1, "split": "train"},
-        r"seed=0\.5 must be an integer": {"seed": 0.5},
-        "copies": {"copies": 2},
-        "autoreset_mode": {"autoreset_mode": "Disabled"},
-    }.items():
-        with pytest.raises(ValueError, match=message):
-            evaluate(policy, ENV_ID, **arguments)  # type: ignore[arg-type]  # of many types
-    with pytest.raises(TypeError, match="int is neither"):
-        evaluate(3, ENV_ID)  # type: ignore[arg-type]  # what is tested
-    with pytest.raises(TypeError, match=r"the class LeftThenRight: .*such as LeftThenRight\("):
-        evaluate(LeftThenRight, ENV_ID)  # type: ignore[arg-type]  # what is tested
-    with pytest.raises(ValueError, match="bad action"):
-        evaluate(lambda observation: {"answer": np.full(10, 9)}, ENV_ID, batch_size=10)
-    with pytest.raises(
-        TypeError, match=r"must be the id of a registered environment.*HiddenNumber"
-    ):
-        evaluate(policy, HiddenNumber(2, autoreset_mode="SameStep"))  # type: ignore[arg-type]
-
-
 def test_where_chance_is_the_ceiling_there_is_no_normalised_score() -> None:
     def still(observation: dict[str, Any]) -> dict[str, Any]:
         zeros = np.zeros(len(observation["remaining"]), np.int64)
@@ -331,106 +176,6 @@ def test_where_chance_is_the_ceiling_there_is_no_normalised_score() -> None:
     assert score.scale == (1.0, 1.0)
     assert math.isnan(score.normalised_score)
     assert "normalised" not in score.summary()
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        ({"look": 0, "answer": 0}, r"must return a tuple \(action, state\).* returned \{'look'"),
-        (None, r"must return a tuple \(action, state\).* returned None"),
-        ((None, None), "action must be a dict of the parts answer, look.* it is None"),
-        (([{"answer": 0}] * 10, None), "must be a dict of the parts answer, look.* it is \\[{'ans"),
-    ],
-)
-def test_what_is_no_action_is_named(
-    returned: Any, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(LeftThenRight, "predict", lambda *_, **__: returned)
-    with pytest.raises(TypeError, match=message):
-        evaluate(LeftThenRight(), ENV_ID)
-
-
-def test_a_slip_of_an_argument_of_evaluation_is_told_so() -> None:
-    slip: Any
-    for name, meant in (("episode", "episodes"), ("batchsize", "batch_size")):
-        slip = {name: 3}
-        message = f"argument '{name}': did you mean '{meant}'[?] evaluate itself takes split, epi"
-        with pytest.raises(ValueError, match=message):
-            evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", **slip)
-    with pytest.raises(ValueError, match=r"argument 'buget': did you mean 'budget'"):
-        evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", episodes=2, buget=3)
-
-
-def look_and_answer(observation: dict[str, Any]) -> Any:
-    rows = len(observation["remaining"])
-    return np.zeros((rows, 2), np.float32), np.zeros(rows, np.int64)
-
-
-def test_a_function_that_returns_a_tuple_is_told_of_the_dict() -> None:
-    message = (
-        r"is a tuple of 2; it must be a dict of the parts look, answer, name -> \(n, \.\.\.\):"
-    )
-    with pytest.raises(TypeError, match=message):
-        evaluate(look_and_answer, "Glimpse/CenteredGlyphs-v0", episodes=4)
-
-
-def test_a_tensor_with_a_gradient_is_to_be_detached() -> None:
-    torch = pytest.importorskip("torch")
-
-    def act(observation: dict[str, Any]) -> Any:
-        look, answer = look_and_answer(observation)
-        return {"look": torch.zeros(look.shape, requires_grad=True), "answer": answer}
-
-    message = r"action\['look'\] is a tensor that requires a gradient: detach it.*no_grad"
-    with pytest.raises(ValueError, match=message):
-        evaluate(act, "Glimpse/CenteredGlyphs-v0", episodes=4)
-
-
-class Stateless:
-    def predict(self, observation: Any, deterministic: bool = False) -> Any:
-        raise AssertionError("it is refused before it plays")
-
-
-class Uninformed:
-    privileged = True
-
-    def predict(
-        self, observation: Any, state: Any, episode_start: Any, deterministic: bool = False
-    ) -> Any:
-        raise AssertionError("it is refused before it plays")
-
-
-class UninformedPolicy(Policy):
-    privileged = True
-
-    def predict(
-        self,
-        observation: Any,
-        state: Any = None,
-        episode_start: Any = None,
-        deterministic: bool = False,
-    ) -> Any:
-        raise AssertionError("it is refused before it plays")
-
-
-@pytest.mark.parametrize(
-    ("policy", "message"),
-    [
-        (Stateless(), r"Stateless.predict must take \(observation, state, episode_start, determin"),
-        (
-            Uninformed(),
-            r"Uninformed.predict must take \(.* deterministic, info\), .* argument 'info'",
-        ),
-        (UninformedPolicy(), r"UninformedPolicy.predict must take \(.* deterministic, info\)"),
-        (
-            lambda: {},
-            r"a policy's function must take \(observation\), by these names; it takes \(\)",
-        ),
-    ],
-)
-def test_what_takes_too_little_is_told_what_predict_is_given(policy: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        evaluate(policy, "Glimpse/CenteredGlyphs-v0", episodes=4)
 
 
 # --- what is printed -----------------------------------------------------------------------------

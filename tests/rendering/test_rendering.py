@@ -1,27 +1,19 @@
-"""Frames show the right thing at the right place; films and images are written whole or not."""
+"""Frames show the right thing at the right place."""
 
-import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-import cv2
-import imageio.v2 as imageio
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
 from glimpse_envs.rendering import (
     Picture,
-    Window,
     contact_sheet,
     draw_frame,
     draw_scanpath,
-    write_film,
-    write_png,
 )
 from glimpse_envs.rendering.frame import layout_of
 from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, TARGET, TEXT, WRONG, Colour
@@ -254,148 +246,6 @@ def test_a_contact_sheet_refuses_what_it_cannot_lay_out() -> None:
         contact_sheet([cell], 0)
     with pytest.raises(ValueError, match="one shape"):
         contact_sheet([cell, cell[1:]], 2)
-
-
-def test_a_png_keeps_every_pixel_in_rgb(tmp_path: Path) -> None:
-    image = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
-    path = write_png(image, tmp_path / "new" / "image.png")
-    read = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    assert read is not None
-    np.testing.assert_array_equal(read[..., ::-1], image)
-    assert os.listdir(path.parent) == ["image.png"]
-
-
-def moving_bars(count: int) -> Iterator[NDArray[np.uint8]]:
-    for i in range(count):
-        frame = np.zeros((64, 80, 3), np.uint8)
-        frame[:, 8 * i : 8 * i + 8] = (255, 40, 40)
-        yield frame
-
-
-def frames_of(path: Path) -> list[NDArray[np.uint8]]:
-    if path.suffix == ".gif":
-        return list(np.asarray(imageio.mimread(path))[..., :3])
-    film = cv2.VideoCapture(str(path))  # imageio's own reader leaves its pipes open
-    frames = []
-    while (read := film.read())[0]:
-        frames.append(np.asarray(read[1], np.uint8)[..., ::-1])
-    film.release()
-    return frames
-
-
-@pytest.mark.parametrize("suffix", [".mp4", ".gif"])
-def test_a_film_holds_every_frame_in_order(tmp_path: Path, suffix: str) -> None:
-    path = write_film(moving_bars(6), tmp_path / f"film{suffix}", fps=4)
-    frames = frames_of(path)
-    assert len(frames) == 6
-    for i, frame in enumerate(frames):
-        assert frame.shape == (64, 80, 3)
-        assert frame[32, 8 * i + 4, 0] > 180
-        assert frame[32, (8 * i + 44) % 80, 0] < 60
-    assert os.listdir(tmp_path) == [path.name]
-
-
-def test_a_webp_film_is_lossless_and_keeps_its_pace(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    frames = [rng.integers(0, 256, (20, 30, 3), dtype=np.uint8) for _ in range(3)]
-    with Image.open(write_film(frames, tmp_path / "film.webp", fps=4)) as film:
-        assert (film.n_frames, film.info["loop"]) == (3, 0)
-        for index, frame in enumerate(frames):
-            film.seek(index)
-            assert (np.asarray(film.convert("RGB")) == frame).all()
-            assert film.info["duration"] == 250
-
-
-@pytest.mark.parametrize("suffix", [".mp4", ".gif", ".webp"])
-def test_a_film_that_fails_leaves_what_was_there_before(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"film{suffix}"
-    path.write_bytes(b"the film before")
-
-    def failing() -> Iterator[NDArray[np.uint8]]:
-        yield from moving_bars(3)
-        raise RuntimeError("the environment broke")
-
-    with pytest.raises(RuntimeError, match="the environment broke"):
-        write_film(failing(), path)
-    assert path.read_bytes() == b"the film before"
-    assert os.listdir(tmp_path) == [path.name]
-
-
-@pytest.mark.parametrize(
-    ("frames", "name", "message"),
-    [
-        ([], "film.mp4", "at least one frame"),
-        ([np.zeros((8, 8, 3), np.uint8)], "film.avi", r"must end in \.mp4, \.gif or \.webp"),
-        ([np.zeros((9, 8, 3), np.uint8)], "film.mp4", "must be even"),
-        ([np.zeros((8, 8, 3), np.float32)], "film.gif", "uint8 RGB"),
-        ([np.zeros((s, 8, 3), np.uint8) for s in (8, 10)], "film.gif", "frame 1 is"),
-    ],
-)
-def test_a_film_refuses_bad_frames_and_leaves_no_file(
-    tmp_path: Path, frames: list[NDArray[Any]], name: str, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        write_film(frames, tmp_path / name)
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.fixture(autouse=True)
-def a_window_is_to_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
-
-
-def test_a_window_without_a_display_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    with pytest.raises(
-        RuntimeError, match=r"needs a display.*render_mode='rgb_array'.*SDL_VIDEODRIVER=dummy"
-    ):
-        Window()
-
-
-def test_a_display_that_is_not_there_does_not_abort_the_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setenv("DISPLAY", ":4711")
-    with pytest.raises(RuntimeError, match=r"cannot open.*:4711.*render_mode='rgb_array'"):
-        Window()
-
-
-@pytest.mark.parametrize("driver", ["dummy", "offscreen"])
-def test_a_window_that_nobody_sees_needs_no_display(
-    driver: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.setenv("SDL_VIDEODRIVER", driver)
-    monkeypatch.setattr(cv2, "imshow", lambda *_: pytest.fail("nothing is shown"))
-    window = Window()
-    window.show(np.zeros((4, 6, 3), np.uint8))
-    window.close()
-
-
-def test_a_window_shows_rgb_frames_as_opencv_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[tuple[str, NDArray[np.uint8]]] = []
-    waits: list[int] = []
-    monkeypatch.setattr(sys, "platform", "darwin")  # where no display needs to be looked for
-    monkeypatch.setattr(cv2, "imshow", lambda title, image: shown.append((title, image)))
-    monkeypatch.setattr(cv2, "waitKey", waits.append)
-    window = Window("eye", fps=5)
-    window.show(np.full((4, 6, 3), (255, 128, 0), np.uint8))
-    assert shown[0][0] == "eye"
-    assert tuple(shown[0][1][0, 0]) == (0, 128, 255)
-    assert waits == [200]
-
-
-def test_an_opencv_without_windows_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def imshow(title: str, image: NDArray[np.uint8]) -> None:
-        raise cv2.error("The function is not implemented")
-
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(cv2, "imshow", imshow)
-    with pytest.raises(RuntimeError, match="instead of opencv-python-headless"):
-        Window().show(np.zeros((4, 6, 3), np.uint8))
 
 
 def test_importing_the_room_imports_nothing_heavy() -> None:

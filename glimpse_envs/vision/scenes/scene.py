@@ -39,7 +39,7 @@ class Hidden(ABC):
     @property
     def chance(self) -> float:
         """Share of scenes whose answer is the most frequent one, where all are equally frequent, as
-        they nearly are in the sources here (MNIST's test split has 11 % of ones)."""
+        they nearly are in the sources here."""
         return 1.0 / len(self.answers)
 
     @abstractmethod

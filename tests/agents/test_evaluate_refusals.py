@@ -1,0 +1,192 @@
+"""Runs, options and arguments that do not fit an evaluation are named."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.algorithms.reinforce import Reinforce
+from agents.evaluate import main
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.evaluation.runs import Run, RunError, load_policy
+from tests.support.baselines import tiny_config as baseline_config
+from tests.support.baselines import trained as trained_baseline
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
+
+pytestmark = pytest.mark.learning  # each test asks of a trained run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    config = tiny_config(env_kwargs={"budget": 3, "glimpse_size": 12})
+    return trained(Reinforce, config, tmp_path_factory.mktemp("runs") / "tiny")
+
+
+def test_a_record_is_only_of_the_looks_trained_with(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), "--episodes", "50", "--gaze", "random", "--record", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "the looks that the run was trained with" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--film-with", "runs/other"], "--film-with runs/other is the second run of a film"),
+        (["--reveal", "seen"], "--reveal seen is of a film: name the file of the film, too"),
+        (["--film-episodes", "2"], "--film-episodes 2 is of a film"),
+        (["--film-height", "200"], "--film-height 200 is of a film"),
+        (["--split", "train"], "say how many by `episodes`, such as 10000"),
+    ],
+)
+def test_options_that_lack_another_are_refused(
+    arguments: list[str], message: str, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), *arguments])
+    assert ended.value.code == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("--film", "nowhere/film.gif", "there is no folder"),
+        ("--film", "film.avi", "must end in .mp4, .gif, .webp"),
+        ("--record", "a_file", "must be a folder; it is a file"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_is_played(
+    option: str,
+    name: str,
+    message: str,
+    run: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(*_: Any, **__: Any) -> None:
+        raise AssertionError("it is refused before it plays")
+
+    monkeypatch.setattr("agents.evaluate.film_run", play)
+    monkeypatch.setattr("agents.evaluate.score_run", play)
+    (tmp_path / "a_file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), option, str(tmp_path / name)])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["a_file"]
+
+
+def test_a_view_without_looks_is_scanned_by_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained(Reinforce, tiny_config(env_kwargs={"view": "full"}), tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main([str(tmp_path), "--gaze", "raster"])
+    assert ended.value.code == 2
+    assert "gaze='raster': there is no look to choose" in capsys.readouterr().err
+
+
+def test_a_run_without_a_checkpoint_cannot_be_scored(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(), tmp_path)
+    run.checkpoint_path.unlink()
+    with pytest.raises(RunError, match="no checkpoint"):
+        evaluate_run(run)
+
+
+def test_a_run_that_does_not_name_its_model_is_scored_but_not_recorded(run: Run) -> None:
+    config = {name: value for name, value in run.config.items() if name != "model"}
+    nameless = Run(run.folder, config)
+    evaluation = evaluate_run(nameless, episodes=20)
+    with pytest.raises(RunError, match="has model None; it must be an object"):
+        make_record(nameless, [evaluation])
+
+
+def test_a_run_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(), tmp_path)
+    config = run.config
+    network = config["config"]["network"]
+    run.replace_config(
+        {**config, "config": {**config["config"], "network": {**network, "wings": 2}}}
+    )
+    with pytest.raises(RunError, match="was made with wings, which NetworkConfig lacks"):
+        load_policy(run.folder)
+    run.replace_config(
+        {**config, "config": {**config["config"], "network": {**network, "core_units": 16}}}
+    )
+    with pytest.raises(RunError, match="does not fit GlimpsePolicy as it is now"):
+        load_policy(run.folder)
+
+
+def test_a_config_that_cannot_be_read_names_the_entry(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(), tmp_path)
+    config, learner = run.config, run.config["config"]
+    network = learner["network"]
+    for changed, message in (
+        ({**learner, "network": {**network, "core_units": "8"}}, "core_units is '8'; it must be"),
+        ({**learner, "network": None}, "network is None; it must be"),
+        ({**learner, "env_kwargs": [3]}, r"env_kwargs is \[3\]; it must be"),
+        ({k: v for k, v in learner.items() if k != "network"}, "lacks network"),
+        ({k: v for k, v in learner.items() if k != "env_id"}, "lacks env_id"),
+        ({k: v for k, v in learner.items() if k != "env_kwargs"}, "lacks env_kwargs"),
+        ("none", "config is 'none'; it must be an object"),
+    ):
+        damaged = run.replace_config({**config, "config": changed})
+        with pytest.raises(RunError, match=message):
+            evaluate_run(damaged, episodes=20)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        (
+            {"glimpse_size": 8},
+            r"observation\['glimpse'\] \(1, 12, 12\), and would have \(1, 8, 8\)",
+        ),
+        ({"history": True}, r"would have \(3, 1, 12, 12\)"),
+        ({"view": "full"}, r"action\['look'\] .* and would have none"),
+        ({"look": "relative"}, "look continuous, and would have relative"),
+    ],
+)
+def test_what_a_policy_was_not_trained_to_see_or_do_is_refused(
+    run: Run, changes: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        evaluate_run(run, episodes=10, **changes)
+
+
+def test_a_model_of_the_full_view_knows_no_other_budget(tmp_path: Path) -> None:
+    model = trained_baseline(baseline_config("location"), "location", tmp_path)
+    with pytest.raises(ValueError, match="budget=2: this policy sees the whole scene"):
+        evaluate_run(model, episodes=10, budget=2)
+
+
+@pytest.mark.parametrize("film", [False, True])
+def test_a_misspelt_argument_is_one_line(
+    film: bool, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--film", str(tmp_path / "film.gif")] if film else []
+    with pytest.raises(SystemExit) as ended:
+        main([str(run.folder), "--episodes", "20", "--env-kwargs", "buget=6", *options])
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(
+        "error: Glimpse/CenteredGlyphs-v0: unexpected keyword argument 'buget': did you mean"
+    )
+    assert "creator" not in printed, "Gymnasium's list of all arguments"
+
+
+def test_an_option_of_its_own_is_no_argument_of_the_environment(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([str(run.folder), "--env-kwargs", "split=validation"])
+    assert "give split as an option of its own" in capsys.readouterr().err
