@@ -206,11 +206,12 @@ def make_head(
     """
     units = core_outputs(config) if units is None else units
     space, hidden = component.space, 0 if component.taught else config.head_units
-    if isinstance(space, spaces.Box) and len(space.shape) == 1:
+    floats = space.dtype is not None and space.dtype.kind == "f"
+    if isinstance(space, spaces.Box) and len(space.shape) == 1 and floats:
         if not space.is_bounded():
             raise ValueError(
                 f"action component {name!r} has the space {space}, whose bounds are not finite: "
-                "give it some by gymnasium.wrappers.RescaleAction or an environment of your own"
+                "they must be, as gymnasium.wrappers.TransformAction makes them"
             )
         if (space.low != -1).any() or (space.high != 1).any():
             return BoxHead(units, space, config)

@@ -200,6 +200,7 @@ def test_numbers_reach_the_bounds_of_their_box_and_no_farther(dial: str) -> None
     ("space", "message"),
     [
         (spaces.Box(-np.inf, np.inf, (1,)), "'act' has the space .* bounds are not finite"),
+        (spaces.Box(0, 9, (1,), np.int64), "'act' has the space .* there is no head"),
         (spaces.Discrete(3, start=1), "'act' has the space .* must begin at 0, not at 1"),
         (spaces.MultiDiscrete([3, 2], start=[0, 1]), r"must begin at 0, not at \[0 1\]"),
     ],
