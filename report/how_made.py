@@ -42,14 +42,15 @@ def meanings_blocks(groups: Iterable[Group]) -> list[str]:
     return ["Words of models' names ([more](training.md)):", bullets(found)] if found else []
 
 
-def told_in_training(groups: Sequence[Group]) -> list[str]:
-    """What training alone was told, after the models that were."""
+def training_blocks(groups: Sequence[Group]) -> list[str]:
+    """What training alone was told of which models, as a list after its sentence; or nothing."""
     near = [group for group in groups if group.curriculum == "distance"]
     if not near:
         return []
     models = [f"{g.label} on {environment(g.first.env_id, g.first.env_kwargs)}" for g in near]
-    return [
+    told = (
         f"{listed(list(dict.fromkeys(models)))}: in training, first glimpses are near the target "
         "at first and move away with success (curriculum `distance`), so that training alone knows "
         "the target's place; tests begin anywhere."
-    ]
+    )
+    return ["How models were made and trained:", bullets([told])]

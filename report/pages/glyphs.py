@@ -7,7 +7,7 @@ from statistics import fmean
 
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
-from report.how_made import meanings_blocks, told_in_training
+from report.how_made import meanings_blocks, training_blocks
 from report.markdown import bullets, count, environment, table
 from report.page import Places, Published
 from report.pages.records import POINTER
@@ -47,11 +47,8 @@ def publish(places: Places) -> Published:
 def glyphs_page(tasks: Sequence[Task], places: Places) -> str:
     """The Markdown page: one table of all tasks."""
     groups = [group for task in tasks for group in task.groups]
-    told = told_in_training(groups)
     blocks = [_HEAD, "## How to read it", bullets(_COLUMNS), *meanings_blocks(groups)]
-    if told:
-        blocks += ["How models were made and trained:", bullets(told)]
-    blocks.append("## Tasks")
+    blocks += [*training_blocks(groups), "## Tasks"]
     if tasks:
         rows = [_row(task, group, places) for task in tasks for group in task.groups]
         blocks += [table(HEADER, rows), hardware_of(groups), POINTER.format("records.md")]

@@ -61,7 +61,7 @@ _COLUMNS = (
     "first validation at which they had; minutes of one core. With few solving seeds, this is the "
     "time of the luckiest.",
     "**Episodes, core-minutes**. Of the whole training, a mean over all seeds, solving or not. "
-    "Training ends at the share above; runs that never reach it end with their budget. Budgets "
+    "Training ends as said above; runs that never reach the share end with their budget. Budgets "
     "and numbers of seeds differ between models.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
     "the longest training length; mean over all seeds, solving or not.",
@@ -218,12 +218,13 @@ def _solved(groups: Sequence[Group]) -> str:
     later: dict[str, list[str]] = {}
     for group in groups:
         for record in group.records:
-            share = record.config.get("stop_at")
-            if share not in (None, SOLVED):
+            share = record.config.get("stop_at", SOLVED)
+            if share != SOLVED:
+                where = "with the budget alone" if share is None else f"at {100 * share:g} %"
                 model = f"{group.label} on {environment(record.env_id, record.env_kwargs)}"
-                later.setdefault(f"{100 * share:g} %", []).append(model)
+                later.setdefault(where, []).append(model)
     others = "; ".join(f"{s} for {listed(list(dict.fromkeys(m)))}" for s, m in later.items())
-    stops = "Training stops there" + (f" (at {others})" if others else "")
+    stops = "Training stops there" + (f" ({others})" if others else "")
     return (
         f"**Solved**. Number of seeds with a validation of {100 * SOLVED:g} % or more, on 1,000 "
         "held-out sequences of the longest training length; the first one counts. A sequence is a "

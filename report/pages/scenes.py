@@ -7,7 +7,7 @@ from statistics import fmean
 
 from report.grouping import Task, tasks_of
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, hardware_of, score_cells
-from report.how_made import meanings_blocks, told_in_training
+from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Places, Published
 from report.pages.records import POINTER
@@ -59,10 +59,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     """The Markdown page: a section for each task, and what others report of tasks without one."""
     blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
     groups = [group for task in tasks for group in task.groups]
-    blocks += meanings_blocks(groups)
-    told = told_in_training(groups)
-    if told:
-        blocks += ["How models were made and trained:", bullets(told)]
+    blocks += [*meanings_blocks(groups), *training_blocks(groups)]
     if not tasks:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:

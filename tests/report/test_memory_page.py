@@ -94,6 +94,9 @@ def test_trainings_that_stop_at_another_share_are_named() -> None:
     late = memory_record(model=SOFT, config=config | {"stop_at": 0.995})
     page = page_of(early, late)
     assert f"Training stops there (at 99.5 % for {SOFT.name} on Copy-v0), so that" in page
+    on = memory_record(model=SOFT, config=config | {"stop_at": None})
+    words = f"Training stops there (with the budget alone for {SOFT.name} on Copy-v0), so that"
+    assert words in page_of(early, on)
 
 
 def test_costs_have_columns_where_they_are_known() -> None:
