@@ -90,6 +90,20 @@ class NetworkConfig:
     from afar. Other looks are not affected. Needs --network.inhibition-of-return."""
 
 
+OF_AGENTS_ALONE = (
+    "look_coordinates",
+    "look_block",
+    "refine_looks",
+    "answer_in_view",
+    "class_scales",
+    "blind_memory",
+    "direct_access",
+    "inhibition_of_return",
+    "wide_inhibition",
+)
+"""Options that only the agents of this package have a use for."""
+
+
 class NetworkOptions(NetworkConfig):
     """The options of a learner that cannot use all of `NetworkConfig`; called, it makes one."""
 
@@ -98,20 +112,7 @@ class NetworkOptions(NetworkConfig):
 
 
 @dataclass(frozen=True)
-@without_options(
-    "word_units",
-    "look_coordinates",
-    "look_block",
-    "refine_looks",
-    "look_std",
-    "learn_look_std",
-    "answer_in_view",
-    "class_scales",
-    "blind_memory",
-    "direct_access",
-    "inhibition_of_return",
-    "wide_inhibition",
-)
+@without_options("word_units", "look_std", "learn_look_std", *OF_AGENTS_ALONE)
 class TileNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
-from agents.policy.networks import NetworkConfig, NetworkOptions, check_network
+from agents.policy.networks import OF_AGENTS_ALONE, NetworkConfig, NetworkOptions, check_network
 from agents.sb3.features import GlimpseFeatures
 from agents.training.checks import (
     check_counts,
@@ -38,20 +38,7 @@ Config = TypeVar("Config", bound="SB3Config")
 
 @dataclass(frozen=True)
 @without_options(
-    "core",
-    "look_coordinates",
-    "look_block",
-    "refine_looks",
-    "detach_heads",
-    "skip",
-    "answer_in_view",
-    "class_scales",
-    "blind_memory",
-    "direct_access",
-    "recall_glimpses",
-    "recall_units",
-    "inhibition_of_return",
-    "wide_inhibition",
+    "core", "detach_heads", "skip", "recall_glimpses", "recall_units", *OF_AGENTS_ALONE
 )
 class SB3NetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks."""

@@ -16,6 +16,7 @@ from agents.policy.cores import make_core
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import make_head
 from agents.policy.networks import (
+    OF_AGENTS_ALONE,
     NetworkConfig,
     NetworkOptions,
     check_network,
@@ -34,20 +35,12 @@ from glimpse_envs.task import Component
 @dataclass(frozen=True)
 @without_options(
     "word_units",
-    "look_coordinates",
-    "look_block",
-    "refine_looks",
     "look_std",
     "learn_look_std",
     "skip",
-    "answer_in_view",
-    "class_scales",
-    "blind_memory",
-    "direct_access",
     "recall_glimpses",
     "recall_units",
-    "inhibition_of_return",
-    "wide_inhibition",
+    *OF_AGENTS_ALONE,
 )
 class ReaderNetworkOptions(NetworkOptions):
     """Sizes and kinds of the networks, as for agents."""

@@ -100,5 +100,5 @@ def download(file: PublishedFile) -> Path:
             f"{file.url} could not be downloaded to {folder / file.name}: {error} "
             f"Try again with a network, or set {VARIABLE} to a folder which holds "
             f"{file.folder}/{file.name}."
-        ) from error
+        ) from None
     return Path(path)

@@ -1,7 +1,7 @@
 """The tables of trained settings on the page on training.
 
-They are drawn from `results/benchmarks/trials.json` and, of trials whose code was not kept, the
-records in `OTHERS`.
+They are drawn from `results/benchmarks/trials.json`, from the records in `OTHERS`, of trials whose
+code was not kept, and from those of `python -m benchmarks.row_trials`.
 """
 
 import json
@@ -39,7 +39,9 @@ def publish(places: Places) -> Published:
     path = places.benchmarks / "trials.json"
     if path.exists():
         text = _block(json.loads(path.read_text(encoding="utf-8")))
-    for name, about in OTHERS.items():
+    found = sorted(path.stem for path in places.benchmarks.glob("trials_*.json"))
+    of_rows = {name: f"Trials of the row `{name.removeprefix('trials_')}`" for name in found}
+    for name, about in (OTHERS | {n: of_rows[n] for n in found if n not in OTHERS}).items():
         other = places.benchmarks / f"{name}.json"
         if other.exists():
             text += f"\n\n{about}: {_block(json.loads(other.read_text(encoding='utf-8')))}"

@@ -53,7 +53,9 @@ def test_the_presets_rivals_stand_beside_it(tmp_path: Path) -> None:
     assert "| the preset | 15 | 1.00%, 3.00%, 2.00% | 2.00% |" in text
 
 
-@pytest.mark.parametrize(("name", "about"), OTHERS.items())
+@pytest.mark.parametrize(
+    ("name", "about"), [*OTHERS.items(), ("trials_search-hard", "Trials of the row `search-hard`")]
+)
 def test_other_trials_stand_below(tmp_path: Path, name: str, about: str) -> None:
     block(tmp_path)
     path = tmp_path / "benchmarks" / "trials.json"

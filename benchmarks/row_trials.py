@@ -1,0 +1,147 @@
+"""Changes of a table's row at equal core-minutes, judged on validation scenes.
+
+    python -m benchmarks.row_trials scenes search-hard --minutes 5 \\
+        --change "twice the units: network.core_units=256" \\
+        --change "the same, batches of 256: network.core_units=256 batch_size=256"
+
+The row as it is is trained first, then each change: words, a colon, and settings of the training,
+of its network (network.) or of the environment (env.). The runs are kept;
+the same command goes on with them. With --record the trials are added to those of the row's record,
+trials_ROW.json, which the page on training shows; their minutes, seed and scenes must be its own.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agents.scoring.run_scores import evaluate_run
+from agents.training.command_line import run_command
+from agents.training.config import RunConfig
+from benchmarks.options import options_parser, write_benchmark
+from benchmarks.tables.planning import TABLES
+from benchmarks.tables.table import ALGORITHMS, Row
+from benchmarks.trials import folder_name
+from benchmarks.whole_runs import train_to_end
+from glimpse_envs.core.pairs import parse_pairs
+
+AS_IT_IS = "the row as it is"
+Changes = dict[str, Any]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = options_parser(__doc__)
+    parser.add_argument("table", choices=tuple(TABLES), help="the row's table")
+    parser.add_argument("row", help="its name")
+    parser.add_argument("--change", action="append", default=[], help='"WORDS: SETTING=VALUE ..."')
+    parser.add_argument("--minutes", type=float, default=10.0, help="core-minutes of a trial; 10")
+    parser.add_argument("--seed", type=int, default=0, help="of all trials; 0")
+    parser.add_argument("--scenes", type=int, default=2_000, help="of validation; 2000")
+    parser.add_argument(
+        "--out", type=Path, default=Path("runs/trials"), help="folder of the runs; runs/trials"
+    )
+    options = parser.parse_args(arguments)
+    row = row_named(options.table, options.row)
+    setting = {
+        "env_id": row.env_id,
+        "minutes": options.minutes,
+        "seed": options.seed,
+        "validation_episodes": options.scenes,
+    }
+    name = f"trials_{row.name}"
+    record = earlier_record(options.record, name, setting)
+    budget = {"seed": options.seed, "minutes": options.minutes}
+    start = changed(row.config(Path("results")), budget)
+    tried = dict(parse(words) for words in options.change)
+    configs = {words: changed(start, changes) for words, changes in tried.items()}
+    for words, config in {AS_IT_IS: start, **configs}.items():
+        if words in {one["settings"] for one in record["trials"]}:
+            continue
+        folder = options.out / f"{row.name}-{folder_name(words)}-{options.minutes:g}-minutes"
+        run = train_to_end(ALGORITHMS[config.algorithm], config, folder)
+        score = evaluate_run(run, split="validation", episodes=options.scenes)
+        error = 1 - (score.mean_return if score.success is None else score.success)
+        episodes = run.load_checkpoint()[1]["episodes"]
+        print(f"{words:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
+        trial = {"settings": words, "episodes": episodes, "error": error, "note": ""}
+        record["trials"].append(trial)
+        record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
+        write_benchmark(options.record, name, record)
+
+
+def row_named(table: str, name: str) -> Row:
+    """The row `name` of `table`.
+
+    Raises:
+        ValueError: there is none.
+    """
+    rows = {row.name: row for row in TABLES[table].rows}
+    if name not in rows:
+        raise ValueError(f"the table {table} has no row {name!r}; its rows are {', '.join(rows)}")
+    return rows[name]
+
+
+def parse(change: str) -> tuple[str, Changes]:
+    """Return the words and the settings, name -> value, of "WORDS: SETTING=VALUE ...".
+
+    Raises:
+        ValueError: it is none of this kind.
+    """
+    words, _, settings = change.rpartition(": ")
+    if not words or not settings.strip():
+        raise ValueError(
+            f"--change {change!r} must be words, a colon, a space and settings, as in "
+            '"twice the units: network.core_units=256"'
+        )
+    return words, parse_pairs(settings.split())
+
+
+def changed(config: RunConfig, changes: Changes) -> RunConfig:
+    """`config` with `changes`, whose names may begin with "network." or "env.".
+
+    Raises:
+        ValueError: the algorithm or its network has no such setting.
+    """
+    parts: dict[str, Changes] = {"": {}, "network": {}, "env": {}}
+    for name, value in changes.items():
+        part, _, own = name.rpartition(".")
+        if part not in parts:
+            raise ValueError(f"{name}: settings begin with network., with env., or with neither")
+        parts[part][own] = value
+    if parts["network"]:
+        network: Any = getattr(config, "network", None)
+        parts[""]["network"] = _replaced(network, parts["network"], "network of this algorithm")
+    parts[""]["env_kwargs"] = {**config.env_kwargs, **parts["env"]}
+    return _replaced(config, parts[""], f"algorithm {config.algorithm}")
+
+
+def _replaced(config: Any, changes: Changes, whose: str) -> Any:
+    unknown = [name for name in changes if not hasattr(config, name)]
+    if unknown:
+        raise ValueError(f"the {whose} has no setting {', '.join(unknown)}")
+    return replace(config, **changes)
+
+
+def earlier_record(folder: Path | None, name: str, setting: Changes) -> Changes:
+    """The entries of NAME.json in `folder` where there is one, else of a new record of `setting`.
+
+    Raises:
+        ValueError: the record's trials are of another setting.
+    """
+    path = None if folder is None else folder / f"{name}.json"
+    if path is None or not path.exists():
+        return {**setting, "noise": "small differences are noise", "trials": [], "revisions": []}
+    found: Changes = json.loads(path.read_text(encoding="utf-8"))
+    for key, value in setting.items():
+        if found[key] != value:
+            raise ValueError(
+                f"{path} holds trials with {key}={found[key]!r}, not {value!r}, which cannot be "
+                "compared: try the same, or record elsewhere"
+            )
+    kept = ("trials", "revisions", "noise")
+    return {**setting, **{key: found[key] for key in kept if key in found}}
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,71 @@
+"""Changes of a table's row are tried at equal core-minutes, and recorded together."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import row_trials
+from benchmarks.row_trials import AS_IT_IS, changed, main, parse
+from benchmarks.tables.glyphs import GLYPHS
+from benchmarks.tables.table import Row
+
+ROW = "glyphs-centred-6"
+
+
+def row() -> Row:
+    return row_trials.row_named("glyphs", ROW)
+
+
+@pytest.mark.learning
+def test_trials_are_added_to_those_of_the_rows_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = replace(row(), changes={"batch_size": 32})
+    monkeypatch.setattr(row_trials, "row_named", lambda table, name: small)
+    where = ["--out", str(tmp_path / "runs"), "--record", str(tmp_path), "--scenes", "100"]
+    first = ["glyphs", ROW, "--minutes", "0.01", *where]
+    main([*first, "--change", "few units: network.core_units=16"])
+    main([*first, "--change", "a narrow budget: env.budget=2 weight_decay=0.0"])
+    record = json.loads((tmp_path / f"trials_{ROW}.json").read_text())
+    tried = [one["settings"] for one in record["trials"]]
+    assert tried == [AS_IT_IS, "few units", "a narrow budget"]
+    assert all(one["episodes"] >= 32 and 0 <= one["error"] <= 1 for one in record["trials"])
+    (of_budget,) = (tmp_path / "runs").glob("*narrow-budget*/config.json")
+    trained = json.loads(of_budget.read_text())["config"]
+    assert trained["env_kwargs"]["budget"] == 2
+    assert (trained["weight_decay"], trained["minutes"]) == (0.0, 0.01)
+    assert capsys.readouterr().out.count(AS_IT_IS) == 1
+    with pytest.raises(ValueError, match=r"minutes=0\.01, not 0\.02.*record elsewhere"):
+        main(["glyphs", ROW, "--minutes", "0.02", *where])
+
+
+def test_a_change_is_words_and_settings() -> None:
+    words, changes = parse("half: of the units, rate 0.01: network.core_units=8 learning_rate=0.01")
+    assert words == "half: of the units, rate 0.01"
+    start: Any = row().config()
+    network = replace(start.network, core_units=8)
+    assert changed(start, changes) == replace(start, learning_rate=0.01, network=network)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("network.core_units=8", "must be words, a colon"),
+        ("no settings: ", "must be words, a colon"),
+        ("a word: units", "should be KEY=VALUE"),
+        ("another part: policy.units=8", r"begin with network\., with env\."),
+        ("an unknown setting: units=8", "the algorithm reinforce has no setting units"),
+        ("an unknown unit: network.units=8", "the network of this algorithm has no setting units"),
+    ],
+)
+def test_what_is_no_change_is_refused(change: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        changed(row().config(), parse(change)[1])
+
+
+def test_an_unknown_row_is_refused_by_the_names_of_all() -> None:
+    with pytest.raises(ValueError, match=rf"no row 'mine'.*{GLYPHS.rows[0].name}"):
+        row_trials.row_named("glyphs", "mine")
