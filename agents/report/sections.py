@@ -6,11 +6,11 @@ import math
 import numpy as np
 
 from agents.report.analysis import Analysis
-from agents.report.charts import PageLines, chart_of_points
-from agents.report.drawings import address_path, density_map, head_paths, output_of, scanpath
-from agents.report.findings import EDGE, chosen_of, confusion, density, sureness
+from agents.report.charts import PageLines
+from agents.report.drawings import address_path, head_paths, output_of, scanpath
+from agents.report.findings import confusion, sureness
+from agents.report.gaze import gaze_section
 from agents.report.markup import (
-    chart,
     confusion_table,
     figure,
     folded,
@@ -28,8 +28,6 @@ from agents.training.resuming import FREE
 from glimpse_envs.evaluation.provenance import portable
 from glimpse_envs.rendering import Picture, TablePicture, TapePicture
 
-MOST_MAPS = 12
-"""Glimpses that have a map of their own."""
 COST_NAMES = {
     "values_delivered": "numbers read",
     "pixels_covered": "distinct pixels seen",
@@ -42,7 +40,7 @@ COST_NAMES = {
 def run_section(analysis: Analysis, name: str, line: str, shared: PageLines, opened: bool) -> str:
     """Everything about one run but its warnings, folded; `line` is the run's in charts."""
     content = [
-        _gaze(analysis, line, shared),
+        gaze_section(analysis, line, shared),
         _confusion(analysis),
         _examples(analysis),
         _mistakes(analysis),
@@ -50,85 +48,6 @@ def run_section(analysis: Analysis, name: str, line: str, shared: PageLines, ope
         _repeat(analysis),
     ]
     return folded(name, "".join(content), opened)
-
-
-def _gaze(analysis: Analysis, line: str, shared: PageLines) -> str:
-    evaluation, trace = analysis.evaluation, analysis.trace
-    if trace.attention is not None:
-        maps = [
-            figure(
-                density_map(_coarse(shares), shares.shape[::-1], f"glimpse {number}"), f"{number}"
-            )
-            for number, shares in enumerate(trace.attention, 1)
-        ]
-        title = heading("Where it attended", 3)
-        return title + note("Mean attention at each soft glimpse.") + grid("maps", maps)
-    if evaluation.locations is None or analysis.seen.picture_view is None:
-        return ""
-    _, height, width = analysis.seen.picture_view.scene_shape
-    scene, chosen = (float(width), float(height)), chosen_of(evaluation)
-    if not chosen.any():
-        return ""
-    whole = density(evaluation.locations[chosen])
-    large = [figure(density_map(whole.shares, scene, "over the scene"), "Over the scene")]
-    offsets = trace.offsets[:, : chosen.shape[1]][chosen]
-    if np.isfinite(offsets).any():
-        sizes = trace.boxes[:, : chosen.shape[1]][chosen]
-        around = density(offsets)
-        mean = np.nanmean(sizes, axis=0) / (2 * around.extent)
-        drawn = density_map(around.shares, scene, "relative to the target", mean)
-        large.append(figure(drawn, "Relative to the nearest target, whose mean box is marked"))
-    steps = range(1, min(chosen.shape[1], MOST_MAPS + 1))
-    small = []
-    for step in steps:
-        places = evaluation.locations[chosen[:, step], step]
-        if len(places):
-            shares = density(places, cells=16).shares
-            small.append(figure(density_map(shares, scene, f"glimpse {step + 1}"), f"{step + 1}"))
-    return "".join([
-        heading("Where it looked", 3),
-        note("Shares of the chosen glimpses, without the first one, which is dealt at random."),
-        grid("maps large", large),
-        note("By glimpse:"),
-        grid("maps", small),
-        _gaze_numbers(analysis),
-        _on_target(analysis, line, shared),
-    ])  # fmt: skip
-
-
-def _gaze_numbers(analysis: Analysis) -> str:
-    evaluation = analysis.evaluation
-    assert evaluation.locations is not None
-    assert evaluation.scanpaths is not None
-    gaze, places = evaluation.scanpaths, evaluation.locations[chosen_of(evaluation)]
-    at_edge = (np.abs(places) >= EDGE).any(axis=1).mean()
-    on_target = gaze.share_on_target
-    rows = [
-        ("On the target", "—" if math.isnan(on_target) else f"{100 * on_target:.1f} %",
-         "share of the chosen glimpses"),
-        ("Coverage", f"{100 * gaze.coverage:.0f} %",
-         "of an 8 × 8 grid of the scene, in any episode"),
-        ("Spread", f"{gaze.spread:.2f}", "between episodes, in look units; 0.82 if uniform"),
-        ("Movement", f"{gaze.movement:.2f}", "from glimpse to glimpse, in look units"),
-        ("On the edge", f"{100 * at_edge:.1f} %",
-         "share of the chosen glimpses that were aimed at or beyond it"),
-        ("Glimpses", f"{evaluation.mean_glimpses:.2f}", "in an episode, the first included"),
-    ]  # fmt: skip
-    return heading("Gaze", 3) + table((), rows, "facts")
-
-
-def _on_target(analysis: Analysis, line: str, shared: PageLines) -> str:
-    """The share of glimpses on a target, by the number of the glimpse."""
-    trace = analysis.trace
-    known = trace.alive & np.isfinite(trace.offsets).all(axis=2)
-    if not known.any():
-        return ""
-    inside = (np.abs(trace.offsets) <= trace.boxes / 2).all(axis=2) & known
-    taken = known.sum(axis=0)
-    shares = 100 * inside.sum(axis=0)[taken > 0] / taken[taken > 0]
-    lines = {line: (np.flatnonzero(taken) + 1, [shares])}
-    title = "glimpses on a target, %"
-    return grid("charts", [chart(chart_of_points(lines, ("glimpse", title), shared), title)])
 
 
 def _confusion(analysis: Analysis) -> str:
@@ -253,10 +172,3 @@ def _repeat(analysis: Analysis) -> str:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _coarse(shares: np.ndarray) -> np.ndarray:
-    """A map (H, W) in at most 30 cells a side, each the sum of its pixels."""
-    stride = -(-max(shares.shape) // 30)
-    rows, columns = (range(0, side, stride) for side in shares.shape)
-    return np.add.reduceat(np.add.reduceat(shares, list(rows), axis=0), list(columns), axis=1)

@@ -24,6 +24,8 @@ class Trace:
         offsets: (E, T, 2) place of the glimpse less the middle of the nearest target box, in look
             units; NaN where either has no place.
         boxes: (E, T, 2) width and height of that box, in look units.
+        nearest: (E, T) which of the scene's target boxes that is.
+        boxes_shown: number of target boxes of a scene; 0 where nothing has one.
         lengths: (E,) of what is hidden; 0 where nothing has a length.
         attention: (T', H, W) mean share of attention of a pixel at each glimpse that a model of the
             full view takes inside itself, all steps one after another, over the episodes that had
@@ -36,6 +38,8 @@ class Trace:
     targets: NDArray[np.int64]
     offsets: NDArray[np.float64]
     boxes: NDArray[np.float64]
+    nearest: NDArray[np.int64]
+    boxes_shown: int
     lengths: NDArray[np.int64]
     attention: NDArray[np.float64] | None
 
@@ -48,6 +52,22 @@ class Trace:
     def right(self) -> NDArray[np.bool_]:
         return self.scored & (self.answers == self.targets)
 
+    @property
+    def on_target(self) -> NDArray[np.bool_]:
+        """(E, T) whether the middle of the glimpse lies in a target's box."""
+        inside = np.abs(self.offsets) <= self.boxes / 2
+        on_target: NDArray[np.bool_] = inside.all(axis=2) & self.alive
+        return on_target
+
+    def first_visits(self, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(E, T) which of the glimpses that are `counted` (E, T) are the first on their target."""
+        visits = self.on_target & counted
+        first = np.zeros_like(visits)
+        for target in range(self.boxes_shown):
+            of_it = visits & (self.nearest == target)
+            first |= of_it & (of_it.cumsum(axis=1) == 1)
+        return first
+
 
 class Witness:
     """Watches an evaluation of `policy` and makes a `Trace` of it."""
@@ -57,6 +77,7 @@ class Witness:
         self._batches: list[list[dict[str, NDArray[Any]]]] = []
         self._maps: list[tuple[NDArray[np.float64], int]] = []  # of each step, sum and rows
         self._lengths: list[NDArray[np.int64]] = []
+        self._boxes_shown = 0
 
     def sees(
         self,
@@ -79,8 +100,10 @@ class Witness:
             self._maps[step : step + 1] = [(total, rows + int(alive.sum()))]
         outlook = self._policy.outlook(observation, state, start)
         choice = None if outlook is None else outlook.choices.get("answer")
-        offsets, sizes = _from_target(latest_location(observation), info, len(alive))
-        self._step = {"offsets": offsets, "boxes": sizes, "alive": alive.copy()}
+        boxes = _boxes_of(info, len(alive))
+        self._boxes_shown = boxes.shape[1]
+        near = _from_nearest(latest_location(observation), boxes)
+        self._step = {**near, "alive": alive.copy()}
         # One choice of many; several at once have no single probability here.
         single = isinstance(choice, Probabilities) and len(choice.parts) == 1
         self._beliefs = choice.parts[0] if single and isinstance(choice, Probabilities) else None
@@ -118,23 +141,32 @@ class Witness:
         means = [total / rows for total, rows in self._maps]
         attention = np.concatenate(means) if means else None
         return Trace(
+            boxes_shown=self._boxes_shown,
             lengths=np.concatenate(self._lengths),
             attention=attention,
             **joined,
         )
 
 
-def _from_target(
-    place: NDArray[np.float32] | None, info: dict[str, Any], rows: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """From the middle of the nearest target box to the present place (n, 2), and that box's width
-    and height (n, 2)."""
-    unknown = np.full((rows, 2), np.nan)
-    if place is None or "target_box" not in info:
-        return unknown, unknown
-    boxes = np.asarray(info["target_box"], np.float64).reshape(rows, -1, 4)
+def _boxes_of(info: dict[str, Any], rows: int) -> NDArray[np.float64]:
+    """The target boxes (n, targets, 4) of the scenes; (n, 0, 4) where nothing has one."""
+    if "target_box" not in info:
+        return np.empty((rows, 0, 4))
+    return np.asarray(info["target_box"], np.float64).reshape(rows, -1, 4)
+
+
+def _from_nearest(
+    place: NDArray[np.float32] | None, boxes: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """What a `Trace` says of the nearest of the target boxes (n, targets, 4) and the present place
+    (n, 2)."""
+    rows, targets, _ = boxes.shape
+    if place is None or not targets:
+        unknown, nobody = np.full((rows, 2), np.nan), np.full(rows, -1)
+        return {"offsets": unknown, "boxes": unknown, "nearest": nobody}
     offsets = place[:, None] - (boxes[..., :2] + boxes[..., 2:]) / 2  # (n, targets, 2)
     distances = np.nan_to_num((offsets**2).sum(axis=-1), nan=np.inf)
-    nearest = np.arange(rows), distances.argmin(axis=1)
+    nearest = distances.argmin(axis=1)
+    chosen = np.arange(rows), nearest
     sizes = boxes[..., 2:] - boxes[..., :2]
-    return offsets[nearest], sizes[nearest]
+    return {"offsets": offsets[chosen], "boxes": sizes[chosen], "nearest": nearest}

@@ -1,10 +1,10 @@
-"""What the rest of the error is: scenes that several runs of one recipe get wrong.
+"""What the rest of the error is: scenes that one run, or several of one recipe, get wrong.
 
     python -m benchmarks.mistakes runs/seed0 runs/seed1 ... [--record results/mistakes]
 
-All runs play the same scenes. The record counts their mistakes by the number of looks at the
-target, by the right answer and by the clutter over the target, and a sheet shows the scenes that
-most of them get wrong.
+All runs play the same scenes. The record counts their mistakes by the number of looks at a target,
+by the number of targets that were visited, where a scene has several, by the right answer and by
+the clutter over the targets, and a sheet shows the scenes that most of them get wrong.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from report.mistakes import Mistakes, write_mistakes
 
 @dataclass(frozen=True)
 class MistakesConfig:
-    """Find the scenes that several runs of one recipe get wrong."""
+    """Find the scenes that one run, or several of one recipe, get wrong."""
 
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
-    """Folders of the runs, which differ in their seeds alone."""
+    """Folders of the runs, or of weights; they differ in their seeds alone."""
     split: Literal["validation", "test"] = "validation"
     """Split to play."""
     episodes: int | None = None
@@ -54,9 +54,8 @@ def find_mistakes(config: MistakesConfig) -> Mistakes:
     if config.episodes is not None:
         check_counts(config, "episodes")
     folders = list(dict.fromkeys(folder.resolve() for folder in config.runs))
-    if len(folders) < 2:
-        given = ", ".join(map(str, config.runs)) or "none"
-        raise ValueError(f"give at least two runs, such as runs/seed0 runs/seed1; got {given}")
+    if not folders:
+        raise ValueError("give at least one run, such as runs/seed0")
     runs = [open_run(folder) for folder in folders]
     check_runs(runs)
     played = []

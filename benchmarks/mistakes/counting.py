@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from agents.report.analysis import answer_names
 from agents.report.curves import group_runs
 from agents.report.findings import chosen_of
-from agents.report.trace import Trace, Witness
+from agents.report.trace import Witness
 from agents.scoring.run_scores import evaluate_run, policy_of
 from agents.training.resuming import setting_of
 from benchmarks.mistakes.scenes import clutter_shares
@@ -37,7 +37,9 @@ class Played:
         run: it.
         evaluation: its score.
         answers: (E,) the last one that was scored.
-        looks: (E,) chosen glimpses whose middle lies on the target.
+        looks: (E,) chosen glimpses whose middle lies on a target.
+        visited: (E,) targets on which a glimpse lay, the dealt one too.
+        boxes: number of targets of a scene.
         targets: (E,) the right answers.
     """
 
@@ -45,6 +47,8 @@ class Played:
     evaluation: Evaluation
     answers: NDArray[np.int64]
     looks: NDArray[np.int64]
+    visited: NDArray[np.int64]
+    boxes: int
     targets: NDArray[np.int64]
 
     @property
@@ -58,7 +62,7 @@ def check_runs(runs: Sequence[Run]) -> None:
 
     Raises:
         RunError: they differ in more than their seeds, or a seed comes twice; or their task does
-            not hide one target at a place and ask for one answer.
+            not hide targets at places and ask for one answer.
     """
     groups = group_runs(runs)
     if len(groups) > 1:
@@ -75,10 +79,10 @@ def check_runs(runs: Sequence[Run]) -> None:
         if names and seen.picture_view is not None:
             _, info = env.reset(seed=0)
             box = info.get("target_box")
-        if box is None or np.shape(box) != (4,):
+        if box is None:
             raise RunError(
-                f"{env_id} does not hide one target in a picture and ask for one answer of "
-                "several: its mistakes cannot be counted by scene"
+                f"{env_id} does not hide targets in a picture and ask for one answer of several: "
+                "its mistakes cannot be counted by scene"
             )
 
 
@@ -101,17 +105,10 @@ def play(run: Run, split: str, episodes: int | None) -> Played:
             f"{run.folder}: success in {evaluation.env_id} is that of several answers: mistakes "
             "cannot be counted by the last"
         )
-    looks = _on_target(evaluation, trace).sum(axis=1)
-    return Played(run, evaluation, answers, looks, targets)
-
-
-def _on_target(evaluation: Evaluation, trace: Trace) -> NDArray[np.bool_]:
-    """(E, T) whether a glimpse was chosen and its middle lies in the box of a target."""
     chosen = chosen_of(evaluation)
-    steps = chosen.shape[1]
-    inside = np.abs(trace.offsets[:, :steps]) <= trace.boxes[:, :steps] / 2
-    on_target: NDArray[np.bool_] = inside.all(axis=2) & chosen
-    return on_target
+    looks = (trace.on_target[:, : chosen.shape[1]] & chosen).sum(axis=1)
+    visited = trace.first_visits(trace.alive).sum(axis=1)
+    return Played(run, evaluation, answers, looks, visited, trace.boxes_shown, targets)
 
 
 def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
@@ -119,7 +116,7 @@ def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
     first = played[0]
     names = _names_of_answers(first.evaluation)
     wrong = np.stack([one.wrong for one in played])  # (R, E)
-    looks = np.stack([one.looks for one in played])
+    looks, visited = (np.stack([getattr(one, n) for one in played]) for n in ("looks", "visited"))
     targets = np.broadcast_to(first.targets, wrong.shape)
     times = wrong.sum(axis=0)
     worst = np.argsort(-times, kind="stable")[:hardest]
@@ -136,7 +133,8 @@ def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
         scenes=first.evaluation.episodes,
         wrong=tuple(int(count) for count in wrong.sum(axis=1)),
         wrong_in=tuple(int(n) for n in np.bincount(times, minlength=len(played) + 1)),
-        by_looks=tuple(_kinds(wrong, looks, [str(n) for n in range(looks.max() + 1)])),
+        by_looks=tuple(_counted(wrong, looks)),
+        by_visits=tuple(_counted(wrong, visited)) if first.boxes > 1 else (),
         by_answer=tuple(_kinds(wrong, targets, names)),
         by_clutter=tuple(by_clutter(wrong, clutter_shares(first.evaluation))),
         hardest=tuple(
@@ -166,6 +164,11 @@ def by_clutter(wrong: NDArray[np.bool_], shares: NDArray[np.float64] | None) -> 
     names = ["none", *between, f"more than {percent[-1]} %"]
     kinds = np.searchsorted(CLUTTER_EDGES, shares)  # left: an edge belongs to the kind below it
     yield from _kinds(wrong, np.broadcast_to(kinds, wrong.shape), names)
+
+
+def _counted(wrong: NDArray[np.bool_], counts: NDArray[np.int64]) -> Iterator[Kind]:
+    """Mistakes (R, E) by the `counts` (R, E)."""
+    yield from _kinds(wrong, counts, [str(number) for number in range(counts.max() + 1)])
 
 
 def _kinds(

@@ -24,7 +24,7 @@ CHUNK, CELL, COLUMNS = 500, 132, 8
 
 
 def clutter_shares(evaluation: Evaluation) -> NDArray[np.float64] | None:
-    """(E,) the share of each target's box that clutter changes; None where there is no clutter, or
+    """(E,) the share of the targets' boxes that clutter changes; None where there is no clutter, or
     where a scene without it would be another."""
     settings = {**spec_of(evaluation.env_id).kwargs, **evaluation.env_kwargs}
     if not settings.get("clutter"):
@@ -37,7 +37,10 @@ def clutter_shares(evaluation: Evaluation) -> NDArray[np.float64] | None:
         if not np.array_equal(boxes, same):
             return None
         changed = (np.abs(scenes - plain) > CHANGED).any(axis=1)  # (n, H, W)
-        found += [_share(pixels, box) for pixels, box in zip(changed, boxes, strict=True)]
+        found += [
+            np.mean([_share(pixels, box) for box in of_scene])
+            for pixels, of_scene in zip(changed, boxes, strict=True)
+        ]
     return np.array(found)
 
 
@@ -51,8 +54,8 @@ def _share(pixels: NDArray[np.bool_], box: NDArray[np.float64]) -> float:
 def deal_scenes(
     evaluation: Evaluation, indices: NDArray[np.int64], **changes: Any
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """The scenes (n, C, H, W) `indices` of an evaluation, in [0, 1], and the boxes (n, 4) of their
-    targets, x0, y0, x1, y1 in pixels; `changes` are arguments of the environment."""
+    """The scenes (n, C, H, W) `indices` of an evaluation, in [0, 1], and their targets' boxes
+    (n, targets, 4), x0, y0, x1, y1 in pixels; `changes` are arguments of the environment."""
     kwargs = evaluation.env_kwargs | {"split": evaluation.split} | changes
     with closing(gym.make_vec(evaluation.env_id, num_envs=len(indices), **kwargs)) as env:
         _, info = deal(env, evaluation.split, evaluation.seed, indices)
@@ -62,7 +65,7 @@ def deal_scenes(
         pictures = [task.picture(row, "") for row in range(len(indices))]
         scenes = np.stack([picture.scene for picture in pictures if isinstance(picture, Picture)])
         corners = np.asarray(info["target_box"], np.float64).reshape(-1, 2)
-        return scenes, view.space.to_pixels(corners).reshape(-1, 4)
+        return scenes, view.space.to_pixels(corners).reshape(len(scenes), -1, 4)
 
 
 def draw_sheet(mistakes: Mistakes, evaluation: Evaluation) -> Canvas:
@@ -70,12 +73,12 @@ def draw_sheet(mistakes: Mistakes, evaluation: Evaluation) -> Canvas:
     indices = np.array([hard.scene for hard in mistakes.hardest])
     scenes, boxes = deal_scenes(evaluation, indices)
     cells = []
-    for hard, scene, box in zip(mistakes.hardest, scenes, boxes, strict=True):
+    for hard, scene, of_scene in zip(mistakes.hardest, scenes, boxes, strict=True):
         cell = blank(CELL + 24, CELL, BACKGROUND)
         _, height, width = scene.shape
         zoom = CELL / max(height, width)
         picture = enlarge(scene, round(zoom * height), round(zoom * width))
-        draw_boxes(picture, zoom * box[None], 1)
+        draw_boxes(picture, zoom * of_scene, 1)
         cell[: len(picture), : picture.shape[1]] = picture
         text = f"{hard.target}: {', '.join(hard.answers)}"
         draw_text(cell, text, (4, CELL + 8), 10, TEXT, CELL - 8)

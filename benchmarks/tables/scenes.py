@@ -50,6 +50,8 @@ _MAJORITY = {
     "curriculum": "distance",
     "look_signal": "log_likelihood",
     "network": replace(_WIDE["network"], look_block=1, refine_looks=True),
+    **_GAINING,
+    **_EXPLORING,
 }
 """A second image makes the right answer no likelier (0.6 after one or two of the five images, 0.79
 after three, 0.97 after four), but surer: looks that are paid by probability stop at the first."""

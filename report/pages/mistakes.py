@@ -22,11 +22,12 @@ _HEAD = """# What the rest of the error is
 Several runs of one recipe, which differ in their seeds alone, play the same scenes
 (`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of them get wrong is
 hard in itself, or hard for the recipe; one that a single run gets wrong is that run's bad luck, and
-three runs or more would outvote it."""
+three runs or more would outvote it. Of some recipes there is one run."""
 
 _COLUMNS = """*At random* are the scenes that would be wrong in so many runs if the mistakes of each
-run fell on scenes regardless of the others'. *Looks at the target* are chosen glimpses whose middle
-lies in its box. *Clutter* is the share of the target's box that pieces of other images change."""
+run fell on scenes regardless of the others'. *Looks at a target* are chosen glimpses whose
+middle lies in its box; a target with such a look, or with the first glimpse, was *visited*.
+*Clutter* is the share of the targets' boxes that pieces of other images change."""
 
 
 def publish(places: Places) -> Published:
@@ -50,8 +51,8 @@ def publish(places: Places) -> Published:
         if sheet.exists():
             figures[f"docs/mistakes/{sheet.name}"] = partial(_copy, sheet)
             blocks.append(
-                "The scenes that most runs get wrong, the most first: the right answer, and that "
-                f"of each run.\n\n![Scenes with their answers](mistakes/{sheet.name})"
+                "Scenes that most runs get wrong, the most first: the right answer, and that of "
+                f"each run.\n\n![Scenes with their answers](mistakes/{sheet.name})"
             )
     texts = {PAGE: "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])}
     return Published(texts, figures=figures, problems=problems, owned="docs/mistakes/*.png")
@@ -67,16 +68,20 @@ def _section(mistakes: Mistakes, link: str) -> list[str]:
         )
     ]
     tables = [
-        _kinds("looks at the target", mistakes.by_looks),
+        _kinds("looks at a target", mistakes.by_looks),
+        _kinds("targets visited", mistakes.by_visits),
         _kinds("right answer", mistakes.by_answer),
         _kinds("clutter", mistakes.by_clutter),
     ]
+    heads = f"wrong in so many of {runs} runs", "scenes", "at random"
+    if runs > 1:
+        tables = [table(heads, rows), *tables]
     return [
         f"## {environment(mistakes.env_id, mistakes.env_kwargs)}",
-        f"{mistakes.model}, {runs} runs of {count(mistakes.images)} training images, on "
+        f"{mistakes.model}, {'one run' if runs == 1 else f'{runs} runs'} of "
+        f"{count(mistakes.images)} training images, on "
         f"{mistakes.scenes:,} {mistakes.split} scenes: {each} % wrong ([record]({link}), "
         f"{mistakes.hardware}, revision {short_revision(mistakes.revision)}).",
-        table((f"wrong in so many of {runs} runs", "scenes", "at random"), rows),
         *(text for text in tables if text),
     ]
 

@@ -25,6 +25,7 @@ MISTAKES = Mistakes(
     wrong=(10, 20),
     wrong_in=(75, 20, 5),
     by_looks=(Kind("0", 20, 20), Kind("1", 180, 10)),
+    by_visits=(),
     by_answer=(Kind("3", 200, 30),),
     by_clutter=(),
     hardest=(HardScene(7, "3", ("5", "8")),),
@@ -78,6 +79,25 @@ def test_the_page_shows_each_sort_of_mistake_and_the_sheet(tmp_path: Path) -> No
     target = tmp_path / "docs" / "mistakes" / "one.png"
     published.figures["docs/mistakes/one.png"](target)
     assert target.read_bytes() == b"a picture"
+
+
+def test_one_run_of_scenes_of_several_targets_is_told_by_those_visited(tmp_path: Path) -> None:
+    kinds = (Kind("1", 60, 9), Kind("2", 40, 1))
+    one = replace(MISTAKES, seeds=(0,), wrong=(10,), wrong_in=(90, 10), by_visits=kinds)
+    write_mistakes(one, tmp_path / "mistakes" / "one.json")
+    text = publish(Places(tmp_path, tmp_path)).texts[PAGE]
+    assert "Reinforce LSTM, one run of 1.0 M training images" in text
+    assert "| wrong in so many" not in text
+    assert "| targets visited | episodes | error % |" in text
+    assert "| 1 | 60 | 15.00 | 90 |" in text
+
+
+def test_a_record_of_one_target_by_older_code_is_read(tmp_path: Path) -> None:
+    write_mistakes(MISTAKES, tmp_path / "one.json")
+    old = json.loads((tmp_path / "one.json").read_text())
+    del old["by_visits"]
+    (tmp_path / "one.json").write_text(json.dumps(old))
+    assert read_mistakes(tmp_path / "one.json") == MISTAKES
 
 
 def test_without_a_record_its_command_is_named(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ def trace_of(answers: Any, targets: Any, probabilities: Any) -> Trace:
         targets=np.array(targets).reshape(shape),
         offsets=np.full((*shape, 2), np.nan),
         boxes=np.full((*shape, 2), np.nan),
+        nearest=np.full(shape, -1),
+        boxes_shown=0,
         lengths=np.zeros(len(answers), np.int64),
         attention=None,
     )
@@ -132,10 +134,29 @@ def test_weights_alone_are_not_warned_of_for_metrics_that_they_do_not_keep(tmp_p
     assert training_warnings(part) == ["The training is not finished: 30 of 100 episodes are done."]
 
 
+def test_a_target_is_visited_first_once_and_again_from_then_on() -> None:
+    """Two targets at (0, 0) and far away, by glimpses on one, none, the other, one, the other."""
+    one = trace_of([0], [0], [0.5])
+    offsets = np.array([[(0.0, 0.1), (0.0, 0.3), (0.1, 0.0), (0.0, 0.0), (-0.1, 0.1)]])
+    trace = replace(
+        one,
+        alive=np.array([[True, True, True, True, False]]),
+        offsets=offsets,
+        boxes=np.full((1, 5, 2), 0.4),
+        nearest=np.array([[1, 1, 0, 1, 0]]),
+        boxes_shown=2,
+    )
+    np.testing.assert_array_equal(trace.on_target, [[True, False, True, True, False]])
+    first = trace.first_visits(trace.alive)
+    np.testing.assert_array_equal(first, [[True, False, True, False, False]])
+    chosen = np.array([[False, True, True, True, True]])
+    np.testing.assert_array_equal(trace.first_visits(chosen), [[False, False, True, True, False]])
+
+
 def test_sureness_is_of_all_scored_answers() -> None:
     """Where a wrong answer ends an episode, the last ones alone would be mostly wrong."""
     one = trace_of([1, 1], [1, 0], [0.9, 0.5])
-    both = {
+    both: dict[str, Any] = {
         name: np.concatenate([getattr(one, name)] * 2, axis=1)
         for name in ("alive", "answers", "probabilities", "targets", "offsets", "boxes")
     }

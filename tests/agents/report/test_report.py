@@ -165,6 +165,23 @@ def test_several_environments_have_their_own_questions_and_lengths(
     assert "<p>Which" in alike
 
 
+def test_of_several_targets_it_is_told_how_many_were_visited(tmp_path: Path) -> None:
+    config = tiny_config(env_id="Glimpse/DigitPairGlyphs-v0", env_kwargs={}, episodes=8)
+    run = trained(Reinforce, config, tmp_path / "run")
+    text = write_report(ReportConfig((run.folder,), None, episodes=40, mistakes=0)).read_text()
+    witness = Witness(policy_of(run)[0])
+    score = evaluate_run(run, split="validation", episodes=40, watcher=witness)
+    trace = witness.trace()
+    visited = trace.first_visits(trace.alive).sum(axis=1)
+    assert f"has 2 targets; on average {visited.mean():.2f} of them are visited" in text
+    assert score.successes is not None
+    for number in set(visited.tolist()):
+        those = visited == number
+        right = 100 * score.successes[those].mean()
+        cells = f"{number}</td><td>{100 * those.mean():.1f} %</td><td>{right:.1f} %"
+        assert cells in text
+
+
 @pytest.mark.learning
 def test_a_soft_model_shows_what_it_attends_to(tmp_path: Path) -> None:
     hard = tiny_config()

@@ -1,0 +1,137 @@
+"""What a report says of where a run looked."""
+
+import math
+
+import numpy as np
+
+from agents.report.analysis import Analysis
+from agents.report.charts import PageLines, chart_of_points
+from agents.report.drawings import density_map
+from agents.report.findings import EDGE, chosen_of, density
+from agents.report.markup import chart, figure, grid, heading, note, table
+
+MOST_MAPS = 12
+"""Glimpses that have a map of their own."""
+
+
+def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:
+    """Where a run looked, or attended; nothing where it did neither."""
+    evaluation, trace = analysis.evaluation, analysis.trace
+    if trace.attention is not None:
+        maps = [
+            figure(
+                density_map(_coarse(shares), shares.shape[::-1], f"glimpse {number}"), f"{number}"
+            )
+            for number, shares in enumerate(trace.attention, 1)
+        ]
+        title = heading("Where it attended", 3)
+        return title + note("Mean attention at each soft glimpse.") + grid("maps", maps)
+    if evaluation.locations is None or analysis.seen.picture_view is None:
+        return ""
+    _, height, width = analysis.seen.picture_view.scene_shape
+    scene, chosen = (float(width), float(height)), chosen_of(evaluation)
+    if not chosen.any():
+        return ""
+    whole = density(evaluation.locations[chosen])
+    large = [figure(density_map(whole.shares, scene, "over the scene"), "Over the scene")]
+    offsets = trace.offsets[:, : chosen.shape[1]][chosen]
+    if np.isfinite(offsets).any():
+        sizes = trace.boxes[:, : chosen.shape[1]][chosen]
+        around = density(offsets)
+        mean = np.nanmean(sizes, axis=0) / (2 * around.extent)
+        drawn = density_map(around.shares, scene, "relative to the target", mean)
+        large.append(figure(drawn, "Relative to the nearest target, whose mean box is marked"))
+    steps = range(1, min(chosen.shape[1], MOST_MAPS + 1))
+    small = []
+    for step in steps:
+        places = evaluation.locations[chosen[:, step], step]
+        if len(places):
+            shares = density(places, cells=16).shares
+            small.append(figure(density_map(shares, scene, f"glimpse {step + 1}"), f"{step + 1}"))
+    return "".join([
+        heading("Where it looked", 3),
+        note("Shares of the chosen glimpses, without the first one, which is dealt at random."),
+        grid("maps large", large),
+        note("By glimpse:"),
+        grid("maps", small),
+        _gaze_numbers(analysis),
+        _on_target(analysis, line, shared),
+        _visits(analysis),
+    ])  # fmt: skip
+
+
+def _gaze_numbers(analysis: Analysis) -> str:
+    evaluation = analysis.evaluation
+    assert evaluation.locations is not None
+    assert evaluation.scanpaths is not None
+    gaze, places = evaluation.scanpaths, evaluation.locations[chosen_of(evaluation)]
+    at_edge = (np.abs(places) >= EDGE).any(axis=1).mean()
+    on_target = gaze.share_on_target
+    rows = [
+        ("On the target", "—" if math.isnan(on_target) else f"{100 * on_target:.1f} %",
+         "share of the chosen glimpses"),
+        ("Coverage", f"{100 * gaze.coverage:.0f} %",
+         "of an 8 × 8 grid of the scene, in any episode"),
+        ("Spread", f"{gaze.spread:.2f}", "between episodes, in look units; 0.82 if uniform"),
+        ("Movement", f"{gaze.movement:.2f}", "from glimpse to glimpse, in look units"),
+        ("On the edge", f"{100 * at_edge:.1f} %",
+         "share of the chosen glimpses that were aimed at or beyond it"),
+        ("Glimpses", f"{evaluation.mean_glimpses:.2f}", "in an episode, the first included"),
+    ]  # fmt: skip
+    return heading("Gaze", 3) + table((), rows, "facts")
+
+
+def _on_target(analysis: Analysis, line: str, shared: PageLines) -> str:
+    """The share of glimpses on a target, by the number of the glimpse."""
+    trace = analysis.trace
+    known = trace.alive & np.isfinite(trace.offsets).all(axis=2)
+    if not known.any():
+        return ""
+    taken = known.sum(axis=0)
+    shares = 100 * trace.on_target.sum(axis=0)[taken > 0] / taken[taken > 0]
+    lines = {line: (np.flatnonzero(taken) + 1, [shares])}
+    title = "glimpses on a target, %"
+    return grid("charts", [chart(chart_of_points(lines, ("glimpse", title), shared), title)])
+
+
+def _visits(analysis: Analysis) -> str:
+    """Of scenes of several targets: what the chosen glimpses lie on, and how well it went by the
+    number of targets that were visited."""
+    evaluation, trace = analysis.evaluation, analysis.trace
+    if trace.boxes_shown < 2 or not np.isfinite(trace.offsets).any():
+        return ""
+    chosen = chosen_of(evaluation)
+    on_target = trace.on_target[:, : chosen.shape[1]]
+    first = trace.first_visits(trace.alive)[:, : chosen.shape[1]]
+    kinds = {
+        "a target for the first time": first,
+        "a target again": on_target & ~first,
+        "no target": ~on_target,
+    }
+    looks = [(name, f"{100 * kind[chosen].mean():.1f} %") for name, kind in kinds.items()]
+    visited, rows = first.sum(axis=1), []
+    for number in np.unique(visited):
+        those = visited == number
+        if evaluation.successes is None:
+            score = f"{evaluation.returns[those].mean():.2f}"
+        else:
+            score = f"{100 * evaluation.successes[those].mean():.1f} %"
+        rows.append((str(number), f"{100 * those.mean():.1f} %", score))
+    title = "mean return" if evaluation.successes is None else "success"
+    about = (
+        f"Each scene has {trace.boxes_shown} targets; on average {visited.mean():.2f} of them are "
+        "visited, which is to have the middle of a glimpse in their box."
+    )
+    return "".join([
+        heading("Targets visited", 3),
+        note(about),
+        table(("what chosen glimpses lie on", "share"), looks),
+        table(("targets visited", "share of episodes", title), rows),
+    ])  # fmt: skip
+
+
+def _coarse(shares: np.ndarray) -> np.ndarray:
+    """A map (H, W) in at most 30 cells a side, each the sum of its pixels."""
+    stride = -(-max(shares.shape) // 30)
+    rows, columns = (range(0, side, stride) for side in shares.shape)
+    return np.add.reduceat(np.add.reduceat(shares, list(rows), axis=0), list(columns), axis=1)
