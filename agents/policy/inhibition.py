@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from agents.policy.cells import CellsHead
 from agents.policy.heads import Head, Observation
-from agents.training.precision import wide
+from agents.training.precision import gaussian, wide
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.task import Component
 
@@ -175,7 +175,7 @@ def _near(middles: Tensor, past: Tensor, deviations: Tensor) -> Tensor:
     """How near looks to `middles` (B, K, blocks) come to the `past` (B, 1, 1, visits) ones, in one
     coordinate, by the `deviations` (K, 1, 1) of each grid: (B, K, blocks, visits), from 0 to 1."""
     reached = middles.clamp(-1.0, 1.0)[..., None]
-    return (-0.5 * ((reached - past) / deviations).square()).exp()
+    return gaussian((reached - past) / deviations)
 
 
 def make_inhibition(

@@ -25,6 +25,7 @@ from agents.policy.inhibition import (
 )
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS
+from agents.training.precision import gaussian
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
@@ -240,3 +241,11 @@ def test_pairs_are_soon_stored_apart_and_found_again(tmp_path: Path) -> None:
     solved = [line[VALIDATED] for line in run.read_metrics() if VALIDATED in line]
     assert solved[-1] >= 0.99
     assert run.load_checkpoint()[1]["episodes"] < 200_000, "the training ends where it is solved"
+
+
+def test_a_gaussian_is_that_of_its_formula_and_never_underflows() -> None:
+    deviations = torch.tensor([0.0, -1.0, 2.5, 9.0, 40.0, 1e6])
+    values = gaussian(deviations)
+    expected = (-0.5 * deviations.double().square()).exp()
+    torch.testing.assert_close(values.double(), expected, rtol=1e-5, atol=2e-22)
+    assert (values > 1e-22).all()
