@@ -98,18 +98,19 @@ def _visits(analysis: Analysis) -> str:
     """Of scenes of several targets: what the chosen glimpses lie on, and how well it went by the
     number of targets that were visited."""
     evaluation, trace = analysis.evaluation, analysis.trace
-    if trace.boxes_shown < 2 or not np.isfinite(trace.offsets).any():
+    most = trace.lies_on.shape[2]
+    if most < 2:
         return ""
     chosen = chosen_of(evaluation)
     on_target = trace.on_target[:, : chosen.shape[1]]
-    first = trace.first_visits(trace.alive)[:, : chosen.shape[1]]
+    first = trace.first_visits[:, : chosen.shape[1]]
     kinds = {
         "a target for the first time": first,
         "a target again": on_target & ~first,
         "no target": ~on_target,
     }
     looks = [(name, f"{100 * kind[chosen].mean():.1f} %") for name, kind in kinds.items()]
-    visited, rows = first.sum(axis=1), []
+    visited, rows = trace.visited, []
     for number in np.unique(visited):
         those = visited == number
         if evaluation.successes is None:
@@ -119,8 +120,8 @@ def _visits(analysis: Analysis) -> str:
         rows.append((str(number), f"{100 * those.mean():.1f} %", score))
     title = "mean return" if evaluation.successes is None else "success"
     about = (
-        f"Each scene has {trace.boxes_shown} targets; on average {visited.mean():.2f} of them are "
-        "visited, which is to have the middle of a glimpse in their box."
+        f"A scene has up to {most} targets; on average {visited.mean():.2f} of them are visited, "
+        "which is to have the middle of a glimpse in their box."
     )
     return "".join([
         heading("Targets visited", 3),

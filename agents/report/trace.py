@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.boxes import in_boxes
 from glimpse_envs.evaluation.outlook import Probabilities
 from glimpse_envs.evaluation.policy import Action, Observation, Policy
 from glimpse_envs.evaluation.scanpaths import latest_location
@@ -24,8 +25,8 @@ class Trace:
         offsets: (E, T, 2) place of the glimpse less the middle of the nearest target box, in look
             units; NaN where either has no place.
         boxes: (E, T, 2) width and height of that box, in look units.
-        nearest: (E, T) which of the scene's target boxes that is.
-        boxes_shown: number of target boxes of a scene; 0 where nothing has one.
+        lies_on: (E, T, K) whether the middle of the glimpse lies in each of the K target boxes that
+            scenes have at most; K is 0 where either has no place.
         lengths: (E,) of what is hidden; 0 where nothing has a length.
         attention: (T', H, W) mean share of attention of a pixel at each glimpse that a model of the
             full view takes inside itself, all steps one after another, over the episodes that had
@@ -38,8 +39,7 @@ class Trace:
     targets: NDArray[np.int64]
     offsets: NDArray[np.float64]
     boxes: NDArray[np.float64]
-    nearest: NDArray[np.int64]
-    boxes_shown: int
+    lies_on: NDArray[np.bool_]
     lengths: NDArray[np.int64]
     attention: NDArray[np.float64] | None
 
@@ -55,18 +55,20 @@ class Trace:
     @property
     def on_target(self) -> NDArray[np.bool_]:
         """(E, T) whether the middle of the glimpse lies in a target's box."""
-        inside = np.abs(self.offsets) <= self.boxes / 2
-        on_target: NDArray[np.bool_] = inside.all(axis=2) & self.alive
-        return on_target
+        return self.alive & self.lies_on.any(axis=2)
 
-    def first_visits(self, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(E, T) which of the glimpses that are `counted` (E, T) are the first on their target."""
-        visits = self.on_target & counted
-        first = np.zeros_like(visits)
-        for target in range(self.boxes_shown):
-            of_it = visits & (self.nearest == target)
-            first |= of_it & (of_it.cumsum(axis=1) == 1)
+    @property
+    def first_visits(self) -> NDArray[np.bool_]:
+        """(E, T) whether the glimpse is the first of its episode on a target."""
+        visits = self.lies_on & self.alive[..., None]
+        first: NDArray[np.bool_] = (visits & (visits.cumsum(axis=1) == 1)).any(axis=2)
         return first
+
+    @property
+    def visited(self) -> NDArray[np.int64]:
+        """(E,) number of targets on which a glimpse lay, the dealt one too."""
+        visits = self.lies_on & self.alive[..., None]
+        return np.asarray(visits.any(axis=1).sum(axis=1))
 
 
 class Witness:
@@ -77,7 +79,6 @@ class Witness:
         self._batches: list[list[dict[str, NDArray[Any]]]] = []
         self._maps: list[tuple[NDArray[np.float64], int]] = []  # of each step, sum and rows
         self._lengths: list[NDArray[np.int64]] = []
-        self._boxes_shown = 0
 
     def sees(
         self,
@@ -100,10 +101,8 @@ class Witness:
             self._maps[step : step + 1] = [(total, rows + int(alive.sum()))]
         outlook = self._policy.outlook(observation, state, start)
         choice = None if outlook is None else outlook.choices.get("answer")
-        boxes = _boxes_of(info, len(alive))
-        self._boxes_shown = boxes.shape[1]
-        near = _from_nearest(latest_location(observation), boxes)
-        self._step = {**near, "alive": alive.copy()}
+        place, boxes = latest_location(observation), info.get("target_box")
+        self._step = {**_by_targets(place, boxes, len(alive)), "alive": alive.copy()}
         # One choice of many; several at once have no single probability here.
         single = isinstance(choice, Probabilities) and len(choice.parts) == 1
         self._beliefs = choice.parts[0] if single and isinstance(choice, Probabilities) else None
@@ -141,32 +140,25 @@ class Witness:
         means = [total / rows for total, rows in self._maps]
         attention = np.concatenate(means) if means else None
         return Trace(
-            boxes_shown=self._boxes_shown,
             lengths=np.concatenate(self._lengths),
             attention=attention,
             **joined,
         )
 
 
-def _boxes_of(info: dict[str, Any], rows: int) -> NDArray[np.float64]:
-    """The target boxes (n, targets, 4) of the scenes; (n, 0, 4) where nothing has one."""
-    if "target_box" not in info:
-        return np.empty((rows, 0, 4))
-    return np.asarray(info["target_box"], np.float64).reshape(rows, -1, 4)
-
-
-def _from_nearest(
-    place: NDArray[np.float32] | None, boxes: NDArray[np.float64]
+def _by_targets(
+    place: NDArray[np.float32] | None, target_box: NDArray[Any] | None, rows: int
 ) -> dict[str, NDArray[Any]]:
-    """What a `Trace` says of the nearest of the target boxes (n, targets, 4) and the present place
-    (n, 2)."""
-    rows, targets, _ = boxes.shape
-    if place is None or not targets:
-        unknown, nobody = np.full((rows, 2), np.nan), np.full(rows, -1)
-        return {"offsets": unknown, "boxes": unknown, "nearest": nobody}
-    offsets = place[:, None] - (boxes[..., :2] + boxes[..., 2:]) / 2  # (n, targets, 2)
+    """What a `Trace` says of the present place (n, 2) and the target boxes (n, ..., 4)."""
+    if place is None or target_box is None:
+        unknown = np.full((rows, 2), np.nan)
+        return {"offsets": unknown, "boxes": unknown, "lies_on": np.zeros((rows, 0), np.bool_)}
+    boxes = np.asarray(target_box, np.float64).reshape(rows, -1, 4)
+    offsets = place[:, None] - (boxes[..., :2] + boxes[..., 2:]) / 2  # (n, K, 2)
     distances = np.nan_to_num((offsets**2).sum(axis=-1), nan=np.inf)
-    nearest = distances.argmin(axis=1)
-    chosen = np.arange(rows), nearest
-    sizes = boxes[..., 2:] - boxes[..., :2]
-    return {"offsets": offsets[chosen], "boxes": sizes[chosen], "nearest": nearest}
+    nearest = np.arange(rows), distances.argmin(axis=1)
+    return {
+        "offsets": offsets[nearest],
+        "boxes": (boxes[..., 2:] - boxes[..., :2])[nearest],
+        "lies_on": in_boxes(place, target_box),
+    }

@@ -1,5 +1,4 @@
-"""The fastest precision of matrix products on this machine, what must not be in it, and what is
-slow at the ends of its range."""
+"""The fastest precision of matrix products on this machine, and what must not be in it."""
 
 from typing import Any, Literal
 
@@ -25,12 +24,3 @@ def wide(tensor: Tensor) -> Tensor:
     """`tensor`, of any shape, in float32 at least: half precision ends at 65,504, with 3
     digits."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
-
-
-LEAST_EXPONENT = -50.0
-"""Torch's exponential takes ten times as long where its result underflows."""
-
-
-def gaussian(deviations: Tensor) -> Tensor:
-    """exp(-z² / 2) of `deviations` z, of any shape; never less than exp(`LEAST_EXPONENT`)."""
-    return (-0.5 * deviations * deviations).clamp(min=LEAST_EXPONENT).exp()

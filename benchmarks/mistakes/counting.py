@@ -39,7 +39,7 @@ class Played:
         answers: (E,) the last one that was scored.
         looks: (E,) chosen glimpses whose middle lies on a target.
         visited: (E,) targets on which a glimpse lay, the dealt one too.
-        boxes: number of targets of a scene.
+        most: number of targets that scenes have at most.
         targets: (E,) the right answers.
     """
 
@@ -48,7 +48,7 @@ class Played:
     answers: NDArray[np.int64]
     looks: NDArray[np.int64]
     visited: NDArray[np.int64]
-    boxes: int
+    most: int
     targets: NDArray[np.int64]
 
     @property
@@ -107,8 +107,7 @@ def play(run: Run, split: str, episodes: int | None) -> Played:
         )
     chosen = chosen_of(evaluation)
     looks = (trace.on_target[:, : chosen.shape[1]] & chosen).sum(axis=1)
-    visited = trace.first_visits(trace.alive).sum(axis=1)
-    return Played(run, evaluation, answers, looks, visited, trace.boxes_shown, targets)
+    return Played(run, evaluation, answers, looks, trace.visited, trace.lies_on.shape[2], targets)
 
 
 def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
@@ -134,7 +133,7 @@ def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
         wrong=tuple(int(count) for count in wrong.sum(axis=1)),
         wrong_in=tuple(int(n) for n in np.bincount(times, minlength=len(played) + 1)),
         by_looks=tuple(_counted(wrong, looks)),
-        by_visits=tuple(_counted(wrong, visited)) if first.boxes > 1 else (),
+        by_visits=tuple(_counted(wrong, visited)) if first.most > 1 else (),
         by_answer=tuple(_kinds(wrong, targets, names)),
         by_clutter=tuple(by_clutter(wrong, clutter_shares(first.evaluation))),
         hardest=tuple(

@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arrays import Bools
 
 
-def in_any_box(places: NDArray, boxes: NDArray) -> Bools:
-    """Return (n,) whether each of `places` (n, 2) lies in one of its `boxes`."""
+def in_boxes(places: NDArray, boxes: NDArray) -> Bools:
+    """Return (n, boxes) whether each of `places` (n, 2) lies in each of its `boxes`."""
     boxes = _several(boxes)
     places = places[:, None]
-    return np.all((boxes[..., :2] <= places) & (places <= boxes[..., 2:]), axis=2).any(axis=1)
+    inside: Bools = np.all((boxes[..., :2] <= places) & (places <= boxes[..., 2:]), axis=2)
+    return inside
+
+
+def in_any_box(places: NDArray, boxes: NDArray) -> Bools:
+    """Return (n,) whether each of `places` (n, 2) lies in one of its `boxes`."""
+    return np.asarray(in_boxes(places, boxes).any(axis=1))
 
 
 def middles_of(boxes: NDArray) -> NDArray:

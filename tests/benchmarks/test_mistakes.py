@@ -125,6 +125,7 @@ def test_of_several_targets_mistakes_are_counted_by_those_visited(tmp_path: Path
         x0, y0, x1, y1 = of_scene.T
         visited.append(((x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)).any(axis=0).sum())
     counts = {str(n): visited.count(n) for n in set(visited)}
+    assert len(counts) > 1
     assert {kind.name: kind.episodes for kind in found.by_visits} == counts
     assert sum(kind.wrong for kind in found.by_visits) == found.wrong[0]
     (record,) = tmp_path.glob("*.json")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glimpse_envs.core.boxes import box_in_turn, in_any_box
+from glimpse_envs.core.boxes import box_in_turn, in_any_box, in_boxes
 
 NONE = (np.nan,) * 4
 LEFT, RIGHT, TOP = (-1, -1, 0, 1), (0, -1, 1, 1), (-1, -1, 1, 0)
@@ -15,6 +15,8 @@ def test_a_place_is_on_target_in_any_of_its_boxes() -> None:
     assert in_any_box(places, one).tolist() == [True, False, True, False]
     several = np.array([(LEFT, NONE), (LEFT, TOP), (LEFT, TOP), (TOP, RIGHT)])
     assert in_any_box(places, several).tolist() == [True, False, True, True]
+    each = [[True, False], [False, False], [False, True], [False, True]]
+    assert in_boxes(places, several).tolist() == each
 
 
 @pytest.mark.parametrize(

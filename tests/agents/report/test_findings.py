@@ -34,8 +34,7 @@ def trace_of(answers: Any, targets: Any, probabilities: Any) -> Trace:
         targets=np.array(targets).reshape(shape),
         offsets=np.full((*shape, 2), np.nan),
         boxes=np.full((*shape, 2), np.nan),
-        nearest=np.full(shape, -1),
-        boxes_shown=0,
+        lies_on=np.zeros((*shape, 0), np.bool_),
         lengths=np.zeros(len(answers), np.int64),
         attention=None,
     )
@@ -135,22 +134,18 @@ def test_weights_alone_are_not_warned_of_for_metrics_that_they_do_not_keep(tmp_p
 
 
 def test_a_target_is_visited_first_once_and_again_from_then_on() -> None:
-    """Two targets at (0, 0) and far away, by glimpses on one, none, the other, one, the other."""
-    one = trace_of([0], [0], [0.5])
-    offsets = np.array([[(0.0, 0.1), (0.0, 0.3), (0.1, 0.0), (0.0, 0.0), (-0.1, 0.1)]])
+    """Glimpses on one of two targets, on none, on the other, on both, and one that was not taken:
+    another episode sees none."""
+    both, one, other, none = (True, True), (False, True), (True, False), (False, False)
     trace = replace(
-        one,
-        alive=np.array([[True, True, True, True, False]]),
-        offsets=offsets,
-        boxes=np.full((1, 5, 2), 0.4),
-        nearest=np.array([[1, 1, 0, 1, 0]]),
-        boxes_shown=2,
+        trace_of([0, 0], [0, 0], [0.5, 0.5]),
+        alive=np.array([[True, True, True, True, False]] * 2),
+        lies_on=np.array([[one, none, other, both, other], [none, none, none, none, both]]),
     )
-    np.testing.assert_array_equal(trace.on_target, [[True, False, True, True, False]])
-    first = trace.first_visits(trace.alive)
-    np.testing.assert_array_equal(first, [[True, False, True, False, False]])
-    chosen = np.array([[False, True, True, True, True]])
-    np.testing.assert_array_equal(trace.first_visits(chosen), [[False, False, True, True, False]])
+    no = [False] * 5
+    np.testing.assert_array_equal(trace.on_target, [[True, False, True, True, False], no])
+    np.testing.assert_array_equal(trace.first_visits, [[True, False, True, False, False], no])
+    np.testing.assert_array_equal(trace.visited, [2, 0])
 
 
 def test_sureness_is_of_all_scored_answers() -> None:
