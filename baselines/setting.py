@@ -7,7 +7,6 @@ from typing import Any, Self
 import gymnasium as gym
 from gymnasium import spaces
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.lookup import full_view

@@ -8,7 +8,6 @@ import gymnasium as gym
 from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.training.config import TrainingConfig
 from glimpse_envs.adapters.named_parts import make_named
 from glimpse_envs.core.arguments import naming_environment

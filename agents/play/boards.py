@@ -9,7 +9,6 @@ from typing import Any
 
 import gymnasium as gym
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import ACT, describe

@@ -249,8 +249,6 @@ class GlimpsePolicy(nn.Module, Policy):
         """
         import gymnasium as gym
 
-        import glimpse_envs  # noqa: F401  (registers the environments)
-
         saved, revision = setting_of(run, "network", dict), str(run.config.get("revision"))
         network = config_from_json(NetworkConfig, saved, f"{run.config_path}: network", revision)
         env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.core.picture_view import PictureView

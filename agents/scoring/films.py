@@ -12,7 +12,6 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display

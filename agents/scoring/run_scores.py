@@ -7,7 +7,6 @@ from typing import Any
 import gymnasium as gym
 import torch
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import naming_environment

@@ -14,7 +14,6 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Ints
 from glimpse_envs.env import GlimpseVectorEnv

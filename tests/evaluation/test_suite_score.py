@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.statistics import (

@@ -8,7 +8,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.suite import SUITE
 
 EPISODES = 3

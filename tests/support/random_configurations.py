@@ -9,7 +9,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-import glimpse_envs  # noqa: F401  # registers the suite
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.sources import SourceError

@@ -7,7 +7,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers import GlimpseVectorWrapper
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.suite import MINIGRID
 from glimpse_envs.testing import assert_same
 from glimpse_envs.wrappers import GlimpseVectorWrapper

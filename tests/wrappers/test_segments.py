@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-import glimpse_envs  # noqa: F401  (registers the environments)
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers.atari import Segments
 from tests.support.pixel_world import PixelWorld
