@@ -5,25 +5,27 @@
         --change "the same, batches of 256: network.core_units=256 batch_size=256"
 
 The row as it is is trained first, then each change: words, a colon, and settings of the training,
-of its network (network.) or of the environment (env.). The runs are kept;
-the same command goes on with them. With --record the trials are added to those of the row's record,
-trials_ROW.json, which the page on training shows; their minutes, seed and scenes must be its own.
+of its network (network.) or of the environment (env.). The runs are kept; the same command goes on
+with them. With --record the trials are added to those of the row's record, trials_ROW.json, which
+the page on training shows; the row, its minutes, seed and scenes must be those of its trials.
 """
 
 import json
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from agents.scoring.run_scores import evaluate_run
+import gymnasium as gym
+
 from agents.training.command_line import run_command
 from agents.training.config import RunConfig
 from benchmarks.options import options_parser, write_benchmark
-from benchmarks.tables.planning import TABLES
+from benchmarks.tables.planning import TABLES, find_table
 from benchmarks.tables.table import ALGORITHMS, Row
-from benchmarks.trials import folder_name
-from benchmarks.whole_runs import train_to_end
+from benchmarks.trials import folder_name, trained_and_judged
 from glimpse_envs.core.pairs import parse_pairs
+from glimpse_envs.episodes.description import task_of
 
 AS_IT_IS = "the row as it is"
 Changes = dict[str, Any]
@@ -32,7 +34,7 @@ Changes = dict[str, Any]
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     parser = options_parser(__doc__)
-    parser.add_argument("table", choices=tuple(TABLES), help="the row's table")
+    parser.add_argument("table", help=f"{', '.join(TABLES)}, or module:NAME of another")
     parser.add_argument("row", help="its name")
     parser.add_argument("--change", action="append", default=[], help='"WORDS: SETTING=VALUE ..."')
     parser.add_argument("--minutes", type=float, default=10.0, help="core-minutes of a trial; 10")
@@ -43,29 +45,23 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     row = row_named(options.table, options.row)
-    setting = {
-        "env_id": row.env_id,
-        "minutes": options.minutes,
-        "seed": options.seed,
-        "validation_episodes": options.scenes,
-    }
-    name = f"trials_{row.name}"
-    record = earlier_record(options.record, name, setting)
     budget = {"seed": options.seed, "minutes": options.minutes}
     start = changed(row.config(Path("results")), budget)
-    tried = dict(parse(words) for words in options.change)
-    configs = {words: changed(start, changes) for words, changes in tried.items()}
-    for words, config in {AS_IT_IS: start, **configs}.items():
-        if words in {one["settings"] for one in record["trials"]}:
+    refuse_without_success(start)
+    asked = [(AS_IT_IS, {}), *map(parse, options.change)]
+    configs = [(words, changes, changed(start, changes)) for words, changes in asked]
+    name = f"trials_{row.name}"
+    record = earlier_record(options.record, name, start, options.scenes)
+    for words, changes, config in configs:
+        if is_recorded(record, words, changes):
             continue
         folder = options.out / f"{row.name}-{folder_name(words)}-{options.minutes:g}-minutes"
-        run = train_to_end(ALGORITHMS[config.algorithm], config, folder)
-        score = evaluate_run(run, split="validation", episodes=options.scenes)
-        error = 1 - (score.mean_return if score.success is None else score.success)
+        algorithm = ALGORITHMS[config.algorithm]
+        run, error = trained_and_judged(algorithm, config, folder, options.scenes)
         episodes = run.load_checkpoint()[1]["episodes"]
         print(f"{words:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
         trial = {"settings": words, "episodes": episodes, "error": error, "note": ""}
-        record["trials"].append(trial)
+        record["trials"].append({**trial, "changes": changes})
         record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
         write_benchmark(options.record, name, record)
 
@@ -74,9 +70,9 @@ def row_named(table: str, name: str) -> Row:
     """The row `name` of `table`.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no such table or row.
     """
-    rows = {row.name: row for row in TABLES[table].rows}
+    rows = {row.name: row for row in find_table(table).rows}
     if name not in rows:
         raise ValueError(f"the table {table} has no row {name!r}; its rows are {', '.join(rows)}")
     return rows[name]
@@ -123,24 +119,59 @@ def _replaced(config: Any, changes: Changes, whose: str) -> Any:
     return replace(config, **changes)
 
 
-def earlier_record(folder: Path | None, name: str, setting: Changes) -> Changes:
-    """The entries of NAME.json in `folder` where there is one, else of a new record of `setting`.
+def refuse_without_success(config: RunConfig) -> None:
+    """Raise a `ValueError` where an environment is no task of this package, whose episodes have
+    success, which trials are judged by."""
+    with closing(gym.make(config.env_id, **config.env_kwargs)) as env:
+        if task_of(env) is None:
+            raise ValueError(
+                f"{config.env_id} has returns and no success, by which trials are judged: choose a "
+                "row of a task of glimpse_envs"
+            )
+
+
+def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int) -> Changes:
+    """The entries of NAME.json in `folder` where there is one, else of a new record.
+
+    Args:
+        folder: of records; None: none is kept.
+        name: of the record.
+        start: the row as it is, with the trials' budget and seed.
+        scenes: of validation.
 
     Raises:
-        ValueError: the record's trials are of another setting.
+        ValueError: the record's trials are of another row, as it has changed since, or budget.
     """
+    row = json.loads(json.dumps(asdict(start)))
+    setting = {key: row[key] for key in ("env_id", "minutes", "seed")}
+    setting |= {"validation_episodes": scenes, "row": row}
     path = None if folder is None else folder / f"{name}.json"
     if path is None or not path.exists():
         return {**setting, "noise": "small differences are noise", "trials": [], "revisions": []}
     found: Changes = json.loads(path.read_text(encoding="utf-8"))
     for key, value in setting.items():
-        if found[key] != value:
+        if found.get(key) != value:
             raise ValueError(
-                f"{path} holds trials with {key}={found[key]!r}, not {value!r}, which cannot be "
-                "compared: try the same, or record elsewhere"
+                f"{path} holds trials of another {key}, {found.get(key)!r}, not {value!r}, which "
+                "cannot be compared: try the same, or record elsewhere"
             )
-    kept = ("trials", "revisions", "noise")
-    return {**setting, **{key: found[key] for key in kept if key in found}}
+    return {**setting, **{key: found[key] for key in ("trials", "revisions", "noise")}}
+
+
+def is_recorded(record: Changes, words: str, changes: Changes) -> bool:
+    """Whether `record` has a trial of these words.
+
+    Raises:
+        ValueError: it is of other changes.
+    """
+    for trial in record["trials"]:
+        if trial["settings"] == words:
+            if trial["changes"] != changes:
+                raise ValueError(
+                    f"{words!r} was tried with {trial['changes']}, not {changes}: take other words"
+                )
+            return True
+    return False
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agents.algorithms.algorithm import Trainable
 from agents.algorithms.reinforce import ReinforceConfig
 from agents.policy.networks import NetworkConfig
 from agents.presets import PRESETS
@@ -21,7 +22,7 @@ from agents.train import ALGORITHMS
 from agents.training.command_line import run_command
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.whole_runs import train_to_end
-from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.runs import Run, RunError
 
 ENV_ID, VALIDATION, SEED = "Glimpse/ClutteredMNIST-v0", 5_000, 1
 SEEDS = (0, 1, 2)
@@ -157,9 +158,22 @@ def tried(changes: dict[str, Any], minutes: float, seed: int, folder: Path) -> t
     """
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     config = replace(preset, env_id=ENV_ID, seed=seed, minutes=minutes, **changes)
-    run = train_to_end(ALGORITHMS["reinforce"], config, folder)
-    score = evaluate_run(run, split="validation", episodes=VALIDATION)
-    assert score.success is not None
+    return trained_and_judged(ALGORITHMS["reinforce"], config, folder, VALIDATION)
+
+
+def trained_and_judged(
+    algorithm: Trainable, config: Any, folder: Path, scenes: int
+) -> tuple[Run, float]:
+    """Train in `folder`, or go on there; return the run and its error, a share, on so many
+    validation scenes.
+
+    Raises:
+        RunError: see `benchmarks.whole_runs.train_to_end`; or the environment has no success.
+    """
+    run = train_to_end(algorithm, config, folder)
+    score = evaluate_run(run, split="validation", episodes=scenes)
+    if score.success is None:
+        raise RunError(f"{folder}: {score.env_id} has no success, which trials are judged by")
     return run, 1 - score.success
 
 

@@ -38,8 +38,15 @@ def test_trials_are_added_to_those_of_the_rows_record(
     assert trained["env_kwargs"]["budget"] == 2
     assert (trained["weight_decay"], trained["minutes"]) == (0.0, 0.01)
     assert capsys.readouterr().out.count(AS_IT_IS) == 1
-    with pytest.raises(ValueError, match=r"minutes=0\.01, not 0\.02.*record elsewhere"):
+    with pytest.raises(ValueError, match=r"of another minutes, 0\.01, not 0\.02.*elsewhere"):
         main(["glyphs", ROW, "--minutes", "0.02", *where])
+    with pytest.raises(ValueError, match=r"'few units' was tried with .*take other words"):
+        main([*first, "--change", "few units: network.core_units=17"])
+    altered = replace(small, changes={"batch_size": 64})
+    monkeypatch.setattr(row_trials, "row_named", lambda table, name: altered)
+    with pytest.raises(ValueError, match="of another row"):
+        main(first)
+    assert json.loads((tmp_path / f"trials_{ROW}.json").read_text()) == record
 
 
 def test_a_change_is_words_and_settings() -> None:
@@ -64,6 +71,21 @@ def test_a_change_is_words_and_settings() -> None:
 def test_what_is_no_change_is_refused(change: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         changed(row().config(), parse(change)[1])
+
+
+def test_a_row_without_success_is_refused_before_it_is_trained(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = replace(row(), env_id="CartPole-v1", changes={})
+    monkeypatch.setattr(row_trials, "row_named", lambda table, name: other)
+    monkeypatch.setattr(row_trials, "trained_and_judged", None)
+    with pytest.raises(ValueError, match="CartPole-v1 has returns and no success"):
+        main(["glyphs", ROW])
+
+
+def test_a_table_of_others_has_rows_too() -> None:
+    found = row_trials.row_named("benchmarks.tables.glyphs:GLYPHS", ROW)
+    assert found == row()
 
 
 def test_an_unknown_row_is_refused_by_the_names_of_all() -> None:
