@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from agents.policy.cells import CellsHead
 from agents.policy.heads import Head, Observation
-from agents.training.precision import gaussian, wide
+from agents.training.precision import wide
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.task import Component
 
@@ -30,6 +30,10 @@ measured on tiles."""
 
 REMEMBERED = 16
 """Glimpses of a picture that are remembered, the latest ones."""
+
+LEAST_EXPONENT = -50.0
+"""Of a Gaussian's value: torch's exponential takes ten times as long where its result underflows,
+as it would for most pairs of a fine scale's cell and a visit."""
 
 
 class Inhibition(nn.Module, ABC):
@@ -175,7 +179,8 @@ def _near(middles: Tensor, past: Tensor, deviations: Tensor) -> Tensor:
     """How near looks to `middles` (B, K, blocks) come to the `past` (B, 1, 1, visits) ones, in one
     coordinate, by the `deviations` (K, 1, 1) of each grid: (B, K, blocks, visits), from 0 to 1."""
     reached = middles.clamp(-1.0, 1.0)[..., None]
-    return gaussian((reached - past) / deviations)
+    apart = (reached - past) / deviations
+    return (-0.5 * apart.square()).clamp(min=LEAST_EXPONENT).exp()
 
 
 def make_inhibition(

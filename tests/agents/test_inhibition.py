@@ -21,11 +21,11 @@ from agents.policy.inhibition import (
     MOST_VISITS,
     REMEMBERED,
     CellInhibition,
+    Nearness,
     PlaceInhibition,
 )
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS
-from agents.training.precision import gaussian
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
@@ -243,9 +243,13 @@ def test_pairs_are_soon_stored_apart_and_found_again(tmp_path: Path) -> None:
     assert run.load_checkpoint()[1]["episodes"] < 200_000, "the training ends where it is solved"
 
 
-def test_a_gaussian_is_that_of_its_formula_and_never_underflows() -> None:
-    deviations = torch.tensor([0.0, -1.0, 2.5, 9.0, 40.0, 1e6])
-    values = gaussian(deviations)
-    expected = (-0.5 * deviations.double().square()).exp()
-    torch.testing.assert_close(values.double(), expected, rtol=1e-5, atol=2e-22)
-    assert (values > 1e-22).all()
+def test_far_visits_weigh_nothing_and_do_not_underflow() -> None:
+    grid = torch.tensor([-1.0, 0.0, 1.0])
+    places = torch.stack(torch.meshgrid(grid, grid, indexing="xy"), dim=-1)[None]
+    seen = Nearness(places, np.full(2, 0.01), moves=False)
+    visits = torch.tensor([(0.0, 0.0, 1.0)] * REMEMBERED).flatten()[None]
+    near = seen(torch.zeros(1, 2), visits)[0, 0]
+    middle = torch.zeros(3, 3)
+    middle[1, 1] = REMEMBERED
+    torch.testing.assert_close(near, middle, rtol=0, atol=1e-18)
+    assert (near > 0).sum() > 1, "their exponentials are bounded"
