@@ -71,14 +71,14 @@ class Mistakes:
     """(R + 1,) scenes that are wrong in 0, 1 ... R of the runs."""
     by_looks: tuple[Kind, ...]
     """By the number of chosen glimpses whose middle lies on a target."""
-    by_visits: tuple[Kind, ...]
-    """By the number of targets that were visited; empty where a scene has one."""
     by_answer: tuple[Kind, ...]
     """By the right answer."""
     by_clutter: tuple[Kind, ...]
     """By the share of the targets' boxes that clutter changes; empty where there is no clutter."""
     hardest: tuple[HardScene, ...]
     """The scenes that most runs get wrong, the most first."""
+    by_visits: tuple[Kind, ...] = ()
+    """By the number of targets that were visited; empty where a scene has one."""
 
     def expected(self) -> list[float]:
         """(R + 1,) scenes that would be wrong in 0, 1 ... R runs if each run's mistakes fell on
@@ -106,7 +106,6 @@ def read_mistakes(path: Path) -> Mistakes:
         data = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(data, dict):
             data.pop("benchmark", None)
-            data.setdefault("by_visits", [])  # of scenes of one target, by older code
         found = from_json(Mistakes, data)
     except (OSError, ValueError) as error:
         raise RecordError(f"{path}: {error}") from error

@@ -54,7 +54,8 @@ _MAJORITY = {
     **_EXPLORING,
 }
 """A second image makes the right answer no likelier (0.6 after one or two of the five images, 0.79
-after three, 0.97 after four), but surer: looks that are paid by probability stop at the first."""
+after three, 0.97 after four), but surer: looks that are paid by probability stop at the first. Of
+sixteen looks that end in one answer few show an image: each is paid for what it adds itself."""
 
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"

@@ -28,6 +28,7 @@ OTHERS = {
     "trials_sequence": "Trials of finer looks at rows of digits, right as a whole or wrong",
     "trials_sort": "Trials of what an agent remembers that sorts",
     "trials_megapixel": "Trials of inhibition of return in scenes of 1,500 pixels",
+    "trials_megapixel_gain": "What looks in scenes of 1,500 pixels are paid for and go by",
     "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
 }
 """Name of a record of other trials -> what they are, in the order of the page."""
@@ -39,12 +40,11 @@ def publish(places: Places) -> Published:
     path = places.benchmarks / "trials.json"
     if path.exists():
         text = _block(json.loads(path.read_text(encoding="utf-8")))
-    found = sorted(path.stem for path in places.benchmarks.glob("trials_*.json"))
-    of_rows = {name: f"Trials of the row `{name.removeprefix('trials_')}`" for name in found}
-    for name, about in (OTHERS | {n: of_rows[n] for n in found if n not in OTHERS}).items():
-        other = places.benchmarks / f"{name}.json"
-        if other.exists():
-            text += f"\n\n{about}: {_block(json.loads(other.read_text(encoding='utf-8')))}"
+    found = {path.stem: path for path in sorted(places.benchmarks.glob("trials_*.json"))}
+    of_rows = [name for name in found if name not in OTHERS]
+    for name in (*filter(found.__contains__, OTHERS), *of_rows):
+        about = OTHERS.get(name) or f"Trials of the row `{name.removeprefix('trials_')}`"
+        text += f"\n\n{about}: {_block(json.loads(found[name].read_text(encoding='utf-8')))}"
     return Published({}, {BLOCK: text})
 
 

@@ -25,7 +25,6 @@ MISTAKES = Mistakes(
     wrong=(10, 20),
     wrong_in=(75, 20, 5),
     by_looks=(Kind("0", 20, 20), Kind("1", 180, 10)),
-    by_visits=(),
     by_answer=(Kind("3", 200, 30),),
     by_clutter=(),
     hardest=(HardScene(7, "3", ("5", "8")),),
