@@ -127,6 +127,7 @@ def _visits(analysis: Analysis) -> str:
         heading("Targets visited", 3),
         note(about),
         table(("what chosen glimpses lie on", "share"), looks),
+        note("By the number of targets visited:"),
         table(("targets visited", "share of episodes", title), rows),
     ])  # fmt: skip
 
