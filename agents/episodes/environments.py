@@ -6,8 +6,9 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium import spaces
-from gymnasium.vector import VectorEnv
+from gymnasium.vector import SyncVectorEnv, VectorEnv
 
+from agents.episodes.waiting import Waiting
 from agents.training.config import TrainingConfig
 from glimpse_envs.adapters.named_parts import make_named
 from glimpse_envs.core.arguments import naming_environment
@@ -17,7 +18,8 @@ from glimpse_envs.episodes.description import describe, task_of
 def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
     """The environment of a config's batches, with further arguments `kwargs`.
 
-    Rows that end early reset themselves in the same step; where all end together, none does.
+    Rows that end early reset themselves in the same step, and those of foreign environments then
+    wait for the others (see `Waiting`); where all end together, none does.
 
     Raises:
         ValueError: copies of a scene in an environment that deals none to several rows; one of ours
@@ -46,7 +48,11 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
         )
     if config.copies > 1:
         raise ValueError(f"copies={config.copies}: {config.env_id} deals no scene to several rows")
-    return make_named(config.env_id, config.batch_size, **arguments)
+    batch = make_named(config.env_id, config.batch_size, **arguments)
+    rows = batch.unwrapped
+    if isinstance(rows, SyncVectorEnv):
+        rows.envs = [Waiting(env) for env in rows.envs]
+    return batch
 
 
 def make_parts(config: TrainingConfig, count: int | None) -> list[VectorEnv]:
