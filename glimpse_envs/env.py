@@ -180,7 +180,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
                 `np_random_seed` then is); an int keys row i by (seed, i); a list gives row i its
                 i-th seed, with which the split "train" deals what a single environment has, and
                 lets the rows whose seed is None go on. In a fixed split seeds draw clutter and
-                places; scenes are dealt in turn.
+                places; scenes are dealt in turn, and seeding all rows begins again at scene 0:
+                seed once, or name the scenes by `options`.
             options: `reset_mask`; in a fixed split `scene`, the scene for all rows or one for
                 each; where what is hidden has a length, `length`, for all rows or one for each;
                 with an int seed, `first_row`: k makes these rows those from row k on of a larger

@@ -70,6 +70,9 @@ class GlimpseEnv(gym.Env):
         is hidden has a length, `options={"length": n}` deals one of length n. A first reset without
         a seed draws one from the system, which `np_random_seed` then is.
 
+        In a fixed split any seed begins again at scene 0, and a reset without one deals the next:
+        `reset(seed=s + k)` in a loop plays scene 0 alone. Seed once, or name the scene.
+
         Raises:
             ValueError: a seed or an option that cannot be; it is named, and nothing has changed.
             glimpse_envs.sources.SourceError: files are missing or damaged.
