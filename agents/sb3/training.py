@@ -21,7 +21,6 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
-from stable_baselines3.common.vec_env import VecMonitor
 from tqdm import tqdm
 
 from agents.sb3.models import (
@@ -77,7 +76,7 @@ def train(
     settle_host(config.threads)
     folder = Path(folder)
     run = run_to_resume(folder, config) if resume else None
-    venv = VecMonitor(make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs))
+    venv = make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs)
     try:
         model, episodes, seconds = make_model(config, venv), 0, 0.0
         with writing(folder):

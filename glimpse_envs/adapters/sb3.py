@@ -6,6 +6,7 @@ from glimpse_envs.adapters.sb3 import make_sb3_env
 PPO("MultiInputPolicy", make_sb3_env("Glimpse/ClutteredGlyphs-v0", 64, history=True)).learn(10**6)
 """
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NoReturn
@@ -42,7 +43,8 @@ def make_sb3_env(
     flat_observation: bool = False,
     **kwargs: Any,
 ) -> "GlimpseVecEnv":
-    """Make `n_envs` rows of an environment for Stable-Baselines3.
+    """Make `n_envs` rows of an environment for Stable-Baselines3, which count their episodes'
+    returns and lengths as its `VecMonitor` does.
 
     Args:
         env_id: such as "Glimpse/ClutteredGlyphs-v0".
@@ -101,7 +103,8 @@ class GlimpseVecEnv(VecEnv):
     and the wrappers. Observations are float32, name -> (n, ...); rewards (n,) float32; dones (n,).
 
     A row that ends has in its info the environment's `final_info`, `terminal_observation`,
-    `TimeLimit.truncated` and, where the task has success, `is_success`. A row that goes on has
+    `TimeLimit.truncated`, where the task has success `is_success`, and `episode`, as `VecMonitor`
+    has it: learners log its return and length (`rollout/ep_rew_mean`). A row that goes on has
     `target` and `target_mask`, where the task has targets; such infos are shared and refuse to be
     written to, because making hundreds of dicts takes as long as the step itself: take a `copy()`.
 
@@ -114,6 +117,9 @@ class GlimpseVecEnv(VecEnv):
         self.flat = FlatActions(batch.task.action_space)
         self._actions: Arrays = {}
         self._dealt: Arrays = {}  # name -> (n, ...), infos of the deals
+        # Of the episodes under way, (n,) each.
+        self._returns, self._lengths = (np.zeros(batch.num_envs, kind) for kind in (float, int))
+        self._began = time.monotonic()
         self._going, self._untargeted = _GoingInfos(), _SharedInfo({"TimeLimit.truncated": False})
         super().__init__(batch.num_envs, batch.single_observation_space, self.flat.space)
 
@@ -141,6 +147,7 @@ class GlimpseVecEnv(VecEnv):
         self._dealt = {name: value.copy() for name, value in info.items() if name[0] != "_"}
         self._reset_seeds()
         self._reset_options()
+        self._returns[:] = self._lengths[:] = 0
         return observation
 
     def step(self, actions: NDArray | Mapping[str, NDArray]) -> StepReturn:
@@ -156,6 +163,8 @@ class GlimpseVecEnv(VecEnv):
         """Step all rows; rows that end begin a new episode in the same step."""
         observation, rewards, terminated, truncated, info = self.batch.step(self._actions)
         dones = terminated | truncated
+        self._returns += rewards
+        self._lengths += 1
         infos = self._step_infos(info, dones, truncated)
         return observation, rewards.astype(np.float32), dones, infos
 
@@ -174,9 +183,18 @@ class GlimpseVecEnv(VecEnv):
             final["is_success"] = final["success"]
         final["terminal_observation"] = info["final_obs"][ended]
         final["TimeLimit.truncated"] = truncated[ended]
+        final["episode"] = self._end_episodes(ended)
         for row, own in zip(ended.tolist(), _dicts(final, len(ended)), strict=True):
             infos[row] = own
         return infos
+
+    def _end_episodes(self, ended: Ints) -> NDArray[np.object_]:
+        """Return (m,) dicts, each of an episode in the rows `ended` (m,): its return, its length,
+        and the seconds from the making of this environment to its end; others begin there."""
+        seconds = round(time.monotonic() - self._began, 6)
+        totals = zip(self._returns[ended].tolist(), self._lengths[ended].tolist(), strict=True)
+        self._returns[ended] = self._lengths[ended] = 0
+        return np.array([{"r": paid, "l": steps, "t": seconds} for paid, steps in totals], object)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Key row i by (seed, i) at the next reset, as the batched environment does: rows of runs

@@ -111,6 +111,32 @@ def test_a_model_learns_on_a_tape_whose_lengths_a_curriculum_sets() -> None:
     assert {type(success) for success in model.ep_success_buffer or []} == {bool}
 
 
+def test_returns_and_lengths_of_episodes_are_those_that_a_monitor_counts() -> None:
+    plain, monitored = (make_sb3_env(CENTRED, 3, seed=1, stop=True, look="tiles") for _ in range(2))
+    twin, rng, ended = VecMonitor(monitored), np.random.default_rng(0), 0
+    for _ in range(2):  # a reset in mid-episode begins them anew
+        plain.reset()
+        twin.reset()
+        for _ in range(15):
+            actions = np.stack([rng.integers(plain.action_space.nvec) for _ in range(3)])  # type: ignore[attr-defined]
+            _, _, dones, infos = plain.step(actions)
+            expected = twin.step(actions)[3]
+            for row in np.flatnonzero(dones):
+                counted = infos[row]["episode"]
+                assert counted.keys() == expected[row]["episode"].keys()
+                assert all(counted[name] == expected[row]["episode"][name] for name in "rl")
+            assert not any("episode" in infos[row] for row in np.flatnonzero(~dones))
+            ended += int(dones.sum())
+    assert ended > 20
+
+
+@pytest.mark.learning
+def test_a_model_without_a_monitor_logs_its_episodes() -> None:
+    model = tiny_ppo(make_sb3_env(CENTRED, ROWS, history=True, **WHOLE)).learn(80)
+    assert len(model.ep_info_buffer or []) == 8 * ROWS
+    assert {episode["l"] for episode in model.ep_info_buffer or []} == {2}
+
+
 def test_what_is_observed_fits_the_spaces() -> None:
     venv = make_sb3_env(CENTRED, ROWS, seed=0, look="tiles")
     assert venv.action_space == spaces.MultiDiscrete([16, 10])
