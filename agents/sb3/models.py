@@ -186,7 +186,7 @@ def with_history(config: Config) -> Config:
     """`config` with `history=True` where its learner has no memory and the environment a history.
 
     Raises:
-        ValueError, gymnasium.error.Error: `env_id` is no environment of glimpses.
+        ValueError, gymnasium.error.Error: `env_id` is made of no task of glimpses.
     """
     given = config.env_kwargs
     known = task_arguments(config.env_id, given)

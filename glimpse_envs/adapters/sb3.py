@@ -86,12 +86,15 @@ def task_arguments(env_id: str, kwargs: Mapping[str, Any]) -> frozenset[str]:
     """The names of the arguments that an environment takes, where some are given.
 
     Raises:
-        ValueError: it is no environment of glimpses.
+        ValueError: it is made of no task.
         gymnasium.error.Error: there is no such id.
     """
     known = arguments_of(env_id, kwargs)
     if known is None:
-        raise ValueError(f"{env_id!r} is no environment of glimpses")
+        raise ValueError(
+            f"{env_id!r} is made of no task of glimpses: use Stable-Baselines3's make_vec_env, for "
+            "worlds seen through a glimpse with wrapper_class=glimpse_envs.wrappers.FlatAction"
+        )
     return known
 
 

@@ -2,6 +2,7 @@
 
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.errors import WrappedEnvError
+from glimpse_envs.wrappers.flat_action import FlatAction
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
-__all__ = ["GlimpseVectorWrapper", "GlimpseWrapper", "WrappedEnvError"]
+__all__ = ["FlatAction", "GlimpseVectorWrapper", "GlimpseWrapper", "WrappedEnvError"]

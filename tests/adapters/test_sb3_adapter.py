@@ -305,7 +305,8 @@ def test_wrappers_leave_shared_infos_alone_and_mend_terminal_observations() -> N
 
 ERRORS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "id": ({"env_id": "Glimpse/Nothing-v0"}, NameNotFound, "Nothing"),
-    "another's id": ({"env_id": "CartPole-v1"}, ValueError, "'CartPole-v1' is no environment of"),
+    "another's id": ({"env_id": "CartPole-v1"}, ValueError, "'CartPole-v1' is made of no task of"),
+    "a wrapped world": ({"env_id": "Glimpse/MiniGrid-v0"}, ValueError, "wrappers.FlatAction"),
     "rows": ({"n_envs": 0}, ValueError, "n_envs=0 must be an integer of at least 1"),
     "num_envs": ({"num_envs": 3}, ValueError, "num_envs: make_sb3_env sets this itself"),
     "mode": ({"autoreset_mode": "NextStep"}, ValueError, "autoreset_mode: make_sb3_env sets"),

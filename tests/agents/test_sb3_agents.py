@@ -287,7 +287,7 @@ def test_the_command_trains_and_goes_on(
         (command, "is a run already"),
         (["ppo", "--run", str(folder), "--resume"], "another algorithm: of a2c, not of ppo"),
         (["sarsa"], "algorithm 'sarsa' must be one of ppo, a2c, recurrent_ppo"),
-        (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is no environment of glimpses"),
+        (["ppo", "--env-id", "CartPole-v1"], "'CartPole-v1' is made of no task of glimpses"),
         (["ppo", "--minibatch-size", "100"], "batch_size=100 must divide n_steps * n_envs = 2048"),
         (["ppo", "--minibatch-size", "1"], "a batch of 1 step has advantages without a spread"),
         (["a2c", "--n-envs", "1", "--n-steps", "1"], "a batch of 1 step has"),
