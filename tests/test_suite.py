@@ -48,7 +48,7 @@ def test_an_episode_passes_gymnasiums_wrappers(env_id: str) -> None:
 
 def test_specs_round_trip_through_json(env_id: str) -> None:
     picture = "scene_size" in SUITE[env_id].kwargs
-    changed: dict[str, Any] = {"max_move": 0.1} if picture else {"slack": 3.0}
+    changed: dict[str, Any] = {"look": "relative", "max_move": 0.1} if picture else {"slack": 3.0}
     env = gym.make(env_id, split="test", render_mode="rgb_array", **changed)
     assert env.spec is not None
     spec = EnvSpec.from_json(env.spec.to_json())

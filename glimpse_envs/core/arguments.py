@@ -230,6 +230,20 @@ def memory_of_machine() -> int:
         return 1 << 40
 
 
+def check_move(look: str, max_move: Any, default: float | None = None) -> None:
+    """Raise a ValueError unless `max_move`, above 0 and at most 2, is the longest move of a `look`
+    that moves; `default`, which may have been given by nobody, goes with every look."""
+    if not is_number(max_move) or not 0.0 < max_move <= 2.0:
+        raise ValueError(
+            f"max_move={shown(max_move)} must be a number above 0 and at most 2, the whole scene"
+        )
+    if look != "relative" and max_move != default:
+        raise ValueError(
+            f"max_move={shown(max_move)} is the longest move of look='relative'; with "
+            f"look={shown(look)} nothing moves by it: give look='relative' too, or leave it out"
+        )
+
+
 def check_flags(**values: object) -> None:
     """Raise a ValueError unless all of `values` are booleans."""
     for name, value in values.items():

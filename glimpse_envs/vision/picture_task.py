@@ -12,8 +12,8 @@ from glimpse_envs.core.arguments import (
     check_flags,
     check_integers,
     check_memory,
+    check_move,
     check_numbers,
-    is_number,
 )
 from glimpse_envs.core.arrays import Float32s, Ints
 from glimpse_envs.core.boxes import box_in_turn, middles_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
 
+MAX_MOVE = 0.2
+"""The longest relative move, in look coordinates, where none is given."""
 FARTHEST = 16
 """The greatest level of first glimpses near the target, at which they are uniform."""
 
@@ -94,7 +96,7 @@ class PictureTask(Task):
         budget: int,
         inside: bool = False,
         look: str = "continuous",
-        max_move: float = 0.2,
+        max_move: float = MAX_MOVE,
         first_glimpse: str = "uniform",
         view: str = "glimpse",
         history: bool = False,
@@ -108,10 +110,7 @@ class PictureTask(Task):
         check_choice("view", view, ("glimpse", "full"))
         check_integers(1, budget=budget)
         check_flags(inside=inside, history=history, context=context, stop=stop)
-        if not is_number(max_move) or not 0.0 < max_move <= 2.0:
-            raise ValueError(
-                f"max_move={max_move!r} must be a number above 0 and at most 2, the whole scene"
-            )
+        check_move(look, max_move, default=MAX_MOVE)
         check_numbers(0, glimpse_cost=glimpse_cost)
         near = first_glimpse == "near"
         if view == "full" and (near or history or context or stop or glimpse_cost):

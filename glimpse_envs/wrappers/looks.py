@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, is_number, shown
+from glimpse_envs.core.arguments import check_choice, check_move, is_number
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.geometry import LookSpace, project_to_disc
 
@@ -108,13 +108,7 @@ def checked_move(look: str, max_move: float | None) -> float:
     """
     if max_move is None:
         return _MAX_MOVE
-    if look != "relative":
-        raise ValueError(
-            f"max_move={shown(max_move)} is the longest move of look='relative'; with "
-            f"look={shown(look)} nothing moves by it: give look='relative' too, or leave it out"
-        )
-    if not is_number(max_move) or not 0.0 < max_move <= 2.0:
-        raise ValueError(f"max_move={shown(max_move)} must be a number above 0 and at most 2")
+    check_move(look, max_move)
     return float(max_move)
 
 

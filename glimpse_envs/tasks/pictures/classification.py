@@ -16,7 +16,7 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.core.arrays import Bools
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
-from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.picture_task import MAX_MOVE, PictureTask
 from glimpse_envs.vision.scenes import SCENES, find_scene, make_scene
 from glimpse_envs.vision.sensors import find_sensor, make_sensor
 
@@ -143,7 +143,7 @@ class ImageClassification(PictureTask):
         sensor: str = "retina",
         inside: bool = False,
         look: str = "continuous",
-        max_move: float = 0.2,
+        max_move: float = MAX_MOVE,
         first_glimpse: str = "uniform",
         reward: str = "final",
         view: str = "glimpse",

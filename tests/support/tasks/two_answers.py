@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
-from glimpse_envs.vision.picture_task import PictureTask
+from glimpse_envs.vision.picture_task import MAX_MOVE, PictureTask
 from glimpse_envs.vision.scenes import make_scene
 from glimpse_envs.vision.sensors import make_sensor
 
@@ -34,7 +34,8 @@ class TwoAnswers(PictureTask):
     def __init__(self, *, split: str = "train", look: str = "continuous") -> None:
         scene = make_scene("images", dict(source="glyphs", split=split, scene_size=28))
         sensor = make_sensor("retina", scene.shape, dict(glimpse_size=8, scales=2))
-        super().__init__(scene, sensor=sensor, look=look, max_move=0.5, budget=BUDGET)
+        max_move = 0.5 if look == "relative" else MAX_MOVE
+        super().__init__(scene, sensor=sensor, look=look, max_move=max_move, budget=BUDGET)
         answer = Component(spaces.Discrete(10), effect="scored", taught=True, entropy=False)
         self.components = self.components_with(answer=answer)
 
