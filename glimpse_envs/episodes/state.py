@@ -43,6 +43,8 @@ def check_state(
         ValueError: the state is of another environment, or has values that it could not have; the
             message names them.
     """
+    if not isinstance(state, Mapping):
+        raise ValueError(f"a state must be a dict that state_dict returned, not {shown(state)}")
     absent = [name for name in ("taken", "seeds") if np.ndim(np.asarray(state.get(name))) != 1]
     if absent:
         raise ValueError(f"the state has no {' and no '.join(absent)}: it is of no environment")

@@ -126,6 +126,16 @@ def test_an_environment_that_was_never_reset_pickles() -> None:
     assert_same(envs.reset(seed=3), make_vector(CENTRED, 2).reset(seed=3))
 
 
+@pytest.mark.parametrize("value", [None, 5, ["taken"], "taken"])
+def test_a_state_that_is_no_dict_is_refused(value: Any) -> None:
+    envs = make_vector(CENTRED, 4)
+    envs.reset(seed=0)
+    before = envs.state_dict()
+    with pytest.raises(ValueError, match="a state must be a dict that state_dict returned, not"):
+        envs.load_state_dict(value)
+    assert_same(envs.state_dict(), before)
+
+
 def test_a_state_of_another_number_of_rows_is_refused() -> None:
     envs = make_vector(CENTRED, 4)
     envs.reset(seed=0)
