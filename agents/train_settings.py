@@ -31,7 +31,7 @@ def config_to_start_from(
     Raises:
         OSError, RecordError: the record cannot be read.
         RunError: the run to resume is damaged, or of an algorithm that `module` does not train.
-        ValueError: there is no such algorithm or preset, or the two do not fit.
+        ValueError: there is no such algorithm, preset or run, or two of them do not fit.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--preset", nargs="?")
@@ -54,7 +54,9 @@ def config_to_start_from(
         return of[name], f"--preset {known.preset}"
     name = name or _algorithm_to_resume(module, algorithms, arguments)
     if name is None:
-        raise ValueError(f"name an algorithm first, one of {', '.join(algorithms)}")
+        folder = _folder_to_resume(arguments)
+        absent = "" if folder is None else f"there is no run in {folder} to resume; to begin one, "
+        raise ValueError(f"{absent}name an algorithm first, one of {', '.join(algorithms)}")
     return algorithms[name].config(), None
 
 
@@ -147,10 +149,15 @@ def _run_to_resume(arguments: list[str]) -> Run | None:
     Raises:
         RunError: it is damaged.
     """
+    folder = _folder_to_resume(arguments)
+    return None if folder is None or not has_run(folder) else open_run(folder)
+
+
+def _folder_to_resume(arguments: list[str]) -> Path | None:
+    """The folder of --run, in which there may be no run; None without it or --resume."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--run", type=Path, nargs="?")
     parser.add_argument("--resume", action="store_true")
     known, _ = parser.parse_known_args(arguments)
-    if not known.resume or known.run is None or not has_run(known.run):
-        return None
-    return open_run(known.run)
+    folder: Path | None = known.run
+    return folder if known.resume else None

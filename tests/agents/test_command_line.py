@@ -168,7 +168,11 @@ def test_a_resumed_run_knows_its_algorithm(
     for module, arguments, message in (
         (command, [of_its_kind, *run], f"another algorithm: of {algorithm}, not of {of_its_kind}"),
         (other, run, f"is a run of {algorithm}, which {other.__name__} does not train; it trains"),
-        (command, ["--run", str(tmp_path / "none")], "name an algorithm first, one of"),
+        (
+            command,
+            ["--run", str(tmp_path / "none")],
+            f"there is no run in {tmp_path / 'none'} to resume; to begin one, name an algorithm",
+        ),
     ):
         with pytest.raises(SystemExit) as ended:
             module.main([*arguments, "--resume"])
