@@ -121,16 +121,19 @@ def check_same(run: Run, config: Any) -> None:
     saved, given = (
         leaves_of(asdict(c), ".") for c in (read_config(run, type(config)), settled(config, run))
     )
-    named = [
-        f"{path} ({_value(saved, path)}, now {_value(given, path)})"
+    differing = [
+        path
         for path in sorted((saved.keys() | given.keys()) - FREE)
         if saved.get(path, _NOT_SET) != given.get(path, _NOT_SET)
         and not (path in BUDGETS and _is_greater(given[path], saved[path]))
     ]
-    if named:
+    if differing:
+        named = [f"{path} ({_value(saved, path)}, now {_value(given, path)})" for path in differing]
+        shrunk = [path for path in differing if path in BUDGETS and given[path] and saved[path]]
+        may_grow = f" {' and '.join(shrunk)} may only grow." if shrunk else ""
         raise RunError(
-            f"{run.folder} is a run with another config: {', '.join(named)}. Resume it with its "
-            "own, or give another folder."
+            f"{run.folder} is a run with another config: {', '.join(named)}.{may_grow} Resume it "
+            "with its own, or give another folder."
         )
 
 

@@ -101,9 +101,12 @@ def test_a_run_goes_on_with_a_greater_budget(
     assert run.load_checkpoint()[1]["episodes"] == 160
     assert open_run(tmp_path).config["config"]["episodes"] == 160
     assert run.read_metrics()[-1]["step"] == 160
-    with pytest.raises(RunError, match=r"another config: episodes \(160, now 96\)"):
+    with pytest.raises(
+        RunError,
+        match=r"another config: episodes \(160, now 96\)\. episodes may only grow\. Resume",
+    ):
         trained(Reinforce, config, tmp_path, resume=True)
-    with pytest.raises(RunError, match=r"another config: minutes \(None, now 1.0\)"):
+    with pytest.raises(RunError, match=r"another config: minutes \(None, now 1.0\)\. Resume"):
         trained(Reinforce, replace(longer, minutes=1.0), tmp_path, resume=True)
 
 
