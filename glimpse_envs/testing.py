@@ -23,6 +23,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import SPLITS
+from glimpse_envs.core.misfits import misfit_of
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.sources import SourceError
@@ -169,6 +170,7 @@ def _check_duties(env_id: str, kwargs: dict[str, Any]) -> None:
 
 def _check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
     env = gym.make(env_id, **kwargs)
+    _check_observations(env.unwrapped)  # in Gymnasium's own words no part is named
     check_env(env.unwrapped, skip_render_check=True)
     envs = make_batch(env_id, 3, **kwargs)
     names = list(envs.task.components)
@@ -176,10 +178,25 @@ def _check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
         f"components are {names}; their order must be that of COMPONENTS"
     )
     observation, _ = envs.reset(seed=0)
-    assert envs.observation_space.contains(observation), "an observation is not in its space"
+    misfit = misfit_of(observation, envs.observation_space, "the observation of a batch")
+    assert misfit is None, misfit
     assert env.spec is not None
     again = gym.make(EnvSpec.from_json(env.spec.to_json()))
     assert_same(again.reset(seed=1), env.reset(seed=1), "what a spec read from JSON makes")
+
+
+def _check_observations(env: gym.Env) -> None:
+    """Each part of the observations of an episode is as its space promises."""
+    observation, _ = env.reset(seed=0)
+    env.action_space.seed(0)
+    ended = False
+    while True:
+        misfit = misfit_of(observation, env.observation_space, "observation")
+        assert misfit is None, misfit
+        if ended:
+            return
+        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        ended = terminated or truncated
 
 
 def _check_oracle(env_id: str, kwargs: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.suite import register
-from glimpse_envs.task import Arrays, Component, Task
+from glimpse_envs.task import Arrays, Component, Rows, Task
 from glimpse_envs.testing import CHECKS, check_task
 from tests.support.tasks import ROWS
 from tests.support.tasks.falling_ball import FallingBall
@@ -134,6 +134,50 @@ class NeverFixed(FallingBall):
     ],
 )
 def test_duties_that_are_left_undone_are_named(task: type[Task], message: str) -> None:
+    assert message in refused(task)
+
+
+class Unpromised(FallingBall):
+    """Shows other observations than its space promises."""
+
+    def changed(self, seen: Arrays) -> Arrays:
+        raise NotImplementedError
+
+    def observe(self, rows: Rows, remaining: NDArray[np.float32]) -> Arrays:
+        seen = super().observe(rows, remaining)
+        return seen | self.changed(seen)
+
+
+class Wider(Unpromised):
+    def changed(self, seen: Arrays) -> Arrays:
+        return {"paddle": seen["paddle"].repeat(2, axis=1)}
+
+
+class Doubled(Unpromised):
+    def changed(self, seen: Arrays) -> Arrays:
+        return {"paddle": seen["paddle"].astype(np.float64)}
+
+
+class Brighter(Unpromised):
+    def changed(self, seen: Arrays) -> Arrays:
+        return {"glimpse": seen["glimpse"] + np.float32(1.5)}
+
+
+class Talkative(Unpromised):
+    def changed(self, seen: Arrays) -> Arrays:
+        return {"ball": seen["glimpse"]}
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Wider, "observation['paddle'] has shape (10,); its space promises (5,)"),
+        (Doubled, "observation['paddle'] has dtype float64; its space promises float32"),
+        (Brighter, "observation['glimpse'] has a value 1.5; its space promises 0.0 to 1.0"),
+        (Talkative, "remaining, ball; its space promises glimpse, location, paddle, remaining"),
+    ],
+)
+def test_a_part_that_is_not_as_its_space_promises_is_named(task: type[Task], message: str) -> None:
     assert message in refused(task)
 
 
