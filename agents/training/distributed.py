@@ -202,15 +202,22 @@ def averages(numbers: Mapping[str, float]) -> dict[str, float]:
 
 def average_gradients(parameters: Sequence[Tensor], losses: Tensor) -> Tensor:
     """Average the gradients of `parameters` and the `losses` (n,) over all processes, in one
-    message; return the mean losses (n,)."""
+    message; return the mean losses (n,).
+
+    Where a process has no gradient, such as of a network that none of its rows used, it counts as
+    zeros. One that no process has stays None, by which optimizers leave the parameter alone.
+    """
     if processes() == 1:
         return losses
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    everything = [*gradients, losses.to(gradients[0])]
+    learned = [parameter for parameter in parameters if parameter.requires_grad]
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in learned]
+    present = losses.new_tensor([float(p.grad is not None) for p in learned])
+    everything = [*gradients, present.to(gradients[0]), losses.to(gradients[0])]
     flat = summed(torch.cat([one.flatten() for one in everything])) / processes()
-    *means, losses = torch.split(flat, [one.numel() for one in everything])
-    for gradient, mean in zip(gradients, means, strict=True):
-        gradient.copy_(mean.view_as(gradient))
+    *means, present, losses = torch.split(flat, [one.numel() for one in everything])
+    for parameter, mean, used in zip(learned, means, present.tolist(), strict=True):
+        if used:
+            parameter.grad = mean.view_as(parameter)
     return losses
 
 

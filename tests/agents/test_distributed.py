@@ -14,12 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from agents.sb3.models import PPOConfig
 from agents.sb3.training import train as train_sb3
 from agents.training import distributed, row_draws
-from agents.training.distributed import check_divisible, joined, own_part, share_of
+from agents.training.distributed import (
+    average_gradients,
+    check_divisible,
+    joined,
+    own_part,
+    share_of,
+)
 from agents.training.row_draws import RowGenerator, draw_rows
 from baselines.pictures.spatial_transformer import SpatialTransformer, SpatialTransformerConfig
 from baselines.setting import Setting
@@ -198,6 +204,24 @@ def test_a_draw_is_the_part_of_that_for_all_rows(counts: list[int] | None, own: 
     rows = 6 if counts is None else sum(counts)
     for _ in range(2):
         assert torch.equal(drawn(split, 3), drawn(whole, rows)[own])
+
+
+@pytest.mark.usefixtures("second_of_two")
+def test_gradients_that_some_process_lacks_are_averaged_and_those_that_none_has_stay_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here, there, nowhere, fixed = (nn.Parameter(torch.zeros(2)) for _ in range(4))
+    fixed.requires_grad_(False)
+    here.grad = torch.tensor([2.0, 4.0])
+    first = torch.tensor([0.0, 0.0, 6.0, 8.0, 0.0, 0.0, 0.0, 1.0, 0.0, 3.0])
+    monkeypatch.setattr(distributed, "summed", lambda own: own + first)
+    losses = average_gradients([here, there, nowhere, fixed], torch.tensor([1.0]))
+    assert losses.tolist() == [2.0]
+    assert here.grad.tolist() == [1.0, 2.0]
+    assert there.grad is not None
+    assert there.grad.tolist() == [3.0, 4.0]
+    assert nowhere.grad is None
+    assert fixed.grad is None
 
 
 @pytest.mark.usefixtures("second_of_two")

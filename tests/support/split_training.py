@@ -56,6 +56,14 @@ CASES: dict[str, TrainingConfig] = {
         env_kwargs={"length": 4},
         network=replace(_SMALL, recall_glimpses=5, recall_units=8),
     ),
+    # Of minibatches of one scene each, one process has no row: its context is read by none.
+    "context": ActorCriticConfig(
+        env_id="Glimpse/CenteredGlyphs-v0",
+        env_kwargs={"context": True},
+        copies=4,
+        minibatches=4,
+        network=replace(_SMALL, core="dram"),
+    ),
     "foreign": ActorCriticConfig(
         env_id="CartPole-v1", answer_by="reward", look_weight=1.0, epochs=2, network=_SMALL
     ),
