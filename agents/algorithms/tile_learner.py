@@ -27,6 +27,7 @@ from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
 
 
@@ -128,7 +129,8 @@ class TileLearner(GradientLearner):
         config: of the training.
 
     Raises:
-        ValueError: the environment has no tiles, or an argument that the full view does not take.
+        ValueError: the environment has no tiles, or an argument that the full view does not take,
+            or it hides more than a picture that stands still and is answered once.
     """
 
     policy: GlimpsePolicy
@@ -139,6 +141,7 @@ class TileLearner(GradientLearner):
         with closing(gym.make(config.env_id, **config.env_kwargs)) as seen:
             glimpsed = describe(seen)
         view = _checked_view(glimpsed, config)
+        _check_answered_once(glimpsed, config)
         env = make_training_env(config, view="full")
         make = policy_maker(config.network)
         super().__init__(config, env, lambda _: make(glimpsed))
@@ -209,6 +212,7 @@ def _checked_view(glimpsed: Description, config: TileConfig) -> PictureView:
     shape = glimpsed.observation_space["location"].shape
     refused = {
         "history=True": shape is None or len(shape) != 1,
+        "context=True": "context" in glimpsed.observation_space.spaces,
         "stop=True": "stop" in parts,
         f"glimpse_cost={glimpsed.glimpse_cost}": glimpsed.glimpse_cost != 0.0,
     }
@@ -219,6 +223,32 @@ def _checked_view(glimpsed: Description, config: TileConfig) -> PictureView:
                 cure = f"{config.env_id} always has {argument}: choose another task"
             raise ValueError(
                 f"{algorithm} takes no {argument}: it is trained in the full view, which has no "
-                f"history, stop or glimpse_cost, and so would be trained on another task; {cure}"
+                "history, context, stop or glimpse_cost, and so would be trained on another task; "
+                f"{cure}"
             )
     return view
+
+
+def _check_answered_once(glimpsed: Description, config: TileConfig) -> None:
+    """Check that all tiles of one scene, and one answer, are the whole episode.
+
+    Raises:
+        ValueError: the picture moves, is answered several times, or more is shown than glimpses.
+    """
+    with closing(gym.make(config.env_id, **full_view(config.env_id, config.env_kwargs))) as env:
+        whole = describe(env)
+    further = glimpsed.observation_space.spaces.keys() - {"glimpse", "location", "remaining"}
+    steps = whole.budget
+    if steps != 1 and whole.fixed_steps:
+        found = f"that of {config.env_id} is another one at each of {steps} steps"
+    elif steps != 1:
+        found = f"{config.env_id} asks for up to {steps} answers, one after another"
+    elif further:
+        found = f"{config.env_id} also shows {', '.join(sorted(further))}"
+    else:
+        return
+    raise ValueError(
+        f"{config.algorithm} reads all tiles of a picture that stands still and is answered once, "
+        f"from its glimpses alone, but {found}: choose another task, or train by reinforce or "
+        "actor_critic"
+    )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
 import agents.algorithms.exact
 from agents.algorithms.exact import (
@@ -20,12 +21,13 @@ from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
 from glimpse_envs.evaluation.record import Model
+from glimpse_envs.tasks.pictures.classification import ImageClassification
 from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.sequences import (
     gradient,
 )
-from tests.support.tile_episodes import REFUSED, TILED
+from tests.support.tile_episodes import REFUSED, REFUSED_TASKS, TILED
 from tests.support.trainings import trained
 
 
@@ -105,6 +107,22 @@ def test_another_task_than_the_one_that_is_scored_is_refused(
     with pytest.raises(ValueError, match=f"^exact .*{message}"):
         trained(Exact, tiny_config(env_kwargs=kwargs), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("name", "message"), REFUSED_TASKS)
+def test_more_than_a_still_picture_that_is_answered_once_is_refused(
+    name: str, message: str
+) -> None:
+    config = tiny_config(env_id=f"Glimpse/{name}-v0", env_kwargs={"look": "tiles"})
+    with pytest.raises(ValueError, match=f"^exact reads all tiles .*{message}"):
+        Exact(config)
+
+
+def test_what_is_shown_beside_glimpses_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = spaces.Box(0.0, 1.0, (3,), np.float32)
+    monkeypatch.setattr(ImageClassification, "_further_parts", lambda _: {"question": question})
+    with pytest.raises(ValueError, match="but Glimpse/CenteredGlyphs-v0 also shows question"):
+        Exact(tiny_config())
 
 
 @pytest.mark.parametrize(

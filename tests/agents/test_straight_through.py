@@ -22,7 +22,14 @@ from glimpse_envs.evaluation.record import Model
 from tests.support.marks import first_is_quick
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.sequences import SCENE, TILES, gradient, make_env, make_policy
-from tests.support.tile_episodes import REFUSED, TILED, assert_close, enumerable_episodes, watched
+from tests.support.tile_episodes import (
+    REFUSED,
+    REFUSED_TASKS,
+    TILED,
+    assert_close,
+    enumerable_episodes,
+    watched,
+)
 from tests.support.trainings import trained
 
 
@@ -249,6 +256,15 @@ def test_another_task_than_the_one_that_is_scored_is_refused(
     with pytest.raises(ValueError, match=f"^straight_through .*{message}"):
         trained(StraightThrough, tiny_config(env_kwargs=kwargs), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("name", "message"), REFUSED_TASKS)
+def test_more_than_a_still_picture_that_is_answered_once_is_refused(
+    name: str, message: str
+) -> None:
+    config = tiny_config(env_id=f"Glimpse/{name}-v0", env_kwargs={"look": "tiles"})
+    with pytest.raises(ValueError, match=f"^straight_through reads all tiles .*{message}"):
+        StraightThrough(config)
 
 
 @pytest.mark.parametrize(

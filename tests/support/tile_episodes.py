@@ -28,10 +28,18 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"look": "relative"}, "needs look=tiles: add it to env_kwargs"),
     ({"view": "full"}, "leave view='full' out of env_kwargs"),
     ({"history": True}, "takes no history=True"),
+    ({"context": True}, "takes no context=True"),
     ({"stop": True}, "takes no stop=True"),
     ({"glimpse_cost": 0.1}, "takes no glimpse_cost=0.1"),
 ]
 """Arguments that make another task of what is trained, and the expected messages."""
+
+REFUSED_TASKS: list[tuple[str, str]] = [
+    ("MovingDigitGlyphs", "that of Glimpse/MovingDigitGlyphs-v0 is another one at each of 12 "),
+    ("DescribeSceneGlyphs", "Glimpse/DescribeSceneGlyphs-v0 asks for up to 12 answers, one after"),
+    ("DigitSequenceGlyphs", "Glimpse/DigitSequenceGlyphs-v0 asks for up to 6 answers, one after"),
+]
+"""Environments of more than a picture that is answered once, and the expected messages."""
 
 
 def enumerable_episodes(rows: int = 1, *, budget: int = BUDGET, **kwargs: Any) -> TileEpisodes:
