@@ -110,15 +110,22 @@ class GlimpseVectorWrapper(VectorWrapper):
         self._started = False
         with naming(self._eye.env_name, "step"):
             observation, reward, terminated, truncated, info = self.env.step(acts)
-            self._see(looks, observation, terminated | truncated, info)
+            ends = self._see(looks, observation, terminated, truncated, info)
         self._started = True
-        return self._eye.observe(), reward, terminated, truncated, info
+        return self._eye.observe(), reward, *ends, info
 
     def _see(
-        self, looks: NDArray | None, observation: Any, ended: Bools, info: dict[str, Any]
-    ) -> None:
+        self,
+        looks: NDArray | None,
+        observation: Any,
+        terminated: Bools,
+        truncated: Bools,
+        info: dict[str, Any],
+    ) -> tuple[Bools, Bools]:
         """See the new frames, and the first ones of rows that were reset; show the last ones of
-        rows that reset in the same step in `info["final_obs"]`."""
+        rows that reset in the same step in `info["final_obs"]`. Return how rows have ended for who
+        sees `remaining`."""
+        ended = terminated | truncated
         pixels, fresh = self._eye.pixels_of(observation), np.zeros_like(ended)
         if self._mode is AutoresetMode.NEXT_STEP:
             fresh = self._ended
@@ -135,8 +142,10 @@ class GlimpseVectorWrapper(VectorWrapper):
                 info["final_obs"][row] = {name: part[row] for name, part in last.items()}
         else:
             self._eye.step(going, looks, pixels)
+        ends = self._eye.seen_ends(terminated, truncated)  # of the steps before rows begin anew
         self._eye.start(self._rows[fresh], pixels)
-        self._ended = np.array(ended)
+        self._ended = ended
+        return ends
 
 
 def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:

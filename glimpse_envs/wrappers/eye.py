@@ -18,7 +18,7 @@ from glimpse_envs.core.arguments import (
     enter_arguments,
     keyword_parameters,
 )
-from glimpse_envs.core.arrays import Float32s, Ints
+from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.vision.sensors import make_sensor
@@ -236,6 +236,15 @@ class Eye:
             left = np.maximum(1.0 - self._steps / self.max_steps, 0.0)
             observation["remaining"] = left[:, None].astype(np.float32)
         return observation
+
+    def seen_ends(self, terminated: Bools, truncated: Bools) -> tuple[Bools, Bools]:
+        """Return whether each row has terminated and was truncated, (n,) each, where a limit that
+        `remaining` shows terminates, as a spent budget of glimpses does: nothing is worth anything
+        after it."""
+        if self.max_steps is None:
+            return terminated, truncated
+        spent = truncated & (self._steps >= self.max_steps)
+        return terminated | spent, truncated & ~spent
 
     def picture(self, row: int, pixels: NDArray) -> Picture:
         """Return the newest frame of a row with the present place and what is seen there; `pixels`

@@ -28,7 +28,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
     Observation: Dict of `glimpse` (frames * K * C, g, g) float32 in [0, 1], zeros outside the
     frame; `location` (2,), where it was taken, (x, y) in [-1, 1]; and `remaining` (1,), the share
     of steps left, only where the environment's spec has `max_episode_steps`: without it nobody
-    knows the limit. Of stacked frames the oldest comes first.
+    knows the limit. A limit that is shown so terminates an episode, any other truncates it. Of
+    stacked frames the oldest comes first.
 
     Action: Dict of `look`, left out where the gaze follows a rule (`look="static"`, `"random"` or
     `"raster"`), and `act`, the environment's own action.
@@ -97,7 +98,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
             self._pixels = self._pixels_of(observation)
             self._eye.step(self._row, looks, self._pixels)
         self._ended = bool(terminated or truncated)
-        return self._observe(), reward, terminated, truncated, info
+        ends = self._eye.seen_ends(*np.array([[terminated], [truncated]], np.bool_))
+        return self._observe(), reward, bool(ends[0]), bool(ends[1]), info
 
     @property
     def spec(self) -> EnvSpec | None:  # type: ignore[override]  # as all wrappers do

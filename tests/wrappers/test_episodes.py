@@ -176,9 +176,9 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
     try:
         env = GlimpseWrapper(gym.make("GlimpseTest/Pixels-v0", steps=9), **OPTIONS)
         left = [env.reset(seed=0)[0]["remaining"]]
-        truncated = False
-        while not truncated:
-            observation, _, _, truncated, _ = env.step(env.action_space.sample())
+        ended = False
+        while not ended:
+            observation, _, ended, *_ = env.step(env.action_space.sample())
             left.append(observation["remaining"])
         np.testing.assert_array_equal(np.ravel(left), [1, 0.75, 0.5, 0.25, 0])
         batch = gym.make_vec("GlimpseTest/Pixels-v0", num_envs=2, steps=9)
@@ -204,9 +204,9 @@ def test_remaining_reckons_with_acts_that_are_repeated(outside: bool) -> None:
     else:  # ten acts, so that the third step is cut short
         world = MaxAndSkipObservation(TimeLimit(world, 10), skip=4)
     env = GlimpseWrapper(world, **OPTIONS)
-    left, truncated = [env.reset(seed=0)[0]["remaining"]], False
-    while not truncated:
-        observation, _, _, truncated, _ = env.step(env.action_space.sample())
+    left, ended = [env.reset(seed=0)[0]["remaining"]], False
+    while not ended:
+        observation, _, ended, *_ = env.step(env.action_space.sample())
         left.append(observation["remaining"])
     np.testing.assert_allclose(np.ravel(left), [1, 2 / 3, 1 / 3, 0], atol=1e-6)
 

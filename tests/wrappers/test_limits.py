@@ -1,0 +1,69 @@
+"""Limits of wrapped episodes: one that `remaining` shows terminates, any other truncates."""
+
+from collections.abc import Callable
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import TimeLimit
+
+from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
+from glimpse_envs.wrappers.atari import Segments
+from tests.support.pixel_world import PixelWorld
+
+STEPS = 3
+
+
+def shown() -> gym.Env:
+    """A world that goes on beyond a limit of three steps."""
+    return TimeLimit(PixelWorld(steps=9), STEPS)
+
+
+def hidden() -> gym.Env:
+    """One that is cut after three of the six steps that `remaining` shows."""
+    return Segments(TimeLimit(PixelWorld(steps=9), 2 * STEPS), STEPS)
+
+
+def unknown() -> gym.Env:
+    """One whose limit nobody can read."""
+    return Segments(PixelWorld(steps=9), STEPS)
+
+
+def at_their_end() -> gym.Env:
+    """One that ends by itself at its limit, or is cut there."""
+    return TimeLimit(PixelWorld(steps=STEPS), STEPS)
+
+
+WORLDS = [(shown, True), (hidden, False), (unknown, False), (at_their_end, True)]
+
+
+@pytest.mark.parametrize(("make", "terminates"), WORLDS)
+def test_a_limit_that_is_shown_terminates(make: Callable[[], gym.Env], terminates: bool) -> None:
+    env = GlimpseWrapper(make(), glimpse_size=8)
+    for seed in range(4):
+        env.reset(seed=seed)
+        ends = [env.step(env.action_space.sample())[2:4] for _ in range(STEPS)]
+        assert ends == [(False, False)] * (STEPS - 1) + [(terminates, not terminates)]
+
+
+@pytest.mark.parametrize(("make", "terminates"), WORLDS)
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_so_it_does_in_batches(
+    mode: AutoresetMode, make: Callable[[], gym.Env], terminates: bool
+) -> None:
+    envs = GlimpseVectorWrapper(
+        SyncVectorEnv([make] * 2, autoreset_mode=mode), glimpse_size=8, look="static"
+    )
+    envs.reset(seed=0)
+    step = partial(envs.step, {"act": np.ones(2, np.int64)})
+    for _ in range(2):
+        ends = np.array([step()[2:4] for _ in range(STEPS)])  # (steps, 2, rows)
+        assert not ends[:-1].any()
+        np.testing.assert_array_equal(ends[-1, 0], terminates)
+        np.testing.assert_array_equal(ends[-1, 1], not terminates)
+        if mode is AutoresetMode.DISABLED:
+            envs.reset()
+        elif mode is AutoresetMode.NEXT_STEP:
+            assert not np.any(step()[2:4])  # which resets
