@@ -31,6 +31,7 @@ from agents.training.schedules import cosine_decay
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_DISTRIBUTIONS
+from glimpse_envs.evaluation.dealing import world_seed
 from glimpse_envs.evaluation.record import Model
 
 
@@ -97,8 +98,10 @@ class GradientLearner(ABC):
         """Begin the streams of this process's rows, those of one process with all rows."""
         for part, env in enumerate(self.envs):
             first_row = (rank() * len(self.envs) + part) * env.num_envs
-            if self.batch is None:  # Gymnasium's own batches seed row i by seed + i
-                env.reset(seed=seed + first_row)
+            if self.batch is None:  # one seed s would give row i the seed s + i, which runs share
+                rows = range(first_row, first_row + env.num_envs)
+                seeds: Any = [world_seed("train", seed, row) for row in rows]  # their type is int
+                env.reset(seed=seeds)
             else:
                 env.reset(seed=seed, options={"first_row": first_row})
 
