@@ -142,13 +142,16 @@ def draw_without_replacement(
     """
     batch, n = probabilities.shape
     if generator is None:
-        uniform = torch.rand((1, n), generator=torch.Generator().manual_seed(0))
+        exponential = _exponential((1, n), torch.Generator().manual_seed(0))
     else:
-        uniform = draw_rows(
-            lambda shape: torch.rand(shape, generator=generator), (batch, n), generator
-        )
-    waiting = -torch.log1p(-uniform).to(probabilities) / probabilities
+        exponential = draw_rows(lambda shape: _exponential(shape, generator), (batch, n), generator)
+    waiting = exponential.to(probabilities) / probabilities
     return waiting.topk(count, dim=1, largest=False).indices
+
+
+def _exponential(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    # In float32 one draw of 2**24 is 0, with which a place wins whatever its probability.
+    return torch.empty(shape, dtype=torch.float64).exponential_(generator=generator)
 
 
 def estimated_mean(probabilities: Tensor, features: Tensor) -> Tensor:

@@ -98,6 +98,16 @@ def test_places_are_drawn_without_replacement_by_their_share_of_what_is_left() -
         assert share == pytest.approx(float(chance), abs=5 * np.sqrt(float(chance) / rows))
 
 
+def test_no_draw_wins_whatever_the_probability() -> None:
+    seed, place = 11993, 827
+    uniform = torch.rand((1, 1000), generator=torch.Generator().manual_seed(seed))
+    assert uniform[0, place] == 0, "of this seed float32 draws a 0"
+    probabilities = torch.full((1, 1000), 1e-3)
+    probabilities[0, place] = 1e-12
+    drawn = draw_without_replacement(probabilities, 999, torch.Generator().manual_seed(seed))
+    assert place not in drawn
+
+
 @torch.no_grad()
 def test_an_answer_depends_neither_on_the_batch_nor_on_the_call() -> None:
     model = AttentionSampling(SETTING, AttentionSamplingConfig(low_scale=0.5, patch_size=14)).eval()
