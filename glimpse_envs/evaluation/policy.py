@@ -43,12 +43,13 @@ class Policy:
         view: the view of the environment that it is scored in where no other is asked for.
         privileged: whether `predict` is also given `info`, the environment's latest, which says
             where the target is.
-        observation_space: what it was made for; None: the environment's.
+        observation_space, action_space: what it was made for; None: the environment's.
     """
 
     view: Literal["glimpse", "full"] = "glimpse"
     privileged: bool = False
     observation_space: spaces.Space | None = None
+    action_space: spaces.Space | None = None
 
     @abstractmethod
     def predict(
@@ -110,6 +111,7 @@ class _Foreign(Policy):
         self._policy = policy
         self.privileged = getattr(policy, "privileged", False)
         self.observation_space = getattr(policy, "observation_space", None)
+        self.action_space = getattr(policy, "action_space", None)
 
     def predict(
         self,

@@ -30,6 +30,7 @@ from glimpse_envs.episodes.lookup import arguments_of, spec_of
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.dealing import deal
+from glimpse_envs.evaluation.fitting import check_spaces
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
@@ -97,8 +98,9 @@ def evaluate(
     Raises:
         TypeError: `policy` can do neither or is a class, `env_id` is no text, or what the policy
             returns is no action.
-        ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, or the policy's
-            `view` is none. What the environment raises over a bad action passes through.
+        ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, the policy's
+            `view` is none, or it was made for other spaces. What the environment raises over a bad
+            action passes through.
     """
     played_by = as_policy(policy)
     if played_by.view == "full":
@@ -115,6 +117,7 @@ def evaluate(
         batch_size=batch_size,
     )
     with closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
+        check_spaces(played_by, env, env_id)
         seen = describe(env)
         act = as_act(played_by, env, deterministic)
         batches = []

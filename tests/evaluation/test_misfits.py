@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector.utils import batch_space
 
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
@@ -141,3 +143,60 @@ class UninformedPolicy(Policy):
 def test_what_takes_too_little_is_told_what_predict_is_given(policy: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         evaluate(policy, "Glimpse/CenteredGlyphs-v0", episodes=4)
+
+
+CENTRED = "Glimpse/CenteredGlyphs-v0"
+TRAINED: dict[str, Any] = {"look": "tiles", "history": True}
+
+
+class Model:
+    """Names its spaces, as models of Stable-Baselines3 do, and chooses the first of all choices."""
+
+    def __init__(self, **arguments: Any) -> None:
+        env = gym.make(CENTRED, **TRAINED, **arguments)
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> Any:
+        rows = len(episode_start)
+        return batch_space(self.action_space, rows).sample() * 0, None
+
+
+PLAIN: list[dict[str, Any]] = [
+    {"flat": True},
+    {"flat": True, "flat_observation": True},
+    {"flat": "discrete", "flat_observation": True},
+]
+
+
+@pytest.mark.parametrize("plain", PLAIN, ids=str)
+def test_a_model_is_scored_with_the_arguments_of_its_training_alone(plain: dict[str, Any]) -> None:
+    model = Model(**plain)
+    assert evaluate(model, CENTRED, **TRAINED, episodes=3).episodes == 3
+    for changes in ({"history": False}, {"look": "continuous"}, {"stop": True}, {"budget": 2}):
+        with pytest.raises(ValueError, match="Give evaluate the arguments that the model was tr"):
+            evaluate(model, CENTRED, **(TRAINED | changes), episodes=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"history": False},
+            r"observation\['glimpse'\] had shape \(6, 1, 8, 8\), and has \(1, 8, 8\) here",
+        ),
+        ({"context": True}, "had the parts glimpse, location, remaining, and has glimpse, loc.*te"),
+        ({"stop": True}, r"action was MultiDiscrete\(\[16 10\]\), and is .*\[16 10  2\]\) here"),
+        ({"look": "continuous"}, r"action was MultiDiscrete\(\[16 10\]\), and is Box"),
+    ],
+)
+def test_the_part_that_a_model_was_not_trained_on_is_named(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        evaluate(Model(flat=True), CENTRED, **(TRAINED | changes), episodes=3)

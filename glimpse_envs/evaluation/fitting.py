@@ -1,0 +1,41 @@
+"""Whether a policy was made for the environment that it is to be scored on."""
+
+from __future__ import annotations
+
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
+
+from glimpse_envs.core.misfits import difference_of
+from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.evaluation.policy import Policy
+from glimpse_envs.flat import FlatActions, FlatObservations
+
+
+def check_spaces(policy: Policy, env: VectorEnv, env_id: str) -> None:
+    """Raise a ValueError unless the spaces that a policy names, as models of Stable-Baselines3 do,
+    have the parts, shapes and choices of the environment's, made plain where the policy's are."""
+    seen, acts = policy.observation_space, policy.action_space
+    if seen is None or acts is None:
+        return
+    given = describe(env)
+    difference = difference_of(seen, _observations_like(seen, given), "observation")
+    difference = difference or difference_of(acts, _actions_like(acts, given), "action")
+    if difference is not None:
+        raise ValueError(
+            f"the policy was trained on other spaces than {env_id} has with these arguments: "
+            f"{difference} here. Give evaluate the arguments that the model was trained with"
+        )
+
+
+def _observations_like(seen: spaces.Space, given: Description) -> spaces.Space:
+    dicts = given.observation_space
+    return FlatObservations(dicts).space if isinstance(seen, spaces.Box) else dicts
+
+
+def _actions_like(acts: spaces.Space, given: Description) -> spaces.Space:
+    dicts = spaces.Dict([(name, part.space) for name, part in given.components.items()])
+    if isinstance(acts, spaces.Dict):
+        return dicts
+    flat = FlatActions(dicts)
+    joint = isinstance(acts, spaces.Discrete) and not isinstance(flat.space, spaces.Box)
+    return FlatActions(dicts, joint=True).space if joint else flat.space
