@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from agents.algorithms.look_rewards import learning_signal
 from agents.algorithms.reinforce import episode_losses
 from agents.episodes.playing import Choose
 from agents.episodes.rollout import play_episodes, sample_actions
@@ -234,3 +235,17 @@ def test_what_ends_half_way_is_not_solved() -> None:
     expected = torch.where(wrong, played.answer_reward, 1.0)
     torch.testing.assert_close(played.rewards.sum(dim=0), expected)
     assert played.summary()["error"] == pytest.approx(wrong.double().mean().item())
+
+
+@pytest.mark.parametrize("signal", ["probability", "log_likelihood"])
+def test_an_answer_before_the_key_is_asked_for_is_paid_nothing(signal: Any) -> None:
+    env = make_env("recall", 200)
+    played = play_episodes(env, numbered(env), forced(plan_of(env), []))
+    early = torch.arange(1, len(played.rewards) + 1)[:, None] <= played.levels
+    given = (torch.stack([action["answer"] for action in played.actions]) != 0) & played.alive
+    assert (given & early).any()
+    assert (given & ~early).any()
+    config = tiny_config(answer_by="label", look_signal=signal)
+    paid = learning_signal(played, played.log_likelihood(), config)
+    assert not paid[early].any()
+    assert (paid != 0)[given & ~early].all()

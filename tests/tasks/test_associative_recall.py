@@ -124,6 +124,7 @@ def test_an_answer_before_the_key_is_asked_for_is_wrong_even_when_it_would_be_ri
     assert terminated.all()
     assert (reward == 0.0).all()
     assert not info["success"].any()
+    assert not info["target_mask"].any(), "nothing was asked"
 
 
 def test_the_asked_pair_has_no_cell_before_it_is_stored_nor_after_it_is_overwritten() -> None:

@@ -58,11 +58,11 @@ class AssociativeRecall(Table):
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer was scored,
-    and `success`, whether it was right; always `length`, the pairs n, and `target_cell`, the
-    address at which the pair stands that is or will be asked for, -1 where it is not stored yet, or
-    lost (with `view="full"` its row in `scene`); in a fixed split `scene`, its number; with
-    `copies` of more than 1 `waiting`.
+    After a step `target`, the right answer, `target_mask`, whether an answer was scored, which none
+    is before the key is asked for, and `success`, whether it was right; always `length`, the pairs
+    n, and `target_cell`, the address at which the pair stands that is or will be asked for, -1
+    where it is not stored yet, or lost (with `view="full"` its row in `scene`); in a fixed split
+    `scene`, its number; with `copies` of more than 1 `waiting`.
 
     ## References
 

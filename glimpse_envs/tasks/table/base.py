@@ -232,8 +232,9 @@ class Table(Task):
             return Outcome(right.astype(np.float64), right, target - 1, last)
         self._answers[rows] = answers
         given = answers != 0
-        right = (answers == target) & self._answerable(rows)
-        return Outcome(right.astype(np.float64), right, target, given, terminated=given)
+        scored = given & self._answerable(rows)
+        right = scored & (answers == target)
+        return Outcome(right.astype(np.float64), right, target, scored, terminated=given)
 
     def _answerable(self, rows: Rows) -> Bools:
         """Return whether an answer of `rows` (m,) can be right by now, (m,)."""
