@@ -67,11 +67,7 @@ class Evaluation:
         if 0 < len(self.success_by_glimpse) <= SHOWN_GLIMPSES:
             shares = (f"{100 * share:.2f}" for share in self.success_by_glimpse)
             lines.append(f"  by glimpse        {' '.join(shares)}")
-        between = ""
-        if self.return_interval is not None:
-            low, high = self.return_interval
-            between = f", 95 % interval {low:.3f} to {high:.3f}"
-        lines.append(f"  return            {self.mean_return:.3f}{between}")
+        lines.append(f"  return            {self.mean_return:.3f}{self._return_interval()}")
         if not np.isnan(self.normalised_score):
             lines.append(f"  normalised        {self.normalised_score:.3f}")
         lines.append(f"  glimpses          {self.mean_glimpses:.2f}")
@@ -96,6 +92,15 @@ class Evaluation:
             f"{self.mean_glimpses:.2f}",
             "" if gaze is None else f"{100 * gaze.share_on_target:.1f}",
         )
+
+    def _return_interval(self) -> str:
+        """The interval of the return; "" where returns are successes, 0 or 1: theirs, which stays
+        in that range as Student's does not, says the same."""
+        same = self.successes is not None and np.array_equal(self.returns, self.successes)
+        if self.return_interval is None or same:
+            return ""
+        low, high = self.return_interval
+        return f", 95 % interval {low:.3f} to {high:.3f}"
 
     def _success(self) -> str:
         return "" if self.success is None else f"{100 * self.success:.2f}"

@@ -189,6 +189,15 @@ def test_the_summary_warns_of_a_fixed_path() -> None:
     assert "warning: The gaze follows one fixed path" in summary
 
 
+def test_the_interval_of_a_return_is_printed_where_it_is_not_that_of_the_success() -> None:
+    same = evaluate(LeftThenRight(), ENV_ID, budget=1)
+    assert same.return_interval is not None
+    assert same.return_interval[1] > 0.9, "it is kept"
+    assert "\n  return            0.600\n" in same.summary()
+    costly = evaluate(LeftThenRight(stop=True), ENV_ID, stop=True, budget=4, glimpse_cost=0.5)
+    assert "\n  return            0.750, 95 % interval 0.561 to 0.939\n" in costly.summary()
+
+
 def test_the_table_is_aligned() -> None:
     good = evaluate(LeftThenRight(), ENV_ID)
     bad = evaluate(LeftThenRight(), ENV_ID, budget=1)
