@@ -19,7 +19,7 @@ from glimpse_envs.core.arguments import (
     enter_arguments,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
-from glimpse_envs.episodes.actions import ActionChecker
+from glimpse_envs.episodes.actions import ActionChecker, with_valid
 from glimpse_envs.episodes.attributes import SharedAttributes
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.episodes.episodes import Episodes
@@ -215,11 +215,21 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         return self.step_checked(self.checked(actions))
 
     def checked(self, actions: Any) -> Arrays:
-        """Return valid `actions`, name -> (n, ...), as float64 or int64 arrays.
+        """Return valid `actions`, name -> (n, ...), as float64 or int64 arrays. Those of rows that
+        have ended are ignored, and may be any.
 
         Raises:
             ValueError: see `step`.
         """
+        try:  # at most steps all are valid
+            return self._as_valid(actions)
+        except ValueError:
+            ended = self.ended
+            if not self._episodes.started or not ended.any():
+                raise
+        return self._as_valid(with_valid(actions, ended, self.single_action_space))
+
+    def _as_valid(self, actions: Any) -> Arrays:
         if self.flat_actions is not None:
             actions = self.flat_actions.decode(actions)
         return self._checker(actions)

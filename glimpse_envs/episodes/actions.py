@@ -85,6 +85,26 @@ class ActionChecker:
         return {c.name: c.check(actions[c.name], self._num_envs) for c in self._components}
 
 
+def with_valid(actions: Any, rows: Bools, space: spaces.Space) -> Any:
+    """Return a copy of `actions`, in which those of `rows` (n,) are valid ones of a row's `space`;
+    parts that cannot be actions of n rows stay as they are."""
+    if isinstance(actions, Mapping) and isinstance(space, spaces.Dict):
+        known = space.spaces
+        return {
+            name: with_valid(part, rows, known[name]) if name in known else part
+            for name, part in actions.items()
+        }
+    try:
+        array = as_array(actions, "action", ())
+    except ValueError:
+        return actions
+    if array.shape != (*rows.shape, *(space.shape or ())):
+        return actions
+    valid = array.copy()
+    valid[rows] = space.low if isinstance(space, spaces.Box) else getattr(space, "start", 0)
+    return valid
+
+
 def as_array(value: Any, name: str, shape: tuple[int | str, ...]) -> NDArray:
     """Return `value`, which should have `shape`, as an array.
 

@@ -18,6 +18,59 @@ GOOD: dict[str, Any] = {
 }
 
 
+IGNORED: dict[str, dict[str, Any]] = {
+    "places": {},
+    "tiles": {"look": "tiles"},
+    "flat": {"flat": True},
+    "flat tiles": {"flat": True, "look": "tiles"},
+    "joint": {"flat": "discrete", "look": "tiles"},
+}
+
+
+def with_nonsense(actions: Any, row: int) -> Any:
+    """A copy in which the action of `row` is in no space."""
+    if isinstance(actions, dict):
+        return {name: with_nonsense(value, row) for name, value in actions.items()}
+    changed = actions.copy()
+    changed[row] = np.nan if changed.dtype.kind == "f" else -3
+    return changed
+
+
+@pytest.mark.parametrize("kwargs", IGNORED.values(), ids=IGNORED)
+@pytest.mark.parametrize("waits", [False, True], ids=["dealt anew", "waiting for copies"])
+def test_the_action_of_a_row_that_has_ended_may_be_any(kwargs: dict[str, Any], waits: bool) -> None:
+    kwargs = {**kwargs, "stop": True, "autoreset_mode": "NextStep", "copies": 2 if waits else 1}
+    envs, twin = make_vector(CENTRED, 4, **kwargs), make_vector(CENTRED, 4, **kwargs)
+    envs.reset(seed=0)
+    twin.reset(seed=0)
+    envs.action_space.seed(0)
+    ended, ignored = np.zeros(4, np.bool_), 0
+    for _ in range(40):
+        actions = envs.action_space.sample()
+        changed = actions
+        for row in np.flatnonzero(ended):
+            changed = with_nonsense(changed, int(row))
+        result = envs.step(changed)
+        assert_same(result, twin.step(actions))
+        ignored += int(ended.sum())
+        ended = result[2]
+    assert ignored > 10
+
+
+@pytest.mark.parametrize("kwargs", IGNORED.values(), ids=IGNORED)
+def test_actions_of_rows_that_go_on_are_checked_beside_those_ignored(
+    kwargs: dict[str, Any],
+) -> None:
+    envs = make_vector(CENTRED, 3, **kwargs, budget=1, autoreset_mode="NextStep", copies=1)
+    envs.reset(seed=0)
+    actions = envs.action_space.sample()
+    envs.step(actions)  # all have ended
+    envs.reset(options={"reset_mask": np.array([False, True, True])})
+    with pytest.raises(ValueError, match="row 1 is"):
+        envs.step(with_nonsense(with_nonsense(actions, 0), 1))
+    envs.step(with_nonsense(actions, 0))
+
+
 def look(row: int, x: float, y: float) -> Any:
     looks = GOOD["look"].copy()
     looks[row] = x, y
