@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -28,7 +30,7 @@ from glimpse_envs.episodes.levels import LevelDistribution
 from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.episodes.state import digest, digests_of
 from glimpse_envs.flat import FlatActions, FlatObservations
-from glimpse_envs.task import Arrays, Outcome, Rows
+from glimpse_envs.task import Arrays, Outcome, Rows, Task
 
 OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
 """Arguments of batches alone."""
@@ -88,7 +90,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         num_envs, copies = int(num_envs), int(copies)
         rules = load_task(task)
         parameters = rules.parameters(kwargs)
-        kwargs = enter_arguments([*parameters, *OF_EVERY_TASK, *OF_BATCHES], kwargs, rules.hint_of)
+        known = [*parameters, *OF_EVERY_TASK, *OF_BATCHES]
+        kwargs = enter_arguments(known, kwargs, partial(_hint_of, rules))
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         if flat not in (False, True, "discrete"):
@@ -360,6 +363,18 @@ def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
     """Return the batch of ours under an environment's wrappers; None where it is not ours."""
     batch = env.unwrapped
     return batch if isinstance(batch, GlimpseVectorEnv) else None
+
+
+def _hint_of(rules: type[Task], argument: str, arguments: Mapping[str, Any]) -> str:
+    """Return what is told of an unknown `argument` of a batch; "" for nothing."""
+    if argument != "max_episode_steps":
+        return rules.hint_of(argument, arguments)
+    has_budget = "budget" in rules.parameters(arguments)
+    shorter = f"budget={arguments[argument]!r} or " if has_budget else ""
+    return (
+        f"batches have no time limit of Gymnasium's; give {shorter}vectorization_mode='sync', whose "
+        "single environments have one"
+    )
 
 
 def _batched(space: spaces.Space, num_envs: int) -> spaces.Space:

@@ -150,6 +150,18 @@ def test_a_scene_that_cannot_be_imported_does_not_hide_what_is_wrong(
         make_single(CENTRED, foo=3)
 
 
+@pytest.mark.parametrize(
+    ("env_id", "cure"),
+    [(CENTRED, "give budget=3 or vectorization_mode='sync'"), (COPY, "give vectorization_mode=")],
+)
+def test_a_time_limit_of_a_batch_is_told_what_to_give_instead(env_id: str, cure: str) -> None:
+    with pytest.raises(TypeError, match=f"'max_episode_steps': batches have no time .*; {cure}"):
+        gym.make_vec(env_id, num_envs=2, max_episode_steps=3)
+    env = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", max_episode_steps=3)
+    assert env.num_envs == 2
+    env.close()
+
+
 def test_clutter_of_a_scene_that_has_none_has_no_size() -> None:
     with pytest.raises(
         ValueError, match="clutter_size=4 must be 8, as if not given: scene='circle_square'"
