@@ -9,7 +9,8 @@
   cell: 4 K C g g a glimpse; other sensors declare theirs. Soft attention multiplies filters or
   weights with the scene, or with all tiles; a network on the whole scene has no separate reading,
   nor has a model that describes it word by word, whose attention reads its own features.
-- `cells_read`: of a tape or a table, cells that reading touched, each time; in place of all these.
+- `cells_read`: of a tape or a table, cells that choosing and reading touched, each time; in place
+  of all these.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its

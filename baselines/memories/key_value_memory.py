@@ -94,9 +94,9 @@ class KeyValueMemory(MemoryModel):
         return Model(name, sees="everything", attention=kind)
 
     def cells_read(self, cells: int) -> float:
-        steps = self.sequence.steps(cells)
-        # Encoding all cells touches each of them once.
-        return float(cells + steps * (cells if self.config.addressing == "soft" else 1))
+        # Encoding touches each cell once; then each step scores the keys of all, also where the
+        # value of one alone is read.
+        return float(cells + self.sequence.steps(cells) * cells)
 
     def feeds(self) -> bool:
         return self.config.feed

@@ -36,6 +36,8 @@ SOLVE = (
     "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --stop-at 0.99`, then "
     "`python -m agents.evaluate RUN --record results/memory`"
 )
+KEY_VALUE = "key_value_memory"
+"""Algorithm of soft and hard memories of keys and values."""
 READ_COST = "`python -m benchmarks.cost.read_cost`"
 
 _HEAD = """# Memory that is read one cell at a time
@@ -65,8 +67,9 @@ _COLUMNS = (
     "and numbers of seeds differ between models.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
     "the longest training length; mean over all seeds, solving or not.",
-    "**Cells read**. Number of cell reads in an episode of the training length. A cell that is "
-    "read twice counts twice; a soft read counts every cell.",
+    "**Cells read**. Number of cells that choosing and reading touch in an episode of the training "
+    "length. A cell that is touched at two steps counts twice; a soft read counts every cell, and "
+    "so does a hard read of a key-value memory, which scores the keys of all cells to choose one.",
     "**Seconds an episode**. Time of model and environment together, where it was measured.",
     "Results of fewer than five seeds are no claim.",
 )
@@ -197,7 +200,32 @@ def _notes(task: Task) -> list[str]:
         for record in group.records:
             if record.notes:
                 shared.setdefault(record.notes, []).append(group.label)
-    return [f"{listed(list(dict.fromkeys(models)))}: {note}" for note, models in shared.items()]
+    shown = [f"{listed(list(dict.fromkeys(models)))}: {note}" for note, models in shared.items()]
+    return [*shown, *_choosing_left_out(task)]
+
+
+def _choosing_left_out(task: Task) -> list[str]:
+    """Which records of hard key-value memories are from before choosing was counted: they touch
+    fewer cells than the soft memory, which scores the same keys."""
+    memories = [group for group in task.groups if group.first.algorithm == KEY_VALUE]
+    notes = []
+    for soft in memories:
+        whole = soft.cost("cells_read")
+        if soft.kind != "soft" or whole is None:
+            continue
+        fewer = [
+            group.label
+            for group in memories
+            if group.kind != "soft"
+            and group.first.levels == soft.first.levels
+            and (group.cost("cells_read") or whole) < whole
+        ]
+        if fewer:
+            notes.append(
+                f"{listed(fewer)}: cells read leaves out choosing in these records: with the keys "
+                f"that are scored it is {whole:,.0f}, as of {soft.label}"
+            )
+    return notes
 
 
 def _read_cost(measured: bool) -> str:

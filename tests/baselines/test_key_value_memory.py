@@ -58,6 +58,14 @@ def test_the_likeliest_cell_is_read_when_it_is_scored() -> None:
     assert after.log_probs == ()
 
 
+@pytest.mark.parametrize(("shape", "steps"), [(TAPE, 2), (TABLE, 3)])
+@pytest.mark.parametrize("addressing", ["soft", "hard", "soft_to_hard"])
+def test_each_step_touches_every_cell_whose_key_it_scores(
+    addressing: str, shape: SequenceScene, steps: int
+) -> None:
+    assert make(shape, addressing=addressing).cells_read(4) == 4 + 4 * steps
+
+
 @pytest.mark.parametrize("shape", [TAPE, TABLE])
 def test_answers_and_samples_have_a_row_each(shape: SequenceScene) -> None:
     answers = make(shape, addressing="hard")(observation(shape))
