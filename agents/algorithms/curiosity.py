@@ -113,7 +113,7 @@ class RND(Surprise):
 
 
 class ICM(Surprise):
-    """A forward model of features, and an inverse model that shapes them."""
+    """A forward model of features, and an inverse model; the losses of both shape the features."""
 
     rate = 1e-4
     features, forward_weight = 288, 0.2
@@ -131,7 +131,7 @@ class ICM(Surprise):
         return torch.cat([_code_of(action[n], space) for n, space in self.codes.items()], dim=1)
 
     def errors(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
-        was, will = self.encoder(seen).detach(), self.encoder(then).detach()
+        was, will = self.encoder(seen), self.encoder(then)
         foreseen = self.forwards(torch.cat([was, self._code(action)], dim=1))
         return 0.5 * (foreseen - will).square().sum(dim=1)
 

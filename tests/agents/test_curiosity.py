@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
+from torch.nn import functional as F
 
 from agents.algorithms.actor_critic import ActorCritic
 from agents.algorithms.curiosity import ICM, RND, Curiosity, Running
 from agents.episodes.rollout import play_episodes
+from glimpse_envs.task import Component
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import PPO, tiny_actor_critic, tiny_network
 
@@ -110,6 +113,23 @@ def test_what_comes_late_in_an_episode_is_learned_as_what_comes_early(
     assert [int(count.sum()) for count in counts] == [int(share * 64 * 4)] * 2
     assert all(len(count) == 4 and count.min() > 0.1 * count.sum() for count in counts)
     assert torch.equal(*taught) is (share == 1.0), "drawn anew"
+
+
+def test_both_losses_of_icm_shape_its_features() -> None:
+    """As in the authors' code; the loss as a whole weighs them by 0.8 and 0.2."""
+    torch.manual_seed(0)
+    model = ICM(4, {"act": Component(spaces.Discrete(3))})
+    seen, then = torch.randn(2, 8, 4)
+    action = {"act": torch.arange(8) % 3}
+    parameters = list(model.encoder.parameters())
+    by_forward = torch.autograd.grad(model.errors(seen, then, action).mean(), parameters)
+    assert all(gradient.any() for gradient in by_forward)
+    whole = torch.autograd.grad(model.loss(seen, then, action), parameters)
+    rest = [part - 0.2 * forward for part, forward in zip(whole, by_forward, strict=True)]
+    guess = model.inverse(torch.cat([model.encoder(seen), model.encoder(then)], dim=1))
+    inverse = 0.8 * F.cross_entropy(guess, action["act"])
+    for part, expected in zip(rest, torch.autograd.grad(inverse, parameters), strict=True):
+        torch.testing.assert_close(part, expected)
 
 
 @pytest.mark.learning
