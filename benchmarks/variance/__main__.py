@@ -55,12 +55,14 @@ class Series:
     points: list[Point]
 
     def slopes(self) -> dict[str, Slope]:
-        """The exponent of each measure, by its name, over the x where it is known, at least two."""
+        """The exponent of each measure, by its name, over the x where it is known: at least two,
+        of which one has repeats."""
         found = {}
         for name, read in MEASURES.items():
             far = (p for p in self.points if p.experiment != "offset" or p.x >= FAR)
             known = [(p.x, value) for p in far if (value := read(p)) is not None]
-            if len({x for x, _ in known}) >= 2 and min(value for _, value in known) > 0:
+            places = {x for x, _ in known}
+            if 2 <= len(places) < len(known) and min(value for _, value in known) > 0:
                 found[name] = fit_slope([x for x, _ in known], [value for _, value in known])
         return found
 

@@ -48,8 +48,8 @@ times; its answers do not learn.
   scene are episodes too), over all parameters that a look's gradient reaches.
 - **Noise-to-signal**: the variance over the squared norm of the true gradient, estimated without
   bias. It is left out where that norm is uncertain by more than half.
-- **Exponent**: the slope of a straight line fitted to logarithms, with a 95 % bootstrap interval
-  over seeds. 1 is linear growth, 0 is none.
+- **Exponent**: the slope of a straight line fitted to logarithms, with Student's 95 % interval from
+  the variance over seeds. 1 is linear growth, 0 is none.
 - **Policies**: `agents.policy.glimpse_policy` with a fixed glimpse network. The LSTM and the heads'
   hidden layers have equally many units, 64 where the width is not varied; episodes have 4 glimpses
   where these are not varied; Gaussian looks have a standard deviation of {look_std}.

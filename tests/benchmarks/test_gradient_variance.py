@@ -213,6 +213,20 @@ def test_a_slope_is_the_exponent() -> None:
         fit_slope(x, [0.0, *x[1:]])
     with pytest.raises(ValueError, match="at least two x"):
         fit_slope([2.0, 2.0], [1.0, 3.0])
+    with pytest.raises(ValueError, match="needs repeats"):
+        fit_slope([1.0, 2.0], [1.0, 3.0])
+
+
+@pytest.mark.parametrize(("places", "repeats"), [(6, 3), (5, 3), (3, 2), (7, 9)])
+def test_the_interval_of_a_slope_holds_the_exponent_in_95_of_100_cases(
+    places: int, repeats: int
+) -> None:
+    generator, cases = np.random.default_rng(0), 2000
+    x = np.repeat(2.0 ** np.arange(places), repeats)
+    noise = np.exp(0.3 * generator.normal(size=(cases, len(x))))
+    slopes = [fit_slope(x.tolist(), (x**0.5 * of_case).tolist()) for of_case in noise]
+    held = np.mean([slope.low <= 0.5 <= slope.high for slope in slopes])
+    assert held == pytest.approx(0.95, abs=0.02)  # four standard errors
 
 
 def test_sampled_units_are_noisier_the_more_there_are_and_others_are_not() -> None:
