@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from math import prod
 from typing import Any
@@ -27,10 +26,10 @@ from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.episodes.episodes import Episodes
 from glimpse_envs.episodes.infos import Info, final_infos, merge, merge_step
 from glimpse_envs.episodes.levels import LevelDistribution
-from glimpse_envs.episodes.lookup import load_task
+from glimpse_envs.episodes.lookup import hint_of_batch, load_task
 from glimpse_envs.episodes.state import digest, digests_of
 from glimpse_envs.flat import FlatActions, FlatObservations
-from glimpse_envs.task import Arrays, Outcome, Rows, Task
+from glimpse_envs.task import Arrays, Outcome, Rows
 
 OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
 """Arguments of batches alone."""
@@ -91,7 +90,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         rules = load_task(task)
         parameters = rules.parameters(kwargs)
         known = [*parameters, *OF_EVERY_TASK, *OF_BATCHES]
-        kwargs = enter_arguments(known, kwargs, partial(_hint_of, rules))
+        kwargs = enter_arguments(known, kwargs, partial(hint_of_batch, rules))
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
         if flat not in (False, True, "discrete"):
@@ -363,18 +362,6 @@ def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
     """Return the batch of ours under an environment's wrappers; None where it is not ours."""
     batch = env.unwrapped
     return batch if isinstance(batch, GlimpseVectorEnv) else None
-
-
-def _hint_of(rules: type[Task], argument: str, arguments: Mapping[str, Any]) -> str:
-    """Return what is told of an unknown `argument` of a batch; "" for nothing."""
-    if argument != "max_episode_steps":
-        return rules.hint_of(argument, arguments)
-    has_budget = "budget" in rules.parameters(arguments)
-    shorter = f"budget={arguments[argument]!r} or " if has_budget else ""
-    return (
-        f"batches have no time limit of Gymnasium's; give {shorter}vectorization_mode='sync', whose "
-        "single environments have one"
-    )
 
 
 def _batched(space: spaces.Space, num_envs: int) -> spaces.Space:

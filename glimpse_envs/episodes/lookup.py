@@ -100,3 +100,15 @@ def load_task(name: str) -> type[Task]:
     """
     task: type[Task] = find_class("task", name, Task, {})
     return task
+
+
+def hint_of_batch(task: type[Task], argument: str, arguments: Mapping[str, Any]) -> str:
+    """Return what is told of an `argument` that batches of `task` do not take; "" for nothing."""
+    if argument != "max_episode_steps":
+        return task.hint_of(argument, arguments)
+    has_budget = "budget" in task.parameters(arguments)
+    shorter = f"budget={arguments[argument]!r} or " if has_budget else ""
+    return (
+        f"batches have no time limit of Gymnasium's; give {shorter}vectorization_mode='sync', "
+        "whose single environments have one"
+    )
