@@ -89,7 +89,9 @@ class GradientLearner(ABC):
                 raise ValueError(
                     f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
                 )
-            levels = LEVEL_DISTRIBUTIONS[config.curriculum](*self.description.levels)
+            share = {} if config.solve_share is None else {"solve_share": config.solve_share}
+            kind: Any = LEVEL_DISTRIBUTIONS[config.curriculum]
+            levels = kind(*self.description.levels, **share)
             for batch in self.batches:
                 batch.level_distribution = levels
         self._seed_rows(config.seed)

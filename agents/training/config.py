@@ -67,6 +67,10 @@ class TrainingConfig(RunConfig):
     that rises with success; mixture: that of Zaremba & Sutskever (2015) around such a level;
     distance: the first glimpses of pictures, near their targets and farther with success; None:
     uniform over all levels."""
+    solve_share: float | None = None
+    """Share of the episodes of the curriculum's present level, in (0, 1], that must be solved for
+    the next one; None: 0.8, or 0.7 of distance. A level that cannot be solved so often is never
+    left."""
     copies: int = 1
     """Number of episodes of each scene in a batch (M in the RAM literature), a divisor of the
     batch size."""
@@ -126,6 +130,13 @@ def check_config(config: TrainingConfig) -> None:
         )
     if config.stop_at is not None and not 0 < config.stop_at <= 1:
         raise ValueError(f"stop_at={config.stop_at} must be a share above 0, at most 1")
+    if config.solve_share is not None and not 0 < config.solve_share <= 1:
+        raise ValueError(f"solve_share={config.solve_share} must be a share above 0, at most 1")
+    if config.solve_share is not None and config.curriculum is None:
+        raise ValueError(
+            f"solve_share={config.solve_share} is of a curriculum: give curriculum too, or leave "
+            "it out"
+        )
     check_device(config.device)
     _check_arguments(config)
 

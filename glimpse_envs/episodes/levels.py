@@ -158,14 +158,15 @@ class MixtureLevels(Curriculum):
 
 
 class NearestLevels(Curriculum):
-    """C in 60 % of the episodes, uniform up to C in 30 %, and over all levels in 10 %; C grows when
-    70 % are solved. For levels that may be left behind, such as first glimpses near a target."""
+    """C in 60 % of the episodes, uniform up to C in 30 %, and over all levels in 10 %. For levels
+    that may be left behind, such as first glimpses near a target."""
 
     name = "distance"
-    SHARE, EPISODES = 0.7, 1000
 
-    def __init__(self, least: int, greatest: int) -> None:
-        super().__init__(least, greatest, solve_share=self.SHARE, episodes=self.EPISODES)
+    def __init__(
+        self, least: int, greatest: int, *, solve_share: float = 0.7, episodes: int = 1000
+    ) -> None:
+        super().__init__(least, greatest, solve_share=solve_share, episodes=episodes)
 
     def draw(self, words: Words) -> Ints:
         part = words[:, 0] / 2.0**32
