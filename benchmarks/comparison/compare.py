@@ -15,18 +15,20 @@ from typing import Annotated, Any
 import gymnasium as gym
 import tyro
 
+from agents.scoring.run_record import make_record
+from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import KEY_VALUE_PAIRS, run_command
 from agents.training.config import TrainingConfig, check_config
 from agents.training.precision import fastest_precision
-from benchmarks.comparison.contender_runs import score_contender, train_contender
-from benchmarks.comparison.contenders import A_FEW, CONTENDERS
+from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
 from benchmarks.processes import Failure, side_by_side
+from benchmarks.whole_runs import train_to_end
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import read_records
+from glimpse_envs.evaluation.records import read_records, write_record
 from glimpse_envs.evaluation.runs import RunError
 
 
@@ -163,11 +165,13 @@ def train_and_score(task: Task) -> Record:
     """Train a contender, or go on with it, and write the record of its score.
 
     Raises:
-        RunError: see `train_contender`.
+        RunError: see `benchmarks.whole_runs.train_to_end`.
     """
-    compare, folder = task.compare, task.compare.place / task.name
-    run = train_contender(task.contender, task.config, folder)
-    return score_contender(task.contender, run, compare.records, episodes=compare.episodes)
+    compare, contender = task.compare, CONTENDERS[task.contender]
+    run = train_to_end(ALGORITHMS[contender.algorithm], task.config, compare.place / task.name)
+    record = make_record(run, score_run(run, episodes=compare.episodes), contender.notes)
+    write_record(record, compare.records)
+    return record
 
 
 def comparable(record: Record, config: CompareConfig) -> bool:
