@@ -10,7 +10,7 @@ import numpy as np
 
 from glimpse_envs import sources
 from glimpse_envs.core.arguments import check_numbers
-from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints, KeyArrays
+from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
@@ -24,8 +24,8 @@ from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.task import rows_of
 from glimpse_envs.vision.scenes.images import ImageScene, add
 from glimpse_envs.vision.scenes.scene import Hidden
-from glimpse_envs.vision.scenes.stage import Stage, read_canvas, whole_of
-from glimpse_envs.vision.sensors.sensor import Sensor, plain_canvas
+from glimpse_envs.vision.scenes.stage import CanvasStage
+from glimpse_envs.vision.sensors.sensor import Sensor
 
 
 class MovingImages(Hidden):
@@ -77,7 +77,7 @@ class MovingImages(Hidden):
         return MovingStage(self, sensor, num_envs, copies)
 
 
-class MovingStage(Stage):
+class MovingStage(CanvasStage):
     """The frames of a batch, of which what moves is drawn anew at each step.
 
     Args:
@@ -90,13 +90,9 @@ class MovingStage(Stage):
     def __init__(
         self, images: MovingImages, sensor: Sensor | None, num_envs: int, copies: int
     ) -> None:
-        self._images, self._sensor, self._copies = images, sensor, copies
-        if sensor is None:
-            self._canvas = plain_canvas(images.shape, num_envs, np.uint8)
-        else:
-            self._canvas, self._sums = sensor.allocate(num_envs, np.uint8)
-        self.scene_of, self.boxes = np.arange(num_envs), np.zeros((num_envs, 4))
-        self.labels = np.zeros(num_envs, np.int64)
+        super().__init__(np.arange(num_envs), images.shape, np.uint8, sensor)
+        self._images, self._copies = images, copies
+        self.boxes, self.labels = np.zeros((num_envs, 4)), np.zeros(num_envs, np.int64)
         sprites = 1 + images.clutter  # the image is the last
         # Number of an image, and its line and column from which a piece is cut.
         self._cuts = np.zeros((num_envs, sprites, 3), np.int64)
@@ -133,15 +129,7 @@ class MovingStage(Stage):
         what = (self._cuts, self._flights, self._places)
         piece = images.clutter_size
         _draw_frames(rows, steps, examples.images, what, piece, self._canvas, self.boxes)
-        if self._sensor is not None:
-            self._sensor.sum_scenes(self._canvas, self._sums, rows)
-
-    def read(self, rows: Ints, centres: Floats) -> Float32s:
-        assert self._sensor is not None, "without a sensor nothing is read"
-        return read_canvas(self._sensor, (self._canvas, self._sums), self.scene_of, rows, centres)
-
-    def whole(self, scenes: Ints) -> Float32s:
-        return whole_of(self._canvas, scenes)
+        self._sum_scenes(rows)
 
 
 @kernel

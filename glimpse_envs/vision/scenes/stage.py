@@ -54,8 +54,51 @@ Draw = Callable[[Ints, Keys, NDArray, Ints, Floats], None]
 """`glimpse_envs.vision.scenes.scene.Scene.draw`."""
 
 
-class StillStage(Stage):
-    """A picture for each group of rows, drawn once an episode and read through a sensor.
+class CanvasStage(Stage):
+    """Pictures that are drawn on a canvas and read through a sensor.
+
+    Args:
+        scene_of: the picture that each row sees.
+        shape: (C, H, W) of a picture.
+        dtype: of the canvas.
+        sensor: reads the glimpses; None where none are read.
+    """
+
+    def __init__(
+        self, scene_of: Ints, shape: tuple[int, int, int], dtype: type, sensor: Sensor | None
+    ) -> None:
+        self.scene_of, self._sensor = scene_of, sensor
+        scenes = int(scene_of[-1]) + 1
+        if sensor is None:
+            self._canvas = plain_canvas(shape, scenes, dtype)
+        else:
+            self._canvas, self._sums = sensor.allocate(scenes, dtype)
+
+    def _sum_scenes(self, which: Ints) -> None:
+        """Let the sensor sum the pictures `which` (m,), which were drawn anew."""
+        if self._sensor is not None:
+            self._sensor.sum_scenes(self._canvas, self._sums, which)
+
+    def read(self, rows: Ints, centres: Floats) -> Float32s:
+        sensor, canvas, scenes = self._sensor, self._canvas, self.scene_of
+        assert sensor is not None, "without a sensor nothing is read"
+        glimpses, order = np.empty((len(rows), *sensor.glimpse_shape), np.float32), rows
+        if len(rows) < len(scenes):
+            scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
+        for_chunks(
+            lambda chunk: sensor.read(canvas, self._sums, scenes, centres, chunk, glimpses),
+            order,
+            size=_READ_TOGETHER,
+        )
+        return glimpses
+
+    def whole(self, scenes: Ints) -> Float32s:
+        shown = self._canvas[scenes, :, 1:-1, 1:-1].astype(np.float32)
+        return shown / np.float32(255) if self._canvas.dtype == np.uint8 else shown
+
+
+class StillStage(CanvasStage):
+    """A picture for each group of rows, drawn once an episode.
 
     Args:
         draw: draws the scenes of groups.
@@ -78,12 +121,8 @@ class StillStage(Stage):
         copies: int,
     ) -> None:
         groups = num_envs // copies
-        self._draw, self._sensor = draw, sensor
-        if sensor is None:
-            self._canvas = plain_canvas(shape, groups, dtype)
-        else:
-            self._canvas, self._sums = sensor.allocate(groups, dtype)
-        self.scene_of = np.repeat(np.arange(groups), copies)
+        super().__init__(np.repeat(np.arange(groups), copies), shape, dtype, sensor)
+        self._draw = draw
         targets, parts = counts
         self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
@@ -91,45 +130,7 @@ class StillStage(Stage):
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         def draw(which: Ints) -> None:
             self._draw(which, keys, self._canvas, self.labels, self.boxes)
-            if self._sensor is not None:
-                self._sensor.sum_scenes(self._canvas, self._sums, which)
+            self._sum_scenes(which)
 
         for_chunks(draw, groups)
         return groups
-
-    def read(self, rows: Ints, centres: Floats) -> Float32s:
-        assert self._sensor is not None, "without a sensor nothing is read"
-        return read_canvas(self._sensor, (self._canvas, self._sums), self.scene_of, rows, centres)
-
-    def whole(self, scenes: Ints) -> Float32s:
-        return whole_of(self._canvas, scenes)
-
-
-def read_canvas(
-    sensor: Sensor, drawn: tuple[NDArray, NDArray], scenes: Ints, rows: Ints, centres: Floats
-) -> Float32s:
-    """Return the glimpses (m, *glimpse_shape) of `rows` (m,).
-
-    Args:
-        sensor: reads them.
-        drawn: canvas and sums, as `sensor.allocate` gave them.
-        scenes: (num_envs,) which scene each row sees.
-        rows: in [0, num_envs).
-        centres: (num_envs, 2), (x, y) in pixels.
-    """
-    glimpses = np.empty((len(rows), *sensor.glimpse_shape), np.float32)
-    order = rows
-    if len(rows) < len(scenes):
-        scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
-    for_chunks(
-        lambda chunk: sensor.read(*drawn, scenes, centres, chunk, glimpses),
-        order,
-        size=_READ_TOGETHER,
-    )
-    return glimpses
-
-
-def whole_of(canvas: NDArray, scenes: Ints) -> Float32s:
-    """Return the pictures `scenes` (m,) of a canvas in [0, 1], (m, C, H, W)."""
-    shown = canvas[scenes, :, 1:-1, 1:-1].astype(np.float32)
-    return shown / np.float32(255) if canvas.dtype == np.uint8 else shown
