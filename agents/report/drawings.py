@@ -80,7 +80,7 @@ def head_paths(pictures: Sequence[TapePicture], title: str) -> str:
         if all(moment.head is not None for moment in moments)
     ]
     first = _first_with_head(pictures[0])
-    named = {cell: text.partition("\n")[0] for cell, text in enumerate(first.cells)}
+    named = dict(enumerate(first.cells))
     return _paths([(n, [h or 0 for h in heads]) for n, heads in lines], named, (), title)
 
 

@@ -48,21 +48,18 @@ def draw_box(canvas: Canvas, area: Area, fill: Colour, edge: Colour, thickness: 
     _fill_rounded(canvas, area.inset(thickness), max(radius - thickness, 0.0), fill)
 
 
-def draw_cell_text(
-    canvas: Canvas, text: str, area: Area, size: float, colour: Colour, second: Colour = MUTED
-) -> None:
-    """Write text into the middle of an area, its capitals `size` pixels high or smaller to fit.
+def draw_cell_text(canvas: Canvas, text: str, area: Area, size: float, colour: Colour) -> None:
+    """Write text into the middle of an area, its capitals `size` pixels high or smaller to fit."""
+    import cv2
 
-    A second line, after a newline, is smaller and has a colour of its own.
-    """
-    first, _, below = text.partition("\n")
-    x, y = area.centre
-    room = 0.88 * area.width
-    if not below:
-        _write_centred(canvas, first, (x, y), size, colour, room)
+    if not text:
         return
-    _write_centred(canvas, first, (x, y - 0.55 * size), size, colour, room)
-    _write_centred(canvas, below, (x, y + 0.95 * size), 0.7 * size, second, room)
+    thickness = max(1, round(size / 8))
+    scale, capital = fit_text(text, size, thickness, 0.88 * area.width)
+    (width, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, thickness)
+    x, y = area.centre
+    corner = round(x - width / 2), round(y + scale * capital / 2)
+    put_text(canvas, text, corner, scale, colour, thickness)
 
 
 def draw_head(canvas: Canvas, tip: tuple[float, float], side: float, colour: Colour) -> None:
@@ -93,25 +90,6 @@ def draw_star(canvas: Canvas, area: Area, colour: Colour) -> None:
 def lit(fill: Colour, by: Colour) -> Colour:
     """The fill of a cell that stands out in a colour."""
     return mix(fill, by, 0.3)
-
-
-def _write_centred(
-    canvas: Canvas,
-    text: str,
-    centre: tuple[float, float],
-    size: float,
-    colour: Colour,
-    room: float,
-) -> None:
-    import cv2
-
-    if not text:
-        return
-    thickness = max(1, round(size / 8))
-    scale, capital = fit_text(text, size, thickness, room)
-    (width, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, thickness)
-    corner = round(centre[0] - width / 2), round(centre[1] + scale * capital / 2)
-    put_text(canvas, text, corner, scale, colour, thickness)
 
 
 def _fill_rounded(canvas: Canvas, area: Area, radius: float, colour: Colour) -> None:

@@ -9,7 +9,7 @@ class Strip:
 
     Attributes:
         name: the label above it: "input", "memory", "output".
-        cells: the text of each cell, "" for a blank; text after a newline is written small below.
+        cells: the text of each cell, "" for a blank.
         head: index of the cell under the head; -1 or `len(cells)` where the head stands outside, on
             the left or right; None for a tape without a head.
         written: indices of the cells that the agent wrote.
