@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +22,6 @@ SURE = 0.1
 """Difference of mean probability and accuracy from which on a policy is called too sure."""
 
 
-@dataclass(frozen=True)
-class Density:
-    """Where glimpses were: `shares` (G, G) add up to 1, rows from top to bottom; the grid spans
-    [-extent, extent] in look units."""
-
-    shares: NDArray[np.float64]
-    extent: float
-
-
 def chosen_of(evaluation: Evaluation) -> NDArray[np.bool_]:
     """Which glimpses (E, T) the policy chose: all that were taken but the first."""
     assert evaluation.locations is not None
@@ -39,12 +29,13 @@ def chosen_of(evaluation: Evaluation) -> NDArray[np.bool_]:
     return (steps < evaluation.glimpses[:, None]) & (steps > 0)
 
 
-def density(places: NDArray[np.floating], extent: float = 1.0, cells: int = 24) -> Density:
-    """Share of `places` (n, 2) in each cell of a grid; those outside it or NaN are left out."""
+def density(places: NDArray[np.floating], cells: int = 24) -> NDArray[np.float64]:
+    """Share of `places` (n, 2) in each cell (cells, cells) of a grid over [-1, 1], rows from top to
+    bottom; those outside it or NaN are left out."""
     places = places[np.isfinite(places).all(axis=1)]
-    edges = np.linspace(-extent, extent, cells + 1)
+    edges = np.linspace(-1, 1, cells + 1)
     counts, _, _ = np.histogram2d(places[:, 1], places[:, 0], bins=(edges, edges))
-    return Density(counts / max(counts.sum(), 1.0), extent)
+    return counts / max(counts.sum(), 1.0)
 
 
 def confusion(trace: Trace, classes: int) -> NDArray[np.int64] | None:

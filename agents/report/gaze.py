@@ -33,20 +33,19 @@ def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:
     if not chosen.any():
         return ""
     whole = density(evaluation.locations[chosen])
-    large = [figure(density_map(whole.shares, scene, "over the scene"), "Over the scene")]
+    large = [figure(density_map(whole, scene, "over the scene"), "Over the scene")]
     offsets = trace.offsets[:, : chosen.shape[1]][chosen]
     if np.isfinite(offsets).any():
         sizes = trace.boxes[:, : chosen.shape[1]][chosen]
-        around = density(offsets)
-        mean = np.nanmean(sizes, axis=0) / (2 * around.extent)
-        drawn = density_map(around.shares, scene, "relative to the target", mean)
+        mean = np.nanmean(sizes, axis=0) / 2  # as a share of the grid
+        drawn = density_map(density(offsets), scene, "relative to the target", mean)
         large.append(figure(drawn, "Relative to the nearest target, whose mean box is marked"))
     steps = range(1, min(chosen.shape[1], MOST_MAPS + 1))
     small = []
     for step in steps:
         places = evaluation.locations[chosen[:, step], step]
         if len(places):
-            shares = density(places, cells=16).shares
+            shares = density(places, cells=16)
             small.append(figure(density_map(shares, scene, f"glimpse {step + 1}"), f"{step + 1}"))
     return "".join([
         heading("Where it looked", 3),

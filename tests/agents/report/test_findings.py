@@ -51,7 +51,7 @@ def evaluation() -> Evaluation:
 
 def test_a_density_adds_up_and_has_its_rows_from_the_top() -> None:
     places = np.array([(-0.9, -0.9), (0.9, -0.9), (0.9, -0.9), (np.nan, 0), (3.0, 0.0)])
-    shares = density(places, cells=2).shares
+    shares = density(places, cells=2)
     np.testing.assert_allclose(shares, np.array([[1 / 3, 2 / 3], [0.0, 0.0]]))
 
 
