@@ -52,13 +52,9 @@ class VarianceRecord:
         """Read the record at `path`."""
         return cls(json.loads(path.read_text(encoding="utf-8")))
 
-    def slope(
-        self, experiment: str, setting: str, estimator: str, measure: str, part: str = "all"
-    ) -> Slope | None:
-        """The exponent that was fitted, None where the measure was not known."""
-        for series in self._series(
-            experiment=experiment, setting=setting, estimator=estimator, part=part
-        ):
+    def slope(self, experiment: str, setting: str, estimator: str, measure: str) -> Slope | None:
+        """The exponent that was fitted to all parameters, None where the measure was not known."""
+        for series in self._series(experiment=experiment, setting=setting, estimator=estimator):
             if measure in series["slopes"]:
                 return Slope(*series["slopes"][measure])
         return None
@@ -68,23 +64,18 @@ class VarianceRecord:
         return list(dict.fromkeys(s["setting"] for s in self._series(experiment=experiment)))
 
     def _series(self, **where: str) -> list[dict[str, Any]]:
-        """The series that have these values."""
-        return [
-            series
-            for series in self.data["series"]
-            if all(series[key] == value for key, value in where.items())
-        ]
+        """The series of all parameters that have these values."""
+        wanted = where | {"part": "all"}
+        return [series for series in self.data["series"] if wanted.items() <= series.items()]
 
     def curve(
-        self, experiment: str, setting: str, estimator: str, measure: str, part: str = "all"
+        self, experiment: str, setting: str, estimator: str, measure: str
     ) -> dict[float, float]:
         """The geometric mean over the seeds at each x of "variance", "noise_to_signal" or "reward",
         without the places where it is not known for half of them."""
         values: dict[float, list[float]] = {}
         unknown: Counter[float] = Counter()
-        (series,) = self._series(
-            experiment=experiment, setting=setting, estimator=estimator, part=part
-        )
+        (series,) = self._series(experiment=experiment, setting=setting, estimator=estimator)
         for row in series["points"]:
             point = dict(zip(self.data["columns"], row, strict=True))
             value = point["reward" if measure == "reward" else "variance"]

@@ -144,19 +144,25 @@ def verdict(record: VarianceRecord) -> str:
             "Does the variance grow linearly with the number of hidden units, as is often claimed? "
             f"**{word}.** Below, the exponent with a learned baseline and its 95 % interval. "
             f"{_RULE}\n",
-            *(_of_toy(record, setting) for setting in record.settings("units")),
+            *(
+                _growths(record, "units", setting, f"hidden units of a small network, {setting}")
+                for setting in record.settings("units")
+            ),
             *(_of_policy(record, setting, slope) for setting, slope in widths.items()),
-            *(_of_looks(record, setting) for setting in record.settings("looks")),
+            *(
+                _growths(record, "looks", setting, f"looks ({setting})")
+                for setting in record.settings("looks")
+            ),
             f"\n{_law(record, sum(linear))}",
         ]
     )
 
 
-def _of_toy(record: VarianceRecord, setting: str) -> str:
-    noise, ratio = _pair(record, "units", setting)
+def _growths(record: VarianceRecord, experiment: str, setting: str, name: str) -> str:
+    noise, ratio = _pair(record, experiment, setting)
     return (
-        f"- hidden units of a small network, {setting}: the variance {growth(noise)} ({noise}), "
-        f"noise-to-signal {growth(ratio)} ({ratio})"
+        f"- {name}: the variance {growth(noise)} ({noise}), noise-to-signal {growth(ratio)} "
+        f"({ratio})"
     )
 
 
@@ -169,14 +175,6 @@ def _of_policy(record: VarianceRecord, setting: str, noise: Slope) -> str:
         f"- width of a policy ({setting}): the variance {growth(noise)} ({noise}), noise-to-signal "
         f"{growth_of_ratio}; mean reward {earned[least]:.2g} with {least:g} units, "
         f"{earned[most]:.2g} with {most:g}"
-    )
-
-
-def _of_looks(record: VarianceRecord, setting: str) -> str:
-    noise, ratio = _pair(record, "looks", setting)
-    return (
-        f"- looks ({setting}): the variance {growth(noise)} ({noise}), noise-to-signal "
-        f"{growth(ratio)} ({ratio})"
     )
 
 
