@@ -33,10 +33,7 @@ def config_to_start_from(
         RunError: the run to resume is damaged, or of an algorithm that `module` does not train.
         ValueError: there is no such algorithm, preset or run, or two of them do not fit.
     """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--preset", nargs="?")
-    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
-    known, _ = parser.parse_known_args(arguments)
+    known = _known(arguments)
     if known.preset is not None and known.from_record is not None:
         raise ValueError("--preset and --from-record are both given: give one")
     if name is not None and name not in algorithms:
@@ -109,22 +106,17 @@ def length_given(kind: type[Any], arguments: list[str]) -> str | None:
         ValueError: minutes are given, too.
     """
     (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(f"--{length}", nargs="?")
-    parser.add_argument("--minutes", nargs="?")
-    given = vars(parser.parse_known_args(arguments)[0])
-    if given[length] is None:
+    known = _known(arguments)
+    if getattr(known, length) is None:
         return None
-    if given["minutes"] not in (None, "None"):
+    if known.minutes not in (None, "None"):
         raise ValueError(f"--{length} and --minutes are both given: give one")
     return length
 
 
 def trusted(arguments: list[str]) -> list[str]:
     """The packages that `arguments` name after --trust."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--trust", nargs="*", default=[])
-    return list(parser.parse_known_args(arguments)[0].trust)
+    return list(_known(arguments).trust)
 
 
 def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
@@ -134,10 +126,7 @@ def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
         RunError: the run is damaged or of another algorithm.
         ValueError: --env-kwargs is given twice, of which tyro would drop the first.
     """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
-    known, _ = parser.parse_known_args(arguments)
-    if len(known.env_kwargs) > 1:
+    if len(_known(arguments).env_kwargs) > 1:
         raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
     run = _run_to_resume(arguments)
     return None if run is None else read_config(run, kind)
@@ -155,9 +144,19 @@ def _run_to_resume(arguments: list[str]) -> Run | None:
 
 def _folder_to_resume(arguments: list[str]) -> Path | None:
     """The folder of --run, in which there may be no run; None without it or --resume."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--run", type=Path, nargs="?")
-    parser.add_argument("--resume", action="store_true")
-    known, _ = parser.parse_known_args(arguments)
+    known = _known(arguments)
     folder: Path | None = known.run
     return folder if known.resume else None
+
+
+def _known(arguments: list[str]) -> argparse.Namespace:
+    """The options among `arguments` that are read before tyro reads all of them."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for name in ("--preset", "--minutes", "--episodes", "--timesteps"):
+        parser.add_argument(name, nargs="?")
+    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
+    parser.add_argument("--run", type=Path, nargs="?")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--trust", nargs="*", default=[])
+    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
+    return parser.parse_known_args(arguments)[0]
