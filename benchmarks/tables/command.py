@@ -8,7 +8,6 @@ that share the checkout and the folders of runs and results: `--ray auto`.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Generator
@@ -27,6 +26,7 @@ from benchmarks.tables.planning import TABLES, PlannedRow, Task, find_table, pla
 from benchmarks.tables.ray_cluster import on_cluster
 from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill, last_lines
+from glimpse_envs.evaluation.provenance import allowed_cores
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import RunError
 from report.page import ROOT
@@ -112,7 +112,7 @@ def _placed(task: Task, config: TablesConfig) -> Task:
 
 def _train(tasks: list[Task], config: TablesConfig, view: View) -> list[str]:
     """Train all tasks; return the names of those that failed."""
-    workers = config.workers or _cores()
+    workers = config.workers or allowed_cores()
     failed = []
     view.show()
     try:
@@ -131,11 +131,6 @@ def _train(tasks: list[Task], config: TablesConfig, view: View) -> list[str]:
         print("saved; the same command goes on")
         raise
     return failed
-
-
-def _cores() -> int:
-    has_affinity = hasattr(os, "sched_getaffinity")
-    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def _outcomes(

@@ -66,10 +66,14 @@ def hardware(cores: int | None = None) -> str:
             if line.startswith("model name"):
                 model = line.partition(":")[2].strip()
                 break
-    if cores is None:
-        has_affinity = hasattr(os, "sched_getaffinity")
-        cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    cores = allowed_cores() if cores is None else cores
     return f"{model}, {cores} {'core' if cores == 1 else 'cores'}"
+
+
+def allowed_cores() -> int:
+    """The number of cores that this process may run on."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def versions() -> dict[str, str]:
