@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import RecordError, identity, read_record
+from glimpse_envs.evaluation.records import read_files
 from report.page import Places
 
 
@@ -29,22 +29,9 @@ def read_runs(folder: Path, other: Collection[str] = ()) -> tuple[list[Run], lis
         folder: of `*.json` files.
         other: names of files in it that hold something else.
     """
-    runs: dict[str, Run] = {}
-    problems: list[str] = []
-    for path in sorted(folder.glob("*.json")):
-        if path.name in other:
-            continue
-        try:
-            run = Run(read_record(path), path)
-        except (OSError, RecordError) as error:
-            problems.append(str(error))
-            continue
-        if not run.record.is_shown:
-            continue
-        first = runs.setdefault(identity(run.record), run)
-        if first is not run:
-            problems.append(f"{path}: the same run as {first.file.name}, which is kept")
-    return list(runs.values()), problems
+    paths = [path for path in sorted(folder.glob("*.json")) if path.name not in other]
+    found, problems = read_files(paths, wanted=lambda record: record.is_shown)
+    return [Run(record, path) for path, record in found.items()], problems
 
 
 def record_links(runs: Iterable[Run], places: Places, page: str) -> str:

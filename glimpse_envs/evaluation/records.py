@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -177,21 +177,31 @@ def read_records(folder: str | Path) -> tuple[list[Record], list[str]]:
     folder = Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}: give the one that holds the records")
-    records: dict[str, Record] = {}
-    names: dict[str, str] = {}
+    found, problems = read_files(sorted(folder.glob("*.json")))
+    return list(found.values()), problems
+
+
+def read_files(
+    paths: Iterable[Path], wanted: Callable[[Record], bool] = lambda _: True
+) -> tuple[dict[Path, Record], list[str]]:
+    """The `wanted` records of files, of each run the first, and the problems of those left out."""
+    found: dict[Path, Record] = {}
+    firsts: dict[str, Path] = {}
     problems: list[str] = []
-    for path in sorted(folder.glob("*.json")):
+    for path in paths:
         try:
             record = read_record(path)
         except (OSError, RecordError) as error:
             problems.append(str(error))
             continue
-        run = identity(record)
-        if run in records:
-            problems.append(f"{path}: the same run as {names[run]}, which is kept")
+        if not wanted(record):
             continue
-        records[run], names[run] = record, path.name
-    return list(records.values()), problems
+        first = firsts.setdefault(identity(record), path)
+        if first is path:
+            found[path] = record
+        else:
+            problems.append(f"{path}: the same run as {first.name}, which is kept")
+    return found, problems
 
 
 def parse_record(data: object) -> Record:
