@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bools, Ints, KeyArrays
 from glimpse_envs.task import Arrays, Rows, rows_of
+from glimpse_envs.tasks.encoding import box, one_hot
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.base import Table
-from glimpse_envs.tasks.table.encoding import box, one_hot
 from glimpse_envs.tasks.table.kernels import deal_pairs, show_recall
 
 

@@ -6,9 +6,9 @@ from gymnasium import spaces
 from glimpse_envs.core.arguments import check_integers, check_numbers
 from glimpse_envs.core.arrays import Bools, Ints, KeyArrays
 from glimpse_envs.task import Arrays, Rows
+from glimpse_envs.tasks.encoding import one_hot
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.base import Table
-from glimpse_envs.tasks.table.encoding import one_hot
 from glimpse_envs.tasks.table.kernels import deal_dictionary
 
 

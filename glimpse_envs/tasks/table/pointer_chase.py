@@ -5,9 +5,9 @@ from gymnasium import spaces
 
 from glimpse_envs.core.arrays import Bools, Float32s, Ints, KeyArrays
 from glimpse_envs.task import Arrays, ObservedPart, Rows
+from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.base import Table
-from glimpse_envs.tasks.table.encoding import box
 from glimpse_envs.tasks.table.kernels import (
     deal_chase,
     fill_bits,

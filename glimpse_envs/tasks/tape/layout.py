@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.task import Component, ObservedPart
+from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.tape.arrays import Rules
 from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes
 
@@ -96,16 +96,12 @@ class TapeLayout:
     def observation_space(self) -> spaces.Dict:
         """Return the space of one row's observation; all entries are in [0, 1]."""
         if self.full:
-            return spaces.Dict(scene=_box(self.sizes.cells, self.num_symbols + self.sorting))
-        glimpse = _box(2, self.num_symbols) if self.memory_cells else _box(self.num_symbols)
+            return spaces.Dict(scene=box(self.sizes.cells, self.num_symbols + self.sorting))
+        glimpse = box(2, self.num_symbols) if self.memory_cells else box(self.num_symbols)
         leaves = [("glimpse", glimpse)]
         if self.sorting:
-            leaves.append(("priority", _box(1)))
+            leaves.append(("priority", box(1)))
         if self.rules.absolute:
-            leaves.append(("location", _box(sum(self.address_bits))))
-        leaves += [("last_action", _box(self.last_action)), ("remaining", _box(1))]
+            leaves.append(("location", box(sum(self.address_bits))))
+        leaves += [("last_action", box(self.last_action)), ("remaining", box(1))]
         return spaces.Dict(leaves)  # pairs, because a dict would be sorted
-
-
-def _box(*shape: int) -> spaces.Box:
-    return spaces.Box(0.0, 1.0, shape, np.float32)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.tasks.encoding import one_hot
 from glimpse_envs.tasks.tape.arrays import Tapes
 
 
@@ -26,7 +27,7 @@ def addresses_in_bits(heads: list[Ints], bits: list[int]) -> Float32s:
 def whole_tapes(tapes: Tapes, groups: Ints, num_symbols: int, sorting: bool) -> Float32s:
     """Return the input tapes of `groups` (m,): one-hot symbols (m, cells, `num_symbols`) float32;
     with `sorting` also the priorities, last, (m, cells, `num_symbols` + 1)."""
-    scene = np.eye(num_symbols, dtype=np.float32)[tapes.cells[groups]]
+    scene = one_hot(tapes.cells[groups], num_symbols)
     if not sorting:
         return scene
     return np.concatenate([scene, tapes.priorities[groups][..., None]], axis=2)
