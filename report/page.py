@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,6 +80,16 @@ class Page:
                     f"no folder {path}, from which the page {self.name} is drawn: give --results "
                     "the folder that holds it, or name the pages to draw"
                 )
+
+
+def page_of(blocks: Iterable[str]) -> str:
+    """The text of a page of docs/: its blocks, and the way back."""
+    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+
+
+def in_docs(path: str) -> str:
+    """The link to a file of docs/ from a page of it."""
+    return path.removeprefix("docs/")
 
 
 def stale_files(published: Published, places: Places) -> list[Path]:

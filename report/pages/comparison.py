@@ -16,7 +16,7 @@ from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.markdown import UNKNOWN, bullets, count, environment, short_revision, table
-from report.page import Draw, Places, Published
+from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.environment_facts import scored_chance
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
@@ -128,7 +128,7 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
         blocks += [
             f"## {environment(task.env_id, task.env_kwargs)}",
             _training(task.groups),
-            f"![Error against cost]({_relative(_figure(task))})",
+            f"![Error against cost]({in_docs(_figure(task))})",
             published_table(task.groups, places),
             "How settings were come by, and which answers learn from the label:",
             bullets(_settings(task.groups)),
@@ -143,7 +143,7 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
         blocks.append(f"Not measured yet: {SCALE}.")
     else:
         blocks += _scaling_blocks(scaling)
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+    return page_of(blocks)
 
 
 def _clock(tasks: Sequence[Task]) -> str:
@@ -217,7 +217,7 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
         f"`{scaling.env_id}`, products in {scaling.precision}, "
         f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
         f"test scenes ({scaling.hardware}, revision {short_revision(scaling.revision)}).",
-        f"![Cost and error against the scene's side]({_relative(SCALING_FIGURE)})",
+        f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
         scaling_table(scaling),
         _chance(scaling),
     ]
@@ -262,8 +262,3 @@ def _figure(task: Task) -> str:
         return "docs/comparison.svg"
     name = environment(task.env_id, task.env_kwargs)
     return f"docs/comparison-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')}.svg"
-
-
-def _relative(figure: str) -> str:
-    """The link to a figure from a page in the same folder."""
-    return figure.removeprefix("docs/")

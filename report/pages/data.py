@@ -9,7 +9,7 @@ from glimpse_envs.sources.files import VARIABLE, PublishedFile
 from glimpse_envs.sources.idx import DATASETS
 from glimpse_envs.suite import SUITE
 from report.markdown import bullets, table
-from report.page import Places, Published
+from report.page import Places, Published, page_of
 from report.pages.environment_facts import page_name
 
 PAGE = "docs/data.md"
@@ -71,16 +71,8 @@ Arrays in memory and data sets of Hugging Face are sources too:
 
 def publish(places: Places) -> Published:
     """The page."""
-    blocks = [
-        _HEAD,
-        _readers(),
-        _files(),
-        _CIFAR,
-        _SPLITS,
-        _FOLDER,
-        "[Back to the documentation](index.md)\n",
-    ]
-    return Published({PAGE: "\n\n".join(blocks)})
+    blocks = [_HEAD, _readers(), _files(), _CIFAR, _SPLITS, _FOLDER]
+    return Published({PAGE: page_of(blocks)})
 
 
 def _readers() -> str:

@@ -9,7 +9,7 @@ from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import bullets, count, environment, table
-from report.page import Places, Published
+from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
 
@@ -54,7 +54,7 @@ def glyphs_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += [table(HEADER, rows), hardware_of(groups), POINTER.format("records.md")]
     else:
         blocks.append(f"Not measured yet: {TRAIN}.")
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+    return page_of(blocks)
 
 
 def _row(task: Task, group: Group, places: Places) -> list[str]:

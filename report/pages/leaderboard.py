@@ -13,7 +13,7 @@ from glimpse_envs.evaluation.statistics import interquartile_mean, stratified_in
 from glimpse_envs.evaluation.suite import TASK_SETS
 from report.learners import LEARNERS, Learner
 from report.markdown import UNKNOWN, bullets, short, table
-from report.page import Places, Published
+from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.runs import read_runs
 
@@ -78,7 +78,7 @@ def leaderboard_page(records: Sequence[Record]) -> str:
                 blocks += [f"## {name.capitalize()}", table(heads, rows)]
         blocks += ["## By task", "Mean normalised return.", _by_task(found)]
         blocks.append(POINTER.format("records.md"))
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+    return page_of(blocks)
 
 
 def _exceptions(learners: Sequence[Learner]) -> list[str]:

@@ -13,7 +13,7 @@ from report.groups import Group, hardware_of
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, table
-from report.page import Draw, Places, Published
+from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.bits import bits_blocks
 from report.pages.memory_cost import FIGURE as COST_FIGURE
 from report.pages.memory_cost import PAGE as COST_PAGE
@@ -113,8 +113,8 @@ def memory_page(
     if tasks:
         blocks += [
             f"{_seeds(tasks)} {POINTER.format('records.md')}",
-            f"![Success by length, an environment a panel]({_relative(SUCCESS_FIGURE)})",
-            f"![Share of seeds that solved]({_relative(SOLVED_FIGURE)})",
+            f"![Success by length, an environment a panel]({in_docs(SUCCESS_FIGURE)})",
+            f"![Share of seeds that solved]({in_docs(SOLVED_FIGURE)})",
         ]
     else:
         blocks += ["## Tasks", f"Not measured yet: {SOLVE}."]
@@ -123,7 +123,7 @@ def memory_page(
     blocks += ["## Copying bits, as in the paper", *bits_blocks(bits, places, PAGE)]
     blocks += ["## What a read costs", _read_cost(read_cost)]
     blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+    return page_of(blocks)
 
 
 def _section(task: Task, places: Places) -> list[str]:
@@ -231,13 +231,13 @@ def _choosing_left_out(task: Task) -> list[str]:
 def _read_cost(measured: bool) -> str:
     if not measured:
         return f"Not measured yet: {READ_COST}."
-    link = _relative(COST_PAGE)
+    link = in_docs(COST_PAGE)
     return (
         "Time of one read by the number of cells, for four ways to choose what is read: a move of "
         "the head, the bits of an address, a softmax over addresses, and a soft look-up over all "
         "cells. Choosing and reading are timed apart, with and without gradients "
         f"({READ_COST}). All numbers: [{link}]({link}).\n\n"
-        f"![The cost of one read by cells]({_relative(COST_FIGURE)})"
+        f"![The cost of one read by cells]({in_docs(COST_FIGURE)})"
     )
 
 
@@ -272,11 +272,6 @@ def _seeds(tasks: Sequence[Task]) -> str:
     if most == 1:
         return "One run each gives no claim."
     return f"Each model was trained {least if least == most else f'{least} to {most}'} times."
-
-
-def _relative(path: str) -> str:
-    """The link to a file of docs/ from a page of it."""
-    return path.removeprefix("docs/")
 
 
 def _minutes(minutes: float) -> str:

@@ -10,7 +10,7 @@ from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.records import RecordError
 from report.markdown import count, environment, listed, short_revision, table
 from report.mistakes import Kind, Mistakes, read_mistakes
-from report.page import Draw, Places, Published
+from report.page import Draw, Places, Published, page_of
 
 PAGE = "docs/mistakes.md"
 FOLDER = "mistakes"
@@ -54,7 +54,7 @@ def publish(places: Places) -> Published:
                 "Scenes that most runs get wrong, the most first: the right answer, and that of "
                 f"each run.\n\n![Scenes with their answers](mistakes/{sheet.name})"
             )
-    texts = {PAGE: "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])}
+    texts = {PAGE: page_of(blocks)}
     return Published(texts, figures=figures, problems=problems, owned="docs/mistakes/*.png")
 
 

@@ -6,7 +6,7 @@ import re
 
 from glimpse_envs.evaluation.record import NTM_COPY, Record
 from report.markdown import UNKNOWN, environment, short_revision, table
-from report.page import README, Places, Published
+from report.page import README, Places, Published, page_of
 from report.runs import Run, read_runs
 from report.scaling import FILE_NAME
 
@@ -47,7 +47,7 @@ def publish(places: Places) -> Published:
         runs, _ = read_runs(places.results / folder, other=(FILE_NAME,))
         if runs:
             blocks += [f"## {heading}", table(HEADER, [_row(run, places) for run in runs])]
-    return Published({PAGE: "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])})
+    return Published({PAGE: page_of(blocks)})
 
 
 def _row(run: Run, places: Places) -> list[str]:

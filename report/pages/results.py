@@ -11,7 +11,7 @@ from report.grouping import NEUTRAL_KWARGS, group_runs
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, compare, hardware_of, score_cells
 from report.kinds import KINDS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
-from report.page import Places, Published
+from report.page import Places, Published, in_docs, page_of
 from report.pages.records import POINTER
 from report.pages.settings import differences_from_ram
 from report.references.pictures import REFERENCES, Reference
@@ -86,9 +86,8 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     rows = [row for env_id in ids for row in _rows_of(env_id, groups, places)]
-    blocks = [_HEAD, _figure(FIGURE.removeprefix("docs/")), _CAPTION, table(HEADER, rows)]
-    back = "[Back to the documentation](index.md)\n"
-    return "\n\n".join([*blocks, *_footnotes(groups), back])
+    blocks = [_HEAD, _figure(in_docs(FIGURE)), _CAPTION, table(HEADER, rows)]
+    return page_of([*blocks, *_footnotes(groups)])
 
 
 def headline(groups: Sequence[Group]) -> str:

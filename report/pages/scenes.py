@@ -9,7 +9,7 @@ from report.grouping import Task, tasks_of
 from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, table
-from report.page import Places, Published
+from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.pages.results import against, differences_of
 from report.references.pictures import Reference
@@ -74,7 +74,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += ["What differs from the references' settings:", bullets(differences)]
     if groups:
         blocks += [hardware_of(groups), POINTER.format("records.md")]
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+    return page_of(blocks)
 
 
 def _row(group: Group, places: Places) -> list[str]:

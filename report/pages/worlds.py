@@ -11,7 +11,7 @@ from report.grouping import group_runs
 from report.groups import Group, hardware_of
 from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, table
-from report.page import Places, Published
+from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
 from report.runs import read_runs, record_links
@@ -71,7 +71,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
         blocks += [f"### {name}", *_section(_of(groups, env_id), _bonus, places, by=by)]
     blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
-    return "\n\n".join([*blocks, "[Back to the documentation](index.md)\n"])
+    return page_of(blocks)
 
 
 def _of(groups: Sequence[Group], env_id: str) -> list[Group]:
