@@ -46,13 +46,13 @@ class GlimpseNetwork(nn.Module):
                 for words in sorted(set(self.vocabularies.values()))
             }
         )
-        shape = self._shape(space, self.what_key, config)
+        shape = self._shape(space, self.what_key)
         self.contrast = config.contrast
         if config.contrast:
             _check_picture(shape, "contrast=True", "leave it False")
             shape = (2 * shape[0], *shape[1:])
         self.what = _what_encoder(shape, config)
-        where_size = sum(int(np.prod(self._shape(space, k, config))) for k in self.where_keys)
+        where_size = sum(int(np.prod(self._shape(space, k))) for k in self.where_keys)
         self.multiplies = config.core == "dram" and where_size > 0
         where_units = config.glimpse_units if self.multiplies else config.where_units
         self.where = nn.Linear(where_size, where_units) if where_size else None
@@ -61,7 +61,7 @@ class GlimpseNetwork(nn.Module):
         if config.normalise:
             self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
 
-    def _shape(self, space: spaces.Dict, key: str, config: NetworkConfig) -> tuple[int, ...]:
+    def _shape(self, space: spaces.Dict, key: str) -> tuple[int, ...]:
         """The shape of one part, words as their vectors."""
         shape = space[key].shape
         assert shape is not None
