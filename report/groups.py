@@ -13,6 +13,8 @@ import numpy as np
 from glimpse_envs.evaluation.record import Record, Score, Validation
 from glimpse_envs.evaluation.records import unpack
 from glimpse_envs.evaluation.statistics import (
+    CLAIM_EPISODES,
+    CLAIM_SEEDS,
     bootstrap_interval,
     bootstrap_interval_from_counts,
     interquartile_mean,
@@ -23,10 +25,6 @@ from report.markdown import UNKNOWN
 from report.runs import Run
 
 Verdict = Literal["under", "above", "overlaps"]
-
-# The rules for a claim.
-CLAIM_SEEDS = 5
-CLAIM_EPISODES = 10_000
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from glimpse_envs.core.arrays import Bools, Floats, Ints
 # Counts drawn at a time by the bootstrap: 4 M int64 cells are 32 MB. It does not change the result.
 CHUNK_CELLS = 4_000_000
 
-ENOUGH_SEEDS = 5
-"""Of a claim; with fewer the bootstrap over seeds is stretched (see `_stretch`)."""
+CLAIM_SEEDS, CLAIM_EPISODES = 5, 10_000
+"""The fewest of a claim. With fewer seeds the bootstrap over them is stretched (see `_stretch`)."""
 
 
 def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -79,8 +79,8 @@ def bootstrap_interval(
     A percentile bootstrap over seeds and images together: all seeds answer the same images, so an
     image is drawn for all of them at once. Simulated with five seeds it covers 93 % instead of 95 %
     where the seeds differ much more than chance would have it, and more than 95 % elsewhere. With
-    two to four seeds, with which it would cover 68 to 90 %, what the seeds add is stretched as in
-    Student's interval.
+    two, three and four such seeds it would cover 78, 86 and 94 %: what the seeds add is stretched
+    as in Student's interval, which then covers 96, 97 and 98 %.
 
     Args:
         correct: (S, N) bool, whether the run with seed s answered image n rightly.
@@ -234,7 +234,7 @@ def _percentiles(
     stretched."""
     means = _middle_means(np.take_along_axis(rates, chosen, axis=1))
     seeds, tail = len(of_seeds), (1 - confidence) / 2
-    if 1 < seeds < ENOUGH_SEEDS:
+    if 1 < seeds < CLAIM_SEEDS:
         by_seeds = _middle_means(of_seeds[chosen]) - float(_middle_means(of_seeds[None])[0])
         means = (means + (_stretch(seeds, 1, confidence) - 1) * by_seeds).clip(0.0, 1.0)
     low, high = np.quantile(means, [tail, 1 - tail])

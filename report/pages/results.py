@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from glimpse_envs.evaluation.statistics import CLAIM_EPISODES, CLAIM_SEEDS
 from report.controls import controls_of
 from report.figures.results import draw_results
 from report.grouping import NEUTRAL_KWARGS, group_runs
-from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, compare, hardware_of, score_cells
+from report.groups import Group, compare, hardware_of, score_cells
 from report.kinds import KINDS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of

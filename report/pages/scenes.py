@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from glimpse_envs.evaluation.statistics import CLAIM_EPISODES, CLAIM_SEEDS
 from report.grouping import Task, tasks_of
-from report.groups import CLAIM_EPISODES, CLAIM_SEEDS, Group, hardware_of, score_cells
+from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Places, Published, page_of

@@ -166,7 +166,7 @@ def test_strata_are_drawn_apart() -> None:
 
 
 def test_the_interval_of_few_training_seeds_covers_the_truth() -> None:
-    """Two seeds of each of seven tasks: a plain percentile bootstrap holds it 74 times."""
+    """Two seeds of each of seven tasks: a plain percentile bootstrap holds it 75 times."""
     rng = np.random.default_rng(0)
     levels = np.linspace(0.2, 0.9, 7)
     truth = stratified_mean([level + 0.05 * rng.normal(size=20_000) for level in levels])

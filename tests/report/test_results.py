@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from agents.algorithms.reinforce import ReinforceConfig
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.evaluation.record import Model, Record
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.figures import results as figure_of_results
 from report.grouping import group_runs
-from report.groups import CLAIM_SEEDS
 from report.markdown import bullets
 from report.page import Places
 from report.pages.results import MOST_ROWS, headline, results_page
