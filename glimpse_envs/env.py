@@ -20,7 +20,7 @@ from glimpse_envs.core.arguments import (
     enter_arguments,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
-from glimpse_envs.episodes.actions import ActionChecker, with_valid
+from glimpse_envs.episodes.actions import ActionChecker, checked_but_of
 from glimpse_envs.episodes.attributes import SharedAttributes
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.episodes.episodes import Episodes
@@ -223,13 +223,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         Raises:
             ValueError: see `step`.
         """
-        try:  # at most steps all are valid
-            return self._as_valid(actions)
-        except ValueError:
-            ended = self.ended
-            if not self._episodes.started or not ended.any():
-                raise
-        return self._as_valid(with_valid(actions, ended, self.single_action_space))
+        ended = self.ended & self._episodes.started
+        return checked_but_of(ended, self._as_valid, actions, self.single_action_space)
 
     def _as_valid(self, actions: Any) -> Arrays:
         if self.flat_actions is not None:

@@ -1,14 +1,16 @@
 """Checking a batch of actions against a Dict space, by name, before anything is changed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools
+
+Checked = TypeVar("Checked")
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,29 @@ class ActionChecker:
         return {c.name: c.check(actions[c.name], self._num_envs) for c in self._components}
 
 
-def with_valid(actions: Any, rows: Bools, space: spaces.Space) -> Any:
+def checked_but_of(
+    rows: Bools, check: Callable[[Any], Checked], actions: Any, space: spaces.Space
+) -> Checked:
+    """Return `check(actions)`, in which the actions of `rows` (n,), which are ignored, may be any.
+
+    Raises:
+        ValueError: as `check` does, over what is not ignored.
+    """
+    try:  # at most steps all are valid
+        return check(actions)
+    except ValueError:
+        if not rows.any():
+            raise
+    return check(_with_valid(actions, rows, space))
+
+
+def _with_valid(actions: Any, rows: Bools, space: spaces.Space) -> Any:
     """Return a copy of `actions`, in which those of `rows` (n,) are valid ones of a row's `space`;
     parts that cannot be actions of n rows stay as they are."""
     if isinstance(actions, Mapping) and isinstance(space, spaces.Dict):
         known = space.spaces
         return {
-            name: with_valid(part, rows, known[name]) if name in known else part
+            name: _with_valid(part, rows, known[name]) if name in known else part
             for name, part in actions.items()
         }
     try:

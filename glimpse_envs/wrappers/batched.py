@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools, Float32s
+from glimpse_envs.episodes.actions import checked_but_of
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
 from glimpse_envs.wrappers.eye import Eye, checked_options, max_steps_of
@@ -92,7 +93,8 @@ class GlimpseVectorWrapper(VectorWrapper):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, Float32s], NDArray, Bools, Bools, dict[str, Any]]:
-        """Act, then look, in all rows; rows that reset themselves begin at a first place.
+        """Act, then look, in all rows; rows that reset themselves begin at a first place, whatever
+        their action in that step.
 
         Raises:
             ValueError: an action is not in the space; it is named, and nothing has changed.
@@ -100,7 +102,8 @@ class GlimpseVectorWrapper(VectorWrapper):
                 reset themselves.
             WrappedEnvError: an environment raised, or its observation is not in its space.
         """
-        looks, acts = self._split(actions)
+        resets = self._ended & (self._started and self._mode is AutoresetMode.NEXT_STEP)
+        looks, acts = checked_but_of(resets, self._split, actions, self.single_action_space)
         if not self._started:
             raise gym.error.ResetNeeded("no episode is under way: call reset() first")
         if self._mode is AutoresetMode.DISABLED and self._ended.any():
