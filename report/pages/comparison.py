@@ -64,7 +64,7 @@ _COUNTED = (
     "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
     "is what filters, weights or the retina's cells take.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
-    "scenes where each is known.",
+    "scenes where each is known, stretched with fewer than five seeds.",
 )
 
 _CORE_SECONDS = (

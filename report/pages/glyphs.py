@@ -34,7 +34,8 @@ networks of half the units. Glyphs are no digits: the numbers are not to be comp
 _COLUMNS = (
     "**Error**: share of the test episodes in which not all that was asked was done, each test "
     "scene once, one trajectory.",
-    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes.",
+    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
+    "stretched with fewer than five seeds.",
 )
 
 

@@ -40,7 +40,7 @@ _COLUMNS = (
     "**Score**: the inter-quartile mean of the normalised returns of all tasks and these seeds, "
     "once every task of the set has a run (Agarwal et al. 2021).",
     f"**Interval**: of 95 %, a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
-    "with so few it is too narrow.",
+    "stretched as Student's is, since seeds are few.",
 )
 _CONTROLS = (
     "Controls have no gaze to replace on tapes and tables, and so have no score over all tasks."

@@ -40,7 +40,8 @@ _COLUMNS = (
     "inter-quartile mean over the seeds (the mean with fewer than four). A description is right or "
     "wrong as a whole, and the test scenes show only combinations of a class and a "
     "place that were never trained.",
-    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes.",
+    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
+    "stretched with fewer than five seeds.",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as in "
     "[hard against soft](comparison.md). A model that is shown a scene that stands still is "
     "delivered it once, however many words it writes.",

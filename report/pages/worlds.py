@@ -34,7 +34,7 @@ _COLUMNS = (
     "more, it is the range over seeds.",
     "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
     "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
-    "bootstrap over seeds and episodes.",
+    "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
     "**Steps**. Training episodes times their length, where all have the same; a frame each.",
     "**Gaze**. *Learned*: the agent chooses where to look. *Static*: the middle throughout; "
     "*random*: a uniform place at every step; *raster*: tiles in turn. With these three the acts "

@@ -75,8 +75,8 @@ def test_a_seed_begins_anew_where_a_row_waits() -> None:
     env = make_training_env(make_config(2))
     env.reset(seed=0)
     env.step({"act": np.zeros(2, np.int64)})
-    observation, _ = env.reset(seed=1)
-    assert observation["observation"][:, 1].tolist() == [1, 2]
+    observation, _ = env.reset(seed=2)
+    assert observation["observation"][:, 1].tolist() == [2, 0]
 
 
 def test_a_learner_takes_no_steps_but_those_of_its_episodes() -> None:
