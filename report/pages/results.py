@@ -37,10 +37,11 @@ _OF_PAGE = frozenset({"episodes", "core-minutes", "standing", "records"})
 _ERROR = (
     "Error: inter-quartile mean over the seeds (the mean with fewer than four), on the test "
     "scenes, each played once, one trajectory an image. Interval: Wilson's for one run, otherwise "
-    "a bootstrap over seeds and images, stretched with fewer than five seeds. *Under*, *above*, *overlaps* say whether the whole "
-    f"interval lies under or above the number; it counts as a claim from {CLAIM_SEEDS} seeds on "
-    f"{CLAIM_EPISODES:,} scenes. *Whole*: the scene is seen at once, without a glimpse budget. We "
-    "train on 50,000 images, the papers mostly on 60,000."
+    "a bootstrap over seeds and images, stretched with fewer than five seeds. *Under*, *above*, "
+    "*overlaps* say whether the whole interval lies under or above the number; it counts as a "
+    f"claim from {CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} scenes. *Whole*: the scene is "
+    "seen at once, without a glimpse budget. We train on 50,000 images, the papers mostly on "
+    "60,000."
 )
 
 _HEAD = """# Results
