@@ -29,6 +29,7 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.names import check_name
+from glimpse_envs.wrappers.segments import training_segments
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 _NOOP, _FIRE = 0, 1
@@ -116,8 +117,6 @@ def _full_view(
     check_name("game", game, "ALE/", "Pong")
     check_choice("split", split, SPLITS)
     check_integers(1, frame_stack=frame_stack)
-    if segment is not None:
-        check_integers(1, segment=segment)
     try:
         import ale_py
     except ImportError as error:
@@ -136,34 +135,7 @@ def _full_view(
     if split == "train":
         env = RewardSign(OneLife(env))
     env = FrameStackObservation(FireOnReset(env), frame_stack, padding_type="zero")
-    return env if segment is None or split != "train" else Segments(env, segment)
-
-
-class Segments(gym.Wrapper, RecordConstructorArgs):
-    """Truncates an episode after `steps` steps; the next one goes on from there, unless a seed asks
-    for a new one. A segment that is left before its end is not gone on with."""
-
-    def __init__(self, env: gym.Env, steps: int) -> None:
-        RecordConstructorArgs.__init__(self, steps=steps)
-        gym.Wrapper.__init__(self, env)
-        self._steps, self._taken = steps, 0
-        self._last: tuple[Any, dict[str, Any]] | None = None  # where the next segment begins
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        self._taken = 0
-        if self._last is not None and seed is None:
-            return self._last
-        self._last = None
-        return self.env.reset(seed=seed, options=options)
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        self._taken += 1
-        cut = self._taken == self._steps
-        self._last = (observation, info) if cut and not (terminated or truncated) else None
-        return observation, reward, terminated, truncated or cut, info
+    return training_segments(env, segment, split)
 
 
 class RewardSign(gym.RewardWrapper, RecordConstructorArgs):

@@ -20,6 +20,7 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.names import check_name
+from glimpse_envs.wrappers.segments import training_segments
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 VIEWS = ("grid", "agent")
@@ -32,6 +33,7 @@ def make_minigrid(
     view: str = "grid",
     tile: int = 8,
     split: str = "train",
+    segment: int | None = None,
     render_mode: str | None = None,
     **options: Any,
 ) -> GlimpseWrapper:
@@ -42,7 +44,9 @@ def make_minigrid(
         view: "grid", the whole world in pixels, through a glimpse of three cells a side; or
             "agent", the 7x7 cells in front of MiniGrid's agent, all of them, as MiniGrid has it.
         tile: side of a cell in pixels.
-        split: has no effect: worlds are dealt by seeds.
+        split: has no effect but on segments: worlds are dealt by seeds.
+        segment: number of steps after which episodes of the train split are cut (see
+            `Segments`); None: whole episodes.
         render_mode: of the world.
         **options: of `GlimpseWrapper`, in place of those of the view.
 
@@ -53,7 +57,8 @@ def make_minigrid(
         ValueError: an option does not fit.
     """
     eye = _eye_options(view, tile, split, options)
-    return GlimpseWrapper(_pixels(world, view, tile, render_mode), **eye)
+    env = _pixels(world, view, tile, render_mode)
+    return GlimpseWrapper(training_segments(env, segment, split), **eye)
 
 
 def make_minigrid_vector(
@@ -63,6 +68,7 @@ def make_minigrid_vector(
     view: str = "grid",
     tile: int = 8,
     split: str = "train",
+    segment: int | None = None,
     render_mode: str | None = None,
     autoreset_mode: str = "NextStep",
     **options: Any,
@@ -73,7 +79,8 @@ def make_minigrid_vector(
     eye = _eye_options(view, tile, split, options)
 
     def make() -> gym.Env:
-        return _pixels(world, view, tile, render_mode)
+        env = _pixels(world, view, tile, render_mode)
+        return training_segments(env, segment, split)
 
     return GlimpseVectorWrapper(SyncVectorEnv([make] * num_envs, autoreset_mode=mode), **eye)
 

@@ -9,8 +9,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
-from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
-from glimpse_envs.wrappers.atari import Segments
+from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, Segments
 from tests.support.pixel_world import PixelWorld
 
 STEPS = 3

@@ -1,12 +1,14 @@
 """Segments of long episodes, which learners of whole episodes train on."""
 
+from contextlib import closing
+
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from glimpse_envs.suite import ATARI
-from glimpse_envs.wrappers.atari import Segments
+from glimpse_envs.suite import ATARI, MINIGRID
+from glimpse_envs.wrappers import Segments
 from tests.support.pixel_world import PixelWorld
 
 
@@ -64,7 +66,20 @@ def test_rows_of_a_batch_go_on_when_all_have_ended_together() -> None:
     np.testing.assert_array_equal(again[:, 0, 0], [1, 2])
 
 
-def test_a_segment_must_be_a_number_of_steps() -> None:
-    pytest.importorskip("ale_py")
+@pytest.mark.parametrize(("env_id", "needs"), [(ATARI, "ale_py"), (MINIGRID, "minigrid")])
+def test_a_segment_must_be_a_number_of_steps(env_id: str, needs: str) -> None:
+    pytest.importorskip(needs)
     with pytest.raises(ValueError, match="segment=0"):
-        gym.make(ATARI, segment=0)
+        gym.make(env_id, segment=0)
+    with pytest.raises(ValueError, match="segment=0"):
+        gym.make(env_id, segment=0, split="test")
+
+
+@pytest.mark.parametrize(("split", "cut_at"), [("train", 5), ("test", 360)])
+def test_only_training_on_minigrid_is_cut(split: str, cut_at: int) -> None:
+    pytest.importorskip("minigrid")
+    with closing(gym.make(MINIGRID, world="DoorKey-6x6", segment=5, split=split)) as env:
+        env.reset(seed=0)
+        turn = {"act": 0, "look": np.zeros(2, np.float32)}
+        ends = (env.step(turn)[2:4] for _ in range(1_000))
+        assert next(step for step, end in enumerate(ends, 1) if any(end)) == cut_at

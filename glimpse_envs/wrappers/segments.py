@@ -1,0 +1,60 @@
+"""Long episodes in segments, for learners that play whole episodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
+
+from glimpse_envs.core.arguments import check_integers
+
+
+class Segments(gym.Wrapper, RecordConstructorArgs):
+    """Truncates episodes every `segment` steps; the next episode goes on from there.
+
+    A reset with a seed begins a new episode of `env`, as does one after the end of `env`'s own
+    episode or before the end of a segment.
+
+    Args:
+        env: any environment.
+        segment: number of steps from one cut to the next.
+
+    Raises:
+        ValueError: `segment` is not a whole number of at least 1.
+    """
+
+    def __init__(self, env: gym.Env, segment: int) -> None:
+        check_integers(1, segment=segment)
+        RecordConstructorArgs.__init__(self, segment=segment)
+        gym.Wrapper.__init__(self, env)
+        self._segment, self._taken = segment, 0
+        self._last: tuple[Any, dict[str, Any]] | None = None  # where the next segment begins
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        self._taken = 0
+        if self._last is not None and seed is None:
+            return self._last
+        self._last = None
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._taken += 1
+        cut = self._taken == self._segment
+        self._last = (observation, info) if cut and not (terminated or truncated) else None
+        return observation, reward, terminated, truncated or cut, info
+
+
+def training_segments(env: gym.Env, segment: int | None, split: str) -> gym.Env:
+    """Return `env` in segments on the train split, and as it is on the others.
+
+    Raises:
+        ValueError: `segment` is neither None nor a whole number of at least 1.
+    """
+    if segment is None:
+        return env
+    check_integers(1, segment=segment)
+    return Segments(env, segment) if split == "train" else env
