@@ -16,7 +16,9 @@ from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
-from glimpse_envs.evaluation.policy import Observation, Policy, as_act, as_policy
+from glimpse_envs.evaluation.dealing import deal_one
+from glimpse_envs.evaluation.moments import moments
+from glimpse_envs.evaluation.policy import Observation, Policy, as_policy
 from glimpse_envs.rendering import (
     AnyPicture,
     Picture,
@@ -60,34 +62,29 @@ def film_episodes(
         )
         return films, [film[-1] for film in films]
     env = gym.make(env_id, split="test", **env_kwargs)
-    act = as_act(policy, env, deterministic=True)
     task = task_of(env)
     assert task is not None
     names = _answer_names(env_id, env_kwargs) if policy.view == "full" else ()
     films, scanpaths = [], []
     for scene in scenes:
-        observation, info = env.reset(seed=seed, options={"scene": scene})
-        state, ended, start = None, False, np.ones(1, np.bool_)
+        observation, info = deal_one(env, "test", seed, scene)
         display = Display(task, "rgb_array", reveal, height)
         frames: Frames = []
         read: Frames = []
-        first = {name: value[None] for name, value in observation.items()}
         lit = partial(_lit, height=height, legend=reveal == "seen")
+        first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
-        while not ended:
-            frames.append(_shown(display, len(frames) + 1, ended))
-            batch = {name: value[None] for name, value in observation.items()}
-            infos = {name: np.asarray(value)[None] for name, value in info.items()}
-            maps = None if inside else policy.attention(batch, state, start)
-            action, state = act(batch, state, start, infos)
-            start = np.zeros(1, np.bool_)
-            step = {name: value[0] for name, value in action.items()}
-            observation, _, terminated, truncated, info = env.step(step)
-            ended = terminated or truncated
+        maps = None
+        for moment in moments(policy, env, observation, info):
             if maps is not None:
                 caption = f"step {len(read) + 1}: every pixel is read"
                 read.append(lit(task.picture(0, ""), maps[0, -1], caption))
-        frames += [_shown(display, len(frames), ended)] * LAST
+            if moment.ended:
+                break
+            frames.append(_shown(display, len(frames) + 1, ended=False))
+            if not inside:
+                maps = policy.attention(moment.observation, moment.state, moment.episode_start)
+        frames += [_shown(display, len(frames), ended=True)] * LAST
         soft = inside or read
         films.append([*soft, *soft[-1:] * LAST] if soft else frames)
         scanpaths.append(draw_scanpath(task.picture(0, "")))
@@ -108,7 +105,7 @@ def side_by_side(left: Frames, right: Frames) -> Frames:
     return [np.hstack(pair) for pair in zip(*pairs, strict=True)]
 
 
-def _shown(display: Display, taken: int, ended: bool) -> NDArray[np.uint8]:
+def _shown(display: Display, taken: int, *, ended: bool) -> NDArray[np.uint8]:
     """The only row of a display, after so many glimpses."""
     (frame,) = display.frames(np.array([taken]), np.array([ended])) or ()
     return frame

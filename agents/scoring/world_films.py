@@ -3,18 +3,18 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.episodes.description import ACT, OBSERVATION
 from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.episodes.lookup import has_splits
-from glimpse_envs.evaluation.dealing import world_seed
-from glimpse_envs.evaluation.policy import Policy, as_act
+from glimpse_envs.evaluation.dealing import deal_one
+from glimpse_envs.evaluation.moments import moments
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.rendering import Seen, draw_frame
 from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
 
@@ -60,24 +60,12 @@ def film_world(
     if has_splits(env_id):
         env_kwargs = {"split": "test", **env_kwargs}
     with closing(gym.make(env_id, render_mode="rgb_array", **env_kwargs)) as env:
-        act = as_act(policy, env, deterministic=True)
         films = []
         for episode in episodes:
-            observation, info = env.reset(seed=world_seed("test", seed, episode))
+            begun = deal_one(env, "test", seed, episode)
             draw = _drawing(env, reveal, height)
-            state, start, ended, total = None, np.ones(1, np.bool_), False, 0.0
-            frames = [draw(total)]
-            while not ended and len(frames) < LONGEST:
-                parts = observation if isinstance(observation, dict) else {OBSERVATION: observation}
-                seen = {name: np.asarray(value)[None] for name, value in parts.items()}
-                infos = {name: np.asarray(value)[None] for name, value in info.items()}
-                action, state = act(seen, state, start, infos)
-                start = np.zeros(1, np.bool_)
-                chosen: Any = {name: value[0] for name, value in action.items()}
-                chosen = chosen if isinstance(env.action_space, spaces.Dict) else chosen[ACT]
-                observation, reward, terminated, truncated, info = env.step(chosen)
-                ended, total = bool(terminated or truncated), total + float(reward)
-                frames.append(draw(total))
+            played = moments(policy, env, *begun)
+            frames = [draw(moment.total) for moment in islice(played, LONGEST)]
             films.append(frames + frames[-1:] * LAST)
     return films
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +19,13 @@ def deal(
     if scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
     return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])
+
+
+def deal_one(env: gym.Env, split: str, seed: int, index: int) -> tuple[Any, dict[str, Any]]:
+    """Deal to a single environment what `deal` deals to a row of a batch."""
+    if scenes_of(env) is not None:
+        return env.reset(seed=seed, options={"scene": index})
+    return env.reset(seed=world_seed(split, seed, index))
 
 
 def world_seed(split: str, seed: int, episode: int) -> int:
