@@ -107,7 +107,15 @@ def hint_of_batch(task: type[Task], argument: str, arguments: Mapping[str, Any])
     if argument != "max_episode_steps":
         return task.hint_of(argument, arguments)
     has_budget = "budget" in task.parameters(arguments)
-    shorter = f"budget={arguments[argument]!r} or " if has_budget else ""
+    return _no_time_limit(f"budget={arguments[argument]!r} or " if has_budget else "")
+
+
+def hint_of_world_batch(argument: str, _: Mapping[str, Any]) -> str:
+    """Return what is told of an `argument` that batches of a world do not take; "" for nothing."""
+    return _no_time_limit() if argument == "max_episode_steps" else ""
+
+
+def _no_time_limit(shorter: str = "") -> str:
     return (
         f"batches have no time limit of Gymnasium's; give {shorter}vectorization_mode='sync', "
         "whose single environments have one"

@@ -14,6 +14,7 @@ from glimpse_envs.core.arguments import keyword_parameters, naming_environment
 from glimpse_envs.core.classes import find_class
 from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.lookup import arguments_of
+from glimpse_envs.suite import ATARI, MINIGRID
 from glimpse_envs.task import Task
 from glimpse_envs.testing import assert_same, random_actions
 from glimpse_envs.vision.picture_task import PictureTask
@@ -152,9 +153,17 @@ def test_a_scene_that_cannot_be_imported_does_not_hide_what_is_wrong(
 
 @pytest.mark.parametrize(
     ("env_id", "cure"),
-    [(CENTRED, "give budget=3 or vectorization_mode='sync'"), (COPY, "give vectorization_mode=")],
+    [
+        (CENTRED, "give budget=3 or vectorization_mode='sync'"),
+        (COPY, "give vectorization_mode="),
+        (ATARI, "give vectorization_mode="),
+        (MINIGRID, "give vectorization_mode="),
+    ],
 )
 def test_a_time_limit_of_a_batch_is_told_what_to_give_instead(env_id: str, cure: str) -> None:
+    for of_others, package in ((ATARI, "ale_py"), (MINIGRID, "minigrid")):
+        if env_id == of_others:
+            pytest.importorskip(package)
     with pytest.raises(TypeError, match=f"'max_episode_steps': batches have no time .*; {cure}"):
         gym.make_vec(env_id, num_envs=2, max_episode_steps=3)
     env = gym.make_vec(env_id, num_envs=2, vectorization_mode="sync", max_episode_steps=3)
