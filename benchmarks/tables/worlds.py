@@ -50,7 +50,7 @@ def _grid(world: str, name: str, changes: Mapping[str, Any]) -> Row:
     return Row(
         name=f"{world.lower()}-{name}",
         env_id=MINIGRID,
-        env_kwargs={"world": world, "view": "agent", "tile": 4},
+        env_kwargs={"world": world, "view": "agent", "tile": 4, "segment": 64},
         recipe=FromPreset("games", "actor_critic"),
         changes=changes,
         minutes=10,
