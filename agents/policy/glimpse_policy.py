@@ -140,10 +140,17 @@ class GlimpsePolicy(nn.Module, Policy):
         parameter = next(self.parameters())
         return {name: to_device(value, parameter) for name, value in observation.items()}
 
-    def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
-        """Decide on one observation, name -> (B, ...)."""
+    def encode(self, observation: dict[str, Tensor]) -> Tensor:
+        """The codes (B, glimpse_units) of observations, name -> (B, ...), which need no memory."""
         blind = self.blindness
-        seen = self.glimpse_network(observation if blind is None else blind(observation))
+        return self.glimpse_network(observation if blind is None else blind(observation))
+
+    def forward(
+        self, observation: dict[str, Tensor], state: State, seen: Tensor | None = None
+    ) -> tuple[Decision, State]:
+        """Decide on one observation, name -> (B, ...); `seen` is its code, where `encode` has
+        worked it out already."""
+        seen = self.encode(observation) if seen is None else seen
         visits: Tensor | None = None
         remembered: State = ()
         if self.inhibition is not None:
