@@ -136,8 +136,9 @@ class Task(ABC):
         glimpse_cost: paid for every glimpse after the first.
         answer_reward: earned by a right answer that is scored; where episodes differ, (num_envs,).
         levels: the least and the greatest length that is dealt; None where nothing has a length.
-        scores_mix_levels: whether a policy is scored on all lengths together; otherwise on the
-            greatest alone.
+            They are given as the arguments `min_length` and `length`, by which scores ask for one.
+        scores_mix_levels: whether a policy is scored on all lengths together, as it always is where
+            there are no such arguments; otherwise on the greatest alone, and on longer ones.
         question: what is asked, in words; "" where the task's description says all.
         picture_view: geometry of the picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.

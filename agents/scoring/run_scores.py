@@ -12,7 +12,7 @@ from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
-from glimpse_envs.episodes.lookup import full_view, task_class_of
+from glimpse_envs.episodes.lookup import arguments_of, full_view, task_class_of
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
@@ -107,10 +107,9 @@ def score_run(
 ) -> list[Evaluation]:
     """All scores of a run, the headline first.
 
-    Without levels, or where the task's scores mix them, there is one score, of the whole split.
-    With levels there is one at each of `MULTIPLES` of the greatest trained level that the policy's
-    spaces allow, of the first `EPISODES_PER_LEVEL` episodes; with `length` or `min_length` among
-    the options, one of those.
+    Without a `scored_level` there is one score, of the whole split. With it there is one at each of
+    `MULTIPLES` of the greatest trained level that the policy's spaces allow, of the first
+    `EPISODES_PER_LEVEL` episodes; with `length` or `min_length` among the options, one of those.
 
     Args:
         run: an open run.
@@ -128,7 +127,7 @@ def score_run(
     episodes = EPISODES_PER_LEVEL if episodes is None else episodes
     found = []
     for level in (multiple * greatest for multiple in MULTIPLES):
-        if not fits(run, at_level(level)):
+        if level > greatest and not fits(run, at_level(level)):
             break
         score = evaluate_run(run, split=split, episodes=episodes, **options, **at_level(level))
         found.append(score)
@@ -160,10 +159,13 @@ def trained_levels(run: Run) -> tuple[int, int] | None:
 
 
 def scored_level(run: Run) -> int | None:
-    """The level that a run's headline is of, the greatest trained; None without levels, or where
-    the task's scores mix them."""
+    """The level that a run's headline is of, the greatest trained; None without levels, where the
+    task's scores mix them, or where it takes no arguments by which to ask for one."""
     seen = _trained_on(run)
-    return None if seen.levels is None or seen.scores_mix_levels else seen.levels[1]
+    if seen.levels is None or seen.scores_mix_levels:
+        return None
+    taken = arguments_of(setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict))
+    return seen.levels[1] if taken is None or taken.issuperset(LEVEL_ARGUMENTS) else None
 
 
 def _trained_on(run: Run) -> Description:

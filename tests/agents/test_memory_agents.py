@@ -204,6 +204,15 @@ def test_rows_of_images_are_scored_on_all_lengths_together(tmp_path: Path) -> No
     assert read_record(write_record(record, tmp_path / "records")) == record
 
 
+def test_levels_that_no_argument_asks_for_are_scored_together(tmp_path: Path) -> None:
+    """First glimpses near the target have levels, and the environment takes no length."""
+    run = untrained(tmp_path, tiny_config(env_kwargs={"first_glimpse": "near"}))
+    assert (trained_levels(run), scored_level(run)) == ((1, 16), None)
+    assert validate_run(run)["validation/episodes"] == tiny_config().validation_episodes
+    (score,) = score_run(run, split="validation", episodes=100)
+    assert score.env_kwargs == {"first_glimpse": "near"}
+
+
 def test_pictures_are_scored_without_a_length(tmp_path: Path) -> None:
     run = untrained(tmp_path, tiny_config())
     expected = evaluate_run(run, split="validation", episodes=1000)
