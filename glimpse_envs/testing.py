@@ -10,7 +10,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from glimpse_envs.core.arguments import SPLITS
 from glimpse_envs.core.misfits import misfit_of
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
+from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.sources import SourceError
 from glimpse_envs.task import COMPONENTS
@@ -32,6 +33,8 @@ from glimpse_envs.task import COMPONENTS
 Actions = dict[str, NDArray]
 
 STEPS = 30
+SCENES = 16  # of which not all are equal by chance
+LONGER = 6  # times the greatest length: as long as policies are scored at
 BLIND_ROWS = 2000
 MOST_PIXELS = 2**28  # of all rows' scenes together, so that they fit into the memory
 ROUNDING = 1e-9  # of a mean of returns
@@ -42,11 +45,11 @@ MODES = tuple(mode.value for mode in AutoresetMode)
 def check_task(env_id: str, **kwargs: Any) -> None:
     """Check an environment of a glimpse task, single and batched, with the arguments `kwargs`.
 
-    Budgets, splits and their numbers of scenes; spaces and specs; the oracle's mean return is the
-    ceiling, that of random actions at most chance (within four standard errors); a single
-    environment is row 0 of any batch; equal seeds give equal episodes, whatever the number of rows
-    and the autoreset mode; `copies` share a scene; a pickle, a copy and a restored state go on
-    alike.
+    Budgets, splits and their numbers of scenes, which differ; lengths beyond the greatest are dealt
+    or refused; spaces and specs; the oracle's mean return is the ceiling, that of random actions at
+    most chance (within four standard errors); a single environment is row 0 of any batch; equal
+    seeds give equal episodes, whatever the number of rows and the autoreset mode; `copies` share a
+    scene; a pickle, a copy and a restored state go on alike.
 
     Raises:
         AssertionError: a promise is not kept; the message names it.
@@ -114,6 +117,15 @@ def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
         assert actual == expected, where
 
 
+def same(one: Any, other: Any) -> bool:
+    """Return whether two nested structures are equal to the bit."""
+    try:
+        assert_same(one, other)
+    except AssertionError:
+        return False
+    return True
+
+
 def first_rows(values: Any, rows: int) -> Any:
     """Return the first rows of every array in nested dicts and tuples."""
     if isinstance(values, dict):
@@ -166,6 +178,43 @@ def _check_duties(env_id: str, kwargs: dict[str, Any]) -> None:
                 f"{name}.num_scenes is {count!r} in split={split!r}; it must be None in 'train', "
                 "whose scenes are drawn for ever, and their number in 'validation' and 'test'"
             )
+
+
+def _check_splits(env_id: str, kwargs: dict[str, Any]) -> None:
+    """The scenes of "validation" and "test" differ, or whoever chooses settings on one knows the
+    other."""
+    first = []
+    for split in ("validation", "test"):
+        with suppress(SourceError):  # a user's own images may lack a split
+            envs = make_batch(env_id, SCENES, **kwargs | {"split": split})
+            first.append(envs.reset(seed=9))
+    if len(first) == 2:
+        assert not same(*first), (
+            "the splits 'validation' and 'test' have the same scenes: does deal, or draw, leave "
+            "split out of the names of its random streams, or does a source?"
+        )
+
+
+def _check_lengths(env_id: str, kwargs: dict[str, Any]) -> None:
+    """Lengths that scores may ask for are those that are dealt, or a ValueError refuses them."""
+    task = make_batch(env_id, 1, **kwargs).task
+    name = type(task).__name__
+    if task.levels is None or not set(LEVEL_ARGUMENTS) <= (arguments_of(env_id, kwargs) or set()):
+        return
+    for length in (task.levels[1], LONGER * task.levels[1]):
+        asked = dict.fromkeys(LEVEL_ARGUMENTS, length)
+        with suppress(ValueError) if length > task.levels[1] else nullcontext():
+            envs = make_batch(env_id, 2, **kwargs | asked)
+            assert envs.task.levels == (length, length), (
+                f"{name}.levels is {envs.task.levels} with length={length} and min_length={length}"
+            )
+            try:
+                envs.reset(seed=0)
+            except Exception as error:
+                raise AssertionError(
+                    f"{name} cannot deal length={length}, at which policies are scored too: let "
+                    f"__init__ refuse it by a ValueError ({type(error).__name__}: {error})"
+                ) from error
 
 
 def _check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
@@ -308,6 +357,8 @@ def _single(env_id: str, kwargs: dict[str, Any]) -> gym.Env:
 
 CHECKS: tuple[Callable[[str, dict[str, Any]], None], ...] = (
     _check_duties,
+    _check_splits,
+    _check_lengths,
     _check_spaces,
     _check_oracle,
     _check_chance,

@@ -10,9 +10,11 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
+from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
+from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.testing import CHECKS, check_task
 from tests.support.tasks import ROWS
 from tests.support.tasks.falling_ball import FallingBall
@@ -134,6 +136,50 @@ class NeverFixed(FallingBall):
     ],
 )
 def test_duties_that_are_left_undone_are_named(task: type[Task], message: str) -> None:
+    assert message in refused(task)
+
+
+class OneWorld(FallingBall):
+    """Deals the same worlds in all splits."""
+
+    def __init__(self, *, split: str = "train") -> None:
+        super().__init__(split="train")
+        self.fixed = num_scenes_of(split)
+
+    num_scenes = property(lambda self: self.fixed)
+
+
+def test_splits_of_the_same_scenes_are_found() -> None:
+    assert "'validation' and 'test' have the same scenes" in refused(OneWorld)
+
+
+class AnyLength(FallingBall):
+    """Takes lengths that it has no room for."""
+
+    def __init__(self, *, length: int = 2, min_length: int = 1, split: str = "train") -> None:
+        super().__init__(split=split)
+        self.levels = (min_length, length)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        super().deal(groups, keys)
+        np.zeros(4)[keys.levels[groups]]
+
+
+class OneLength(AnyLength):
+    """Deals other lengths than it is asked for."""
+
+    def __init__(self, *, length: int = 2, min_length: int = 1, split: str = "train") -> None:
+        super().__init__(split=split)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (AnyLength, "AnyLength cannot deal length=12, at which policies are scored too: let"),
+        (OneLength, "OneLength.levels is (1, 2) with length=2 and min_length=2"),
+    ],
+)
+def test_lengths_that_are_taken_and_not_dealt_are_found(task: type[Task], message: str) -> None:
     assert message in refused(task)
 
 
