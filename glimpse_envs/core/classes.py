@@ -1,5 +1,6 @@
 """Classes by name: one of a list, or "module:Class" of any package."""
 
+import inspect
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -38,6 +39,19 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
             f"{base.__module__}.{base.__name__}"
         )
     return found
+
+
+def check_by_keyword(argument: str, name: object, kind: type, by_position: int = 0) -> None:
+    """Raise a ValueError where the class `kind` that an argument names takes more arguments by
+    position than the first `by_position`: the others are passed on where they are by keyword."""
+    given = inspect.signature(kind).parameters.values()
+    names = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD][by_position:]
+    if names:
+        raise ValueError(
+            f"{argument}={name!r}: __init__ takes {', '.join(names)} by position, and only "
+            f"arguments by keyword are passed on: put an asterisk before {names[0]}, as in "
+            "(self, *, split)"
+        )
 
 
 def add_name(known: dict[str, str], name: str, path: str) -> None:

@@ -9,7 +9,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from glimpse_envs.core.arguments import shown
-from glimpse_envs.core.classes import find_class
+from glimpse_envs.core.classes import check_by_keyword, find_class
 from glimpse_envs.task import Task
 
 
@@ -96,9 +96,10 @@ def load_task(name: str) -> type[Task]:
     """Return the task class named "module:Class".
 
     Raises:
-        ValueError: it names no task.
+        ValueError: it names no task, or one that takes arguments by position.
     """
     task: type[Task] = find_class("task", name, Task, {})
+    check_by_keyword("task", name, task)
     return task
 
 

@@ -167,6 +167,10 @@ class ImageClassification(PictureTask):
                 **own,
             ),
         )
+        if not pictures.answers:
+            raise ValueError(
+                f"scene={scene!r}: it has no answers; it must name them, one for each label"
+            )
         super().__init__(
             pictures,
             sensor=make_sensor(

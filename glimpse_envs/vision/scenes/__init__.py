@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from glimpse_envs.core.arguments import keyword_parameters
-from glimpse_envs.core.classes import add_name, find_class
-from glimpse_envs.vision.scenes.scene import Hidden
+from glimpse_envs.core.classes import add_name, check_by_keyword, find_class
+from glimpse_envs.vision.scenes.scene import Hidden, Scene
 
 SCENES: dict[str, str] = {
     "images": "glimpse_envs.vision.scenes.images:ImageScene",
@@ -40,7 +42,27 @@ def make_scene(scene: object, arguments: Mapping[str, Any]) -> Hidden:
     """Return a scene with those of `arguments` that it takes.
 
     Raises:
-        ValueError: there is no such scene, or an argument is wrong.
+        ValueError: there is no such scene, or an argument is wrong, or it breaks its promises.
     """
     kind: Any = find_scene(scene)
-    return kind(**{name: arguments[name] for name in keyword_parameters(kind) if name in arguments})
+    check_by_keyword("scene", scene, kind)
+    taken = {name: arguments[name] for name in keyword_parameters(kind) if name in arguments}
+    made: Hidden = kind(**taken)
+    _check_promises(scene, made)
+    return made
+
+
+def _check_promises(scene: object, made: Hidden) -> None:
+    """Raise a ValueError where the attributes of a scene are not those that `Hidden` and `Scene`
+    ask for."""
+    shape = getattr(made, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 3 or shape[0] not in (1, 3):
+        raise ValueError(
+            f"scene={scene!r}: its shape is {shape!r}; it must be (C, H, W), C = 1 (grey) or 3"
+        )
+    dtype = getattr(made, "dtype", None)
+    if isinstance(made, Scene) and dtype not in (np.uint8, np.float32):
+        raise ValueError(
+            f"scene={scene!r}: its dtype is {dtype!r}; it must be np.uint8, pixels from 0 to 255, "
+            "or np.float32, from 0 to 1"
+        )
