@@ -11,7 +11,7 @@ From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 from pathlib import Path
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.algorithms.algorithm import Algorithm
+from agents.algorithms.algorithm import Algorithm, find_algorithm
 from agents.algorithms.exact import Exact, ExactConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.algorithms.straight_through import StraightThrough, StraightThroughConfig
@@ -41,15 +41,16 @@ def train_agent(
     resume: bool = False,
     progress_bar: bool = True,
 ) -> Run:
-    """Train `algorithm` (a name in `ALGORITHMS`) by `config` in the run's `folder`; see
-    `agents.training.loop.train`.
+    """Train `algorithm` (a name in `ALGORITHMS`, or "module:NAME") by `config` in the run's
+    `folder`; see `agents.training.loop.train`.
 
     Raises:
         ValueError: the algorithm is not known, or the config is of another.
     """
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm={algorithm!r} must be one of {', '.join(ALGORITHMS)}")
-    row = ALGORITHMS[algorithm]
+    if algorithm not in ALGORITHMS and ":" not in algorithm:
+        names = ", ".join(ALGORITHMS)
+        raise ValueError(f"algorithm={algorithm!r} must be one of {names}, or module:NAME")
+    row = find_algorithm(algorithm, ALGORITHMS)
     if not isinstance(config, row.config):
         raise ValueError(f"{algorithm} takes a {row.config.__name__}, not {type(config).__name__}")
     return row.train(

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from agents.algorithms.algorithm import Trainable
+from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.train_settings import (
     Presets,
     config_to_resume,
@@ -90,6 +90,7 @@ def _help_of(module: str, algorithms: Mapping[str, Trainable], presets: Presets)
     for name, row in algorithms.items():
         about = " ".join((row.config.__doc__ or "").partition("\n\n")[0].split())
         lines.append(f"  {name:{width}}  {about}")
+    lines += ["", "An algorithm of another package is module:NAME (docs/own_agent.md)."]
     return "\n".join(lines)
 
 
@@ -106,7 +107,7 @@ def _train_by(
     name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
     start, origin = config_to_start_from(module, name, algorithms, presets, rest)
     name = start.algorithm
-    algorithm = algorithms[name]
+    algorithm = find_algorithm(name, algorithms)
     length = length_given(algorithm.config, rest)
     resumed = config_to_resume(algorithm.config, rest)
     default = resumed or start
@@ -120,9 +121,10 @@ def _train_by(
 
     first = RunOptions() if presets else RunOptionsWithoutPreset()
 
-    def command(config: Any = default, options: RunOptions = first) -> None:
+    def train(config: Any = default, options: RunOptions = first) -> None:
         environment = config.env_id.rpartition("/")[2]
-        folder = options.run or Path("runs") / f"{environment}-{prefix}{name}-{config.seed}"
+        short = name.rpartition(":")[2]  # of another package's, module:NAME
+        folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"
         missing = options.resume and not has_run(folder)
 
         def announce() -> None:
@@ -144,17 +146,18 @@ def _train_by(
         score = last_validation(run)
         if score is not None:
             print(score)
-        print(f"the run is in {run.folder}; evaluate it: {evaluate_command(config, run.folder)}")
+        command = evaluate_command(config, run.folder, run.config.get("policy"))
+        print(f"the run is in {run.folder}; evaluate it: {command}")
 
     # An empty name makes the option --seed, not --config.seed.
     kind = algorithm.config
-    command.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
-    command.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
+    train.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
+    train.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
     prog = f"python -m {module} {name}"
     if any(argument.startswith("--tyro-") for argument in rest):
         # A shell completes commands of one word: of an alias, as docs/training.md has it.
         prog = f"{module.removesuffix('.__main__')}.{name}".replace(".", "-")
-    tyro.cli(command, args=rest, prog=prog, description=kind.__doc__)
+    tyro.cli(train, args=rest, prog=prog, description=kind.__doc__)
 
 
 @contextmanager

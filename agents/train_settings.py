@@ -7,11 +7,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from agents.algorithms.algorithm import Trainable
+from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.training.resuming import BUDGETS, config_from_json, has_run, read_config
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, RunError, open_run
-from glimpse_envs.evaluation.trust import check_trusted
+from glimpse_envs.evaluation.trust import check_code, check_trusted
 
 Presets = Mapping[str, Sequence[Any]]
 """Name -> configs, one an algorithm; the first is the default."""
@@ -36,8 +36,8 @@ def config_to_start_from(
     known = _known(arguments)
     if known.preset is not None and known.from_record is not None:
         raise ValueError("--preset and --from-record are both given: give one")
-    if name is not None and name not in algorithms:
-        raise ValueError(f"algorithm {name!r} must be one of {', '.join(algorithms)}")
+    if name is not None:
+        find_algorithm(name, algorithms)
     if known.from_record is not None:
         found = _config_of_record(module, name, algorithms, known.from_record)
         return found, f"--from-record {known.from_record}"
@@ -54,7 +54,7 @@ def config_to_start_from(
         folder = _folder_to_resume(arguments)
         absent = "" if folder is None else f"there is no run in {folder} to resume; to begin one, "
         raise ValueError(f"{absent}name an algorithm first, one of {', '.join(algorithms)}")
-    return algorithms[name].config(), None
+    return find_algorithm(name, algorithms).config(), None
 
 
 def _config_of_record(
@@ -66,14 +66,16 @@ def _config_of_record(
             "in results/"
         )
     record = read_record(path)
-    if record.algorithm not in algorithms:
+    if ":" in record.algorithm:
+        check_code("algorithm", record.algorithm, path)
+    elif record.algorithm not in algorithms:
         raise ValueError(
             f"{path} is of {record.algorithm}, which {module} does not train; it trains "
             f"{', '.join(algorithms)}"
         )
     if name not in (None, record.algorithm):
         raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
-    kind = algorithms[record.algorithm].config
+    kind = find_algorithm(record.algorithm, algorithms).config
     check_trusted(record.config, path)
     return config_from_json(kind, record.config, str(path), record.revision)
 
@@ -89,13 +91,15 @@ def _algorithm_to_resume(
     run = _run_to_resume(arguments)
     if run is None:
         return None
-    name = run.config.get("algorithm")
-    if name not in algorithms:
+    name = str(run.config.get("algorithm"))
+    if ":" in name:
+        check_code("algorithm", name, run.config_path)
+    elif name not in algorithms:
         raise RunError(
             f"{run.folder} is a run of {name}, which {module} does not train; it trains "
             f"{', '.join(algorithms)}"
         )
-    return str(name)
+    return name
 
 
 def length_given(kind: type[Any], arguments: list[str]) -> str | None:

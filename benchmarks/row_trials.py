@@ -18,6 +18,7 @@ from typing import Any
 
 import gymnasium as gym
 
+from agents.algorithms.algorithm import find_algorithm
 from agents.training.command_line import run_command
 from agents.training.config import RunConfig
 from benchmarks.options import options_parser, write_benchmark
@@ -56,7 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
         if is_recorded(record, words, changes):
             continue
         folder = options.out / f"{row.name}-{folder_name(words)}-{options.minutes:g}-minutes"
-        algorithm = ALGORITHMS[config.algorithm]
+        algorithm = find_algorithm(config.algorithm, ALGORITHMS)
         run, error = trained_and_judged(algorithm, config, folder, options.scenes)
         episodes = run.load_checkpoint()[1]["episodes"]
         print(f"{words:60} {episodes:9,} episodes, error {error:.2%}", flush=True)

@@ -70,6 +70,7 @@ NAVIGATION = {
         "Task <own_task>",
         "Scene and sensor <own_scene>",
         "Source of pictures <own_source>",
+        "Agent, core and baseline <own_agent>",
         "extending",
     ),
     "Results": (

@@ -1,7 +1,8 @@
-"""A row of a list of algorithms: the class of its config, and how it is trained."""
+"""A row of a list of algorithms: the class of its config, and how it is trained; rows by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,3 +34,31 @@ class Algorithm:
         # An environment of others has no validation split.
         validate = validate_run if task_class_of(config.env_id) else None
         return train(self.make, config, folder, validate=validate, **options)
+
+
+def find_algorithm(name: str, known: Mapping[str, Trainable]) -> Trainable:
+    """An algorithm of `known`, or that of another package, "module:NAME", which is an `Algorithm`
+    whose config's `algorithm` is that very name, by which runs and records find it again.
+
+    Raises:
+        ValueError: there is no such algorithm.
+    """
+    if name in known:
+        return known[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise ValueError(f"algorithm {name!r} must be one of {', '.join(known)}, or module:NAME")
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"algorithm {name!r}: there is no module {error.name}") from error
+    if not isinstance(found, Algorithm):
+        raise ValueError(
+            f"algorithm {name!r}: {module} has no {attribute} that is an {__name__}.Algorithm"
+        )
+    if found.config.algorithm != name:
+        raise ValueError(
+            f"algorithm {name!r}: {found.config.__name__}.algorithm is "
+            f"{found.config.algorithm!r}; it must be {name!r}, by which runs find it again"
+        )
+    return found

@@ -12,6 +12,7 @@ from agents.policy.core import Core, State
 from agents.policy.lstm_cell import lstm_cell
 from agents.policy.networks import NetworkConfig
 from agents.policy.recall import RecallCore
+from glimpse_envs.core.classes import find_class
 
 
 class RectifierCore(Core):
@@ -116,7 +117,8 @@ class DRAMCore(Core):
 
 
 def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | None = None) -> Core:
-    """Return the core that `config` names.
+    """Return the core that `config` names; a class, "module:Class", is given the inputs and the
+    units.
 
     Args:
         config: its kind and units, and its recall.
@@ -130,7 +132,8 @@ def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | Non
         "gru": GRUCore,
         "lstm": LSTMCore,
     }
-    make, units = cores[config.core], config.recall_units
+    make = cores.get(config.core) or find_class("core", config.core, Core, {})
+    units = config.recall_units
     if not config.recall_glimpses:
         return make(inputs, config.core_units)
     inner = make(inputs + units, config.core_units)

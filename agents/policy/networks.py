@@ -16,9 +16,9 @@ class NetworkConfig:
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, over its standard deviation, which
     makes faint shapes visible."""
-    core: Literal["rnn", "gru", "lstm", "dram"] = "lstm"
+    core: Literal["rnn", "gru", "lstm", "dram"] | str = "lstm"
     """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs, the lower for
-    answers and the upper for looks, with codes of what times where."""
+    answers and the upper for looks, with codes of what times where; or a class, module:Class."""
     what_units: int = 256
     """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
     128."""
@@ -90,6 +90,9 @@ class NetworkConfig:
     from afar. Other looks are not affected. Needs --network.inhibition-of-return."""
 
 
+CORES = ("rnn", "gru", "lstm", "dram")
+"""The kinds of core that have a name."""
+
 OF_AGENTS_ALONE = (
     "look_coordinates",
     "look_block",
@@ -119,7 +122,9 @@ class TileNetworkOptions(NetworkOptions):
 
 def core_name(config: NetworkConfig) -> str:
     """The name of the core, its recall and the heads' direct access, in tables."""
-    name = "rnn" if config.core == "rnn" else config.core.upper()
+    name = config.core.rpartition(":")[2]  # of a class, its name
+    if config.core in CORES and config.core != "rnn":
+        name = name.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
     recall = ", recall" if config.recall_glimpses else ""
     return name + recall + direct[config.direct_access]
@@ -142,6 +147,11 @@ def check_without_recall(config: NetworkConfig) -> None:
 def check_network(config: NetworkConfig) -> None:
     """Raise a `ValueError` with the field's name, value and rule where a value is invalid."""
     check_choices(config)
+    if config.core not in CORES and ":" not in config.core:
+        raise ValueError(
+            f"core={config.core!r} must be one of {', '.join(map(repr, CORES))}, or a class, "
+            "'module:Class'"
+        )
     check_counts(config, "what_units", "where_units")
     if config.word_units is not None:
         check_counts(config, "word_units")

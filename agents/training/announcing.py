@@ -47,11 +47,12 @@ def _length(config: Any) -> str:
     return length
 
 
-def evaluate_command(config: Any, folder: Path) -> str:
-    """The command that scores the run in `folder`, of a training by `config`."""
+def evaluate_command(config: Any, folder: Path, policy: str | None = None) -> str:
+    """The command that scores the run in `folder`, of a training of `policy`, "module:Class", by
+    `config`."""
     # Environments of others have no fixed scenes: how many episodes are played has to be said.
     number = "" if task_class_of(config.env_id) else " --episodes 100"
-    trust = trust_option(asdict(config))
+    trust = trust_option({"policy": policy, "config": asdict(config)})
     return f"python -m agents.evaluate {shlex.quote(str(folder))}{number}{trust}"
 
 

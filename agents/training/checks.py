@@ -70,6 +70,8 @@ def check_choices(config: object) -> None:
         value = getattr(config, name)
         if is_dataclass(value):
             check_choices(value)
+        if str in get_args(kind):
+            continue  # any text may be right
         words = [
             w for k in (kind, *get_args(kind)) if get_origin(k) is Literal for w in get_args(k)
         ]

@@ -27,7 +27,8 @@ def command_of_settings(config: Mapping[str, Any]) -> str | None:
     they, or the module that trains it, are not known."""
     if not {"policy", "algorithm", "config", "defaults"} <= config.keys():
         return None
-    module = _module_of(str(config["policy"]))
+    others = ":" in str(config["algorithm"])  # of another package, which any of the commands trains
+    module = "agents.train" if others else _module_of(str(config["policy"]))
     return None if module is None else shlex.join(["python", "-m", module, *_options(config)])
 
 

@@ -20,6 +20,7 @@ from benchmarks.tables.table import Row, Table
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
+from glimpse_envs.evaluation.trust import trust
 from report.page import ROOT
 from report.runs import Run, read_runs
 
@@ -85,7 +86,7 @@ class PlannedRow:
 
 
 def find_table(name: str) -> Table:
-    """A table of `TABLES`, or another as "module:NAME".
+    """A table of `TABLES`, or another as "module:NAME", whose package is trusted from then on.
 
     Raises:
         ValueError: there is no such table.
@@ -99,6 +100,7 @@ def find_table(name: str) -> Table:
         except ImportError as error:
             raise ValueError(f"table {name!r}: {error}") from error
         if isinstance(found, Table):
+            trust(module.partition(".")[0])
             return found
     raise ValueError(
         f"table {name!r} must be one of {', '.join(TABLES)}, or module:NAME of another"

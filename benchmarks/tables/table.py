@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents.algorithms.algorithm import Trainable
+from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.presets import PRESETS as AGENT_PRESETS
 from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.sb3.models import SB3Config, with_history
@@ -19,6 +19,7 @@ from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.trust import check_code
 from report.references.memory import MEMORY_REFERENCES, MemoryReference
 from report.references.pictures import LEARNED, REFERENCES, Reference, Scalar
 from report.references.scenes import SCENE_REFERENCES
@@ -57,7 +58,7 @@ class FromDefaults:
     """The settings that an algorithm has of itself.
 
     Args:
-        algorithm: its name in `ALGORITHMS`.
+        algorithm: its name in `ALGORITHMS`, or "module:NAME" of another package's.
     """
 
     algorithm: str
@@ -179,16 +180,14 @@ def reported(env_id: str, model: str) -> MemoryReference:
 def _start(recipe: FromRecord | FromPreset | FromDefaults, folders: Sequence[Path]) -> Any:
     """The config that a recipe stands for."""
     if isinstance(recipe, FromDefaults):
-        if recipe.algorithm not in ALGORITHMS:
-            raise ValueError(
-                f"algorithm {recipe.algorithm!r} must be one of {', '.join(ALGORITHMS)}"
-            )
-        return ALGORITHMS[recipe.algorithm].config()
+        return find_algorithm(recipe.algorithm, ALGORITHMS).config()
     if isinstance(recipe, FromRecord):
         paths = [folder / recipe.file for folder in folders]
         path = next((each for each in paths if each.exists()), paths[-1])
         record = read_record(path)
-        kind = ALGORITHMS[record.algorithm].config
+        if ":" in record.algorithm:
+            check_code("algorithm", record.algorithm, path)
+        kind = find_algorithm(record.algorithm, ALGORITHMS).config
         return config_from_json(kind, record.config, str(path), record.revision)
     return preset(recipe.preset, recipe.algorithm)
 

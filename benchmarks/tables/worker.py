@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agents.algorithms.algorithm import find_algorithm
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import score_run
 from agents.training.command_line import USER_ERRORS
@@ -104,7 +105,8 @@ def _trained(task: Task) -> Run:
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            return train_to_end(ALGORITHMS[task.config.algorithm], task.config, task.folder)
+            algorithm = find_algorithm(task.config.algorithm, ALGORITHMS)
+            return train_to_end(algorithm, task.config, task.folder)
         except RunBusyError:
             if time.monotonic() > end:
                 raise

@@ -1,9 +1,9 @@
 """Whose code a run or a record may name.
 
-The policy, the environment and its arguments name classes as "module:Class", which are imported to
-be used; a folder that somebody sent could so run any code. Allowed are the packages of this
-project, those that registered themselves by an entry point of the group "glimpse_envs", and those
-that the user trusts.
+The policy, its core, the environment and its arguments name classes as "module:Class", which are
+imported to be used; a folder that somebody sent could so run any code. Allowed are the packages of
+this project, those that registered themselves by an entry point of the group "glimpse_envs", and
+those that the user trusts.
 """
 
 import sys
@@ -41,14 +41,19 @@ def check_trusted(config: Mapping[str, Any], where: object) -> None:
     Raises:
         TrustError: naming the entry and its package.
     """
-    known = _known() | _trusted
     for entry, text in _named(config):
-        package = _package(text)
-        if package not in known:
-            raise TrustError(
-                f"{where}: {entry} is {text!r}, code of the package {package!r}, which is none of "
-                f"this project's. If you know and trust it, give --trust {package}"
-            )
+        check_code(entry, text, where)
+
+
+def check_code(entry: str, text: str, where: object) -> None:
+    """Refuse the code "module:..." that an entry of the file `where` names, if it is of others; see
+    `check_trusted`."""
+    package = _package(text)
+    if package not in _known() | _trusted:
+        raise TrustError(
+            f"{where}: {entry} is {text!r}, code of the package {package!r}, which is none of "
+            f"this project's. If you know and trust it, give --trust {package}"
+        )
 
 
 def trust_named(config: Mapping[str, Any]) -> None:
@@ -77,6 +82,9 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     arguments = env_kwargs if isinstance(env_kwargs, Mapping) else {}
     entries = {"policy": config.get("policy"), "env_id": learner.get("env_id")}
     entries |= {f"env_kwargs.{name}": value for name, value in arguments.items()}
+    network = learner.get("network")
+    if isinstance(network, Mapping):
+        entries["network.core"] = network.get("core")
     for entry, text in entries.items():
         # folder:PATH is a source of pictures.
         if isinstance(text, str) and ":" in text and not text.startswith("folder:"):

@@ -19,6 +19,8 @@ import tyro
 
 from tests.support.guides import GUIDES, ROOT, Block, blocks, commands
 
+OWN = (ROOT / "examples" / "own_task", ROOT / "examples" / "own_agent")
+"""Folders of packages outside the project, as pages import them."""
 RUN = [page for page in GUIDES if any(not b.is_quote for b in blocks(page, "python"))]
 QUOTES = [
     pytest.param(block, id=f"{page.stem}-{number}-{block.file}")
@@ -44,7 +46,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path
     brief = re.sub(r'\b(minutes\s*=\s*(?:"[^"]*",\s*)?)[\d.]+', r"\g<1>0.05", "\n".join(script))
     brief = re.sub(r"\b(episodes=|learn\()[\d_]{5,}", r"\g<1>2_000", brief)
     (tmp_path / "page.py").write_text(brief, encoding="utf-8")
-    path = os.pathsep.join(map(str, (ROOT, ROOT / "examples" / "own_task", tmp_path)))
+    path = os.pathsep.join(map(str, (ROOT, *OWN, tmp_path)))
     done = subprocess.run(
         [sys.executable, "page.py"],
         cwd=tmp_path,
@@ -99,7 +101,8 @@ def test_a_command_of_a_page_is_accepted(
 ) -> None:
     record = sorted((ROOT / "results").glob("*_Reinforce-LSTM_*.json"))[0]
     given = [str(record) if word == "results/RECORD.json" else word for word in options]
-    monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_task"))
+    for folder in OWN:
+        monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr("glimpse_envs.evaluation.trust._trusted", {"my_tasks", "my_parts"})
     monkeypatch.setattr(sys, "argv", [module, *given])
     _only_parse(monkeypatch)

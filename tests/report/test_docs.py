@@ -223,7 +223,7 @@ def test_what_a_guide_names_is_there(guide: Path) -> None:
     ours = r"python -m\s+((?:glimpse_envs|agents|baselines|benchmarks|report)\b(?:\.\w+)*)"
     commands = set(re.findall(ours, text))
     missing += [command for command in commands if find_spec(command) is None]
-    trained = re.findall(r"python -m (?:agents|baselines)\.train ([\w|]+)", text)
+    trained = re.findall(r"python -m (?:agents|baselines)\.train ([\w|]+)(?![\w|:])", text)
     learners = {name for names in trained for name in names.split("|")}
     missing += sorted(learners - AGENTS.keys() - BASELINES.keys())
     assert missing == []

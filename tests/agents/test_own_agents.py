@@ -1,0 +1,127 @@
+"""An algorithm, a core and a baseline of another package pass through all commands."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents import evaluate, train
+from agents.policy.networks import core_name
+from agents.training.repeating import command_of_settings
+from benchmarks.tables.planning import find_table
+from benchmarks.tables.table import FromDefaults, Row
+from glimpse_envs.evaluation import trust as trusting
+from glimpse_envs.evaluation.records import read_records
+from glimpse_envs.evaluation.runs import load_policy, open_run
+from tests.support.episodes import CENTRED
+
+ROOT = Path(__file__).parents[2]
+SHRUNK = "my_agents:SHRUNK"
+TINY = [
+    *("--env-id", CENTRED, "--batch-size", "8", "--validation-episodes", "0"),
+    *("--network.core-units", "8", "--network.what-units", "8", "--network.glimpse-units", "8"),
+]
+TRUST = ["--trust", "my_agents"]
+
+
+@pytest.fixture(autouse=True)
+def on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_agent"))
+    monkeypatch.setattr(trusting, "_trusted", set())
+
+
+def refusal(capsys: pytest.CaptureFixture[str], main: Any, *arguments: str) -> str:
+    with pytest.raises(SystemExit):
+        main(list(arguments))
+    return capsys.readouterr().err
+
+
+def test_an_algorithm_is_trained_resumed_recorded_and_trained_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, results = str(tmp_path / "run"), tmp_path / "results"
+    train.main([SHRUNK, *TINY, "--episodes", "16", "--share", "0.5", "--run", folder])
+    assert f"evaluate it: python -m agents.evaluate {folder}\n" in capsys.readouterr().out
+    resume = ["--run", folder, "--resume", "--episodes", "32"]
+    said = refusal(capsys, train.main, *resume)
+    assert "algorithm is 'my_agents:SHRUNK', code of the package 'my_agents'" in said
+    train.main([*resume, *TRUST])
+    run = open_run(folder)
+    assert run.config["config"]["share"] == 0.5
+    assert run.read_metrics()[-1]["step"] == 32
+    command = command_of_settings(run.config)
+    assert command is not None
+    assert command.startswith(f"python -m agents.train {SHRUNK} ")
+
+    evaluate.main([folder, "--episodes", "20", "--record", str(results)])
+    (record,), _ = read_records(results)
+    assert record.algorithm == SHRUNK
+    assert record.model.name == "Reinforce LSTM, leave-one-out baseline, 0.5 of it"
+    trusting._trusted.clear()
+    (file,) = results.glob("*.json")
+    again = ["--from-record", str(file), "--episodes", "8", "--run", str(tmp_path / "again")]
+    assert "give --trust my_agents" in refusal(capsys, train.main, *again)
+    train.main([*again, *TRUST])
+    assert open_run(tmp_path / "again").config["config"]["share"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("my_agents:NONE", "my_agents has no NONE that is an agents.algorithms.algorithm.Algo"),
+        ("my_agents:Shrunk", "my_agents has no Shrunk that is an"),
+        ("my_agent:SHRUNK", "there is no module my_agent"),
+        ("shrunk", "must be one of reinforce, actor_critic, exact, straight_through, or module:NA"),
+        ("agents.train:REINFORCE", "agents.train has no REINFORCE"),
+    ],
+)
+def test_what_is_no_algorithm_is_refused(
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refusal(capsys, train.main, name, *TINY)
+
+
+def test_an_algorithm_is_named_as_its_config_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    my_agents = import_module("my_agents")
+    monkeypatch.setattr(my_agents.ShrunkConfig, "algorithm", "shrunk")
+    said = refusal(capsys, train.main, SHRUNK, *TINY)
+    assert "ShrunkConfig.algorithm is 'shrunk'; it must be 'my_agents:SHRUNK'" in said
+
+
+def test_a_core_is_taken_by_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "run")
+    core = ["--network.core", "my_agents:LeakyCore", "--network.recall-glimpses", "2"]
+    train.main(["reinforce", *TINY, *core, "--episodes", "8", "--run", folder])
+    assert f"agents.evaluate {folder} --trust my_agents" in capsys.readouterr().out
+    trusting._trusted.clear()
+    said = refusal(capsys, evaluate.main, folder)
+    assert "network.core is 'my_agents:LeakyCore', code of the package 'my_agents'" in said
+    evaluate.main([folder, "--episodes", "20", *TRUST])
+    policy: Any = load_policy(folder)
+    assert type(policy.core.core).__name__ == "LeakyCore"
+    assert core_name(policy.config) == "LeakyCore, recall"
+
+
+@pytest.mark.parametrize(
+    ("core", "message"),
+    [
+        ("lstmm", "core='lstmm' must be one of 'rnn', 'gru', 'lstm', 'dram', or a class"),
+        ("my_agents:Leaky", "my_agents has no class Leaky that extends agents.policy.core.Core"),
+    ],
+)
+def test_what_is_no_core_is_refused(
+    core: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refusal(capsys, train.main, "reinforce", *TINY, "--network.core", core)
+
+
+def test_a_table_trains_them() -> None:
+    rows = {row.name: row.config() for row in find_table("my_agents:TABLE").rows}
+    assert [config.algorithm for config in rows.values()] == [SHRUNK, "reinforce", "my_agents:POOL"]
+    leaky: Any = rows["mine-leaky"]
+    assert leaky.network.core == "my_agents:LeakyCore"
+    with pytest.raises(ValueError, match="or module:NAME"):
+        Row(name="none", env_id=CENTRED, recipe=FromDefaults("shrunk")).config()
