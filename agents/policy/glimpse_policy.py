@@ -27,6 +27,7 @@ from agents.training.checkpoints import load_weights
 from agents.training.precision import wide
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
+from glimpse_envs.core.misfits import check_batch
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import ACT, Description, describe
 from glimpse_envs.evaluation.outlook import Outlook
@@ -84,6 +85,8 @@ class GlimpsePolicy(nn.Module, Policy):
                 "a baseline (python -m baselines.train lstm_memory)"
             )
         self.config, self.components = config, components
+        self.observation_space: spaces.Dict = observation_space
+        self.action_space = spaces.Dict([(name, one.space) for name, one in components.items()])
         units = core_outputs(config) + (config.glimpse_units if config.skip else 0)
         words: Head | None = None
         core_space = without_context(observation_space)
@@ -236,7 +239,12 @@ class GlimpsePolicy(nn.Module, Policy):
         state: State | None,
         episode_start: NDArray[np.bool_] | None,
     ) -> tuple[Decision, State]:
-        """The decision on a batch of observations, without gradients, and the next state."""
+        """The decision on a batch of observations, without gradients, and the next state.
+
+        Raises:
+            ValueError: the observation is a single one, or of another environment.
+        """
+        check_batch(observation, self.observation_space)
         tensors = self.as_tensors(observation)
         first = next(iter(tensors.values()))
         if state is None:

@@ -41,6 +41,20 @@ def _misfit_of_array(value: np.ndarray, space: spaces.Box, name: str) -> str | N
     return f"{name} has a value {value[wrong].flat[0]}; its space promises {low} to {high}"
 
 
+def check_batch(observation: Mapping[str, Any], space: spaces.Dict) -> None:
+    """Raise a ValueError unless the parts of an `observation` are batches of those of `space`."""
+    for name, leaf in space.items():
+        if name not in observation:
+            raise ValueError(f"the observation has no part {name!r}; it has {_names(observation)}")
+        shape = np.shape(observation[name])
+        if shape[1:] != leaf.shape:
+            single = " of a single row: give {name: part[None]}" if shape == leaf.shape else ""
+            raise ValueError(
+                f"observation[{name!r}] must have the shape (B, *{leaf.shape}), and has "
+                f"{shape}{single}"
+            )
+
+
 def difference_of(known: spaces.Space, given: spaces.Space, name: str) -> str | None:
     """Return what of the `known` space, called `name`, is otherwise in the `given` one: parts,
     shapes, or numbers of choices, not bounds and dtypes; None where nothing is."""

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from inspect import signature
 from numbers import Number
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import gymnasium as gym
@@ -144,9 +145,12 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
             f"{policy.__name__}(...)"
         )
     if not hasattr(policy, "predict") and not callable(policy):
+        is_run = isinstance(policy, str | Path) or hasattr(policy, "folder")
+        hint = " That of a run is glimpse_envs.evaluation.runs.load_policy(FOLDER)."
         raise TypeError(
             "policy should have predict(observation, state, episode_start, deterministic) or be a "
             f"callable from observation to action; {type(policy).__name__} is neither."
+            f"{hint if is_run else ''}"
         )
     _check_parameters(policy)
     return _Foreign(policy)

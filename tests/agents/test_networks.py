@@ -18,6 +18,7 @@ from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import make_head
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.suite import SUITE
 from glimpse_envs.task import Component
 from tests.support.episodes import VARIANTS, make_vector
@@ -306,3 +307,18 @@ def test_contrast_doubles_what_the_encoder_reads() -> None:
     tensors = {name: torch.as_tensor(value) for name, value in observation.items()}
     assert network(tensors).shape == (3, NetworkConfig().glimpse_units)
     assert network.what[1].in_features == 2 * 25  # type: ignore[index]
+
+
+def test_a_policy_of_other_observations_is_told_so() -> None:
+    env_id, env_kwargs = "Glimpse/CenteredGlyphs-v0", {"budget": 3}
+    policy, seen = make_policy(env_id, env_kwargs), observations(env_id, env_kwargs)
+    with pytest.raises(ValueError, match=r"'glimpse'\] had shape \(1, 8, 8\), and has \(1, 9, 9\)"):
+        evaluate(policy, env_id, budget=3, glimpse_size=9, episodes=4)
+    single = {name: part[0] for name, part in seen.items()}
+    with pytest.raises(ValueError, match=r"of a single row: give \{name: part\[None\]\}"):
+        policy.predict(single)
+    with pytest.raises(ValueError, match="the observation has no part 'location'; it has glimpse"):
+        policy.predict({"glimpse": seen["glimpse"]})
+    wider = seen | {"location": np.zeros((ROWS, 3), np.float32)}
+    with pytest.raises(ValueError, match=r"the shape \(B, \*\(2,\)\), and has \(\d+, 3\)$"):
+        policy.predict(wider)

@@ -35,6 +35,8 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
             evaluate(policy, ENV_ID, **arguments)  # type: ignore[arg-type]  # of many types
     with pytest.raises(TypeError, match="int is neither"):
         evaluate(3, ENV_ID)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(TypeError, match=r"str is neither.* a run is .*load_policy\(FOLDER\)"):
+        evaluate("runs/mine", ENV_ID)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(TypeError, match=r"the class LeftThenRight: .*such as LeftThenRight\("):
         evaluate(LeftThenRight, ENV_ID)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(ValueError, match="bad action"):
