@@ -1,4 +1,4 @@
-"""What the contract promises of any task: the suite's, and three tiny ones of other families."""
+"""What the contract promises of any task: the suite's, and tiny ones of other packages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,11 +16,11 @@ from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
 from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.testing import CHECKS, check_task
-from tests.support.tasks import ROWS
+from tests.support.tasks import ODD_CELL, ROWS
 from tests.support.tasks.falling_ball import FallingBall
 
 
-@pytest.fixture(params=ROWS)
+@pytest.fixture(params=[*ROWS, ODD_CELL.id])
 def tiny_id(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -5,7 +5,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers
-from glimpse_envs.core.arrays import Bools, Ints, KeyArrays
+from glimpse_envs.core.arrays import Bools, Ints
+from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Rows, rows_of
 from glimpse_envs.tasks.encoding import box, one_hot
 from glimpse_envs.tasks.table.arguments import TableArguments
@@ -153,9 +154,9 @@ class AssociativeRecall(Table):
         self._pairs = np.zeros((num_envs // copies, self.levels[1], 2), np.int64)
         self._memory = np.full((num_envs, self.cells), -1)  # which pair stands there; -1: none
 
-    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+    def _draw(self, groups: Rows, keys: Keys) -> None:
         tables = (self._lengths, self._pairs, self._right)
-        deal_pairs(groups, keys, self._fixed_purpose, (self.keys, self.values), tables)
+        deal_pairs(groups, keys.arrays, self._fixed_purpose, (self.keys, self.values), tables)
         self._targets[groups] = self._pairs[groups, self._right[groups], 1]
         self._memory[rows_of(groups, self._copies)] = -1
 

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_memory, check_slack
-from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays
+from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.encoding import box
@@ -80,10 +80,10 @@ class Table(Task):
         """Return the spaces of `scene` and `query` in the full view."""
 
     @abstractmethod
-    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+    def _draw(self, groups: Rows, keys: Keys) -> None:
         """Draw the tables of `groups` (m,), of the lengths `self._lengths`, from `keys`, and set
-        `self._starts`, the addresses of their first glimpses, `self._right` and
-        `self._targets`."""
+        `self._starts`, the addresses of their first glimpses, `self._right`, the cells or
+        pairs with the right values, and `self._targets`, these values, 1 ... V; (groups,) each."""
 
     @abstractmethod
     def _show(self, rows: Rows) -> Arrays:
@@ -211,7 +211,7 @@ class Table(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._lengths[groups] = keys.levels[groups]
         self._indices[groups] = keys.indices[groups]
-        self._draw(groups, keys.arrays)
+        self._draw(groups, keys)
         rows = rows_of(groups, self._copies)
         self.budgets[rows] = np.repeat(self._budgets_of(self._lengths[groups]), self._copies)
         self._heads[rows] = self._path[rows, 0] = np.repeat(self._starts[groups], self._copies)

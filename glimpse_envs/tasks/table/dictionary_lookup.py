@@ -4,7 +4,8 @@ import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.core.arguments import check_integers, check_numbers
-from glimpse_envs.core.arrays import Bools, Ints, KeyArrays
+from glimpse_envs.core.arrays import Bools, Ints
+from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Rows
 from glimpse_envs.tasks.encoding import one_hot
 from glimpse_envs.tasks.table.arguments import TableArguments
@@ -146,10 +147,10 @@ class DictionaryLookup(Table):
         self._entry_values = np.zeros((groups, self.cells), np.int64)
         self._queries = np.zeros((groups, self.key_size), np.float32)
 
-    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
+    def _draw(self, groups: Rows, keys: Keys) -> None:
         queries, right, starts = self._queries, self._right, self._starts
         tables = (self._lengths, self._entries, self._entry_values, queries, right, starts)
-        deal_dictionary(groups, keys, self._fixed_purpose, self.values, self._noise, tables)
+        deal_dictionary(groups, keys.arrays, self._fixed_purpose, self.values, self._noise, tables)
         self._targets[groups] = self._entry_values[groups, self._right[groups]]
 
     def _show(self, rows: Rows) -> Arrays:

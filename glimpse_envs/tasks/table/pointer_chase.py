@@ -4,6 +4,7 @@ import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.core.arrays import Bools, Float32s, Ints, KeyArrays
+from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, ObservedPart, Rows
 from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.arguments import TableArguments
@@ -145,8 +146,8 @@ class PointerChase(Table):
             np.full(groups, -1, np.int64),
         )
 
-    def _draw(self, groups: Rows, keys: KeyArrays) -> None:
-        for own, given in zip(self._keys, keys, strict=True):
+    def _draw(self, groups: Rows, keys: Keys) -> None:
+        for own, given in zip(self._keys, keys.arrays, strict=True):
             own[groups] = given[groups]
         tables = (self._lengths, self._starts, self._right, self._targets)
         sizes = (self.cells, self.values)

@@ -11,5 +11,8 @@ ROWS = {
     )
 }
 
-for row in ROWS.values():
+ODD_CELL = Row("Tiny/OddCell-v0", "tests.support.tasks.odd_cell:OddCell", {})
+"""A table, and so with lengths."""
+
+for row in (*ROWS.values(), ODD_CELL):
     register(row.id, task=row.task, **row.kwargs)
