@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -123,10 +123,16 @@ class Row:
             **self.changes,
             **{name: value for name, value in budget.items() if value is not None},
         }
-        try:
-            config: RunConfig = replace(_start(self.recipe, folders), **changes)
-        except TypeError as error:
-            raise ValueError(f"row {self.name!r}: {error}") from error
+        start = _start(self.recipe, folders)
+        unknown = changes.keys() - {setting.name for setting in fields(start)}
+        if unknown:
+            names = ", ".join(sorted(unknown))
+            hint = ", as in network=NetworkConfig(core_units=64)" if "." in names else ""
+            raise ValueError(
+                f"row {self.name!r}: {start.algorithm} has no {names}; settings are those of "
+                f"{type(start).__name__}{hint}"
+            )
+        config: RunConfig = replace(start, **changes)
         if isinstance(config, SB3Config):
             if config.minutes is None:
                 raise ValueError(f"row {self.name!r}: {config.algorithm} needs a budget in minutes")
@@ -189,6 +195,8 @@ def _start(recipe: FromRecord | FromPreset | FromDefaults, folders: Sequence[Pat
             check_code("algorithm", record.algorithm, path)
         kind = find_algorithm(record.algorithm, ALGORITHMS).config
         return config_from_json(kind, record.config, str(path), record.revision)
+    if not isinstance(recipe, FromPreset):
+        raise ValueError(f"recipe={recipe!r} must be a FromDefaults, FromPreset or FromRecord")
     return preset(recipe.preset, recipe.algorithm)
 
 

@@ -171,6 +171,21 @@ def test_a_row_with_an_option_that_is_none_is_named(tmp_path: Path) -> None:
         plan([Table("odd", (missing,), seeds=1)], tmp_path, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"changes": {"network.core": "gru"}}, r"no network.core; .* as in network=NetworkConfig"),
+        ({"recipe": "reinforce"}, "must be a FromDefaults, FromPreset or FromRecord"),
+    ],
+)
+def test_a_row_whose_settings_are_written_otherwise_is_told_how(
+    changed: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    row = Row(name="odd", env_id=CENTRED, recipe=FromDefaults("reinforce"), minutes=1.0)
+    with pytest.raises(ValueError, match=message):
+        plan([Table("odd", (replace(row, **changed),), seeds=1)], tmp_path, tmp_path)
+
+
 def test_a_row_without_its_extra_is_left_out_and_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
