@@ -54,6 +54,8 @@ class Component:
             where it is right; None where every right choice is paid.
         classes: number of its first choices that name what is looked at, where the others are
             further words of a sentence; 0 where there are none.
+        every: of an answer that is scored at fixed steps, how many lie from one to the next; 0
+            where only the last step's is scored, or where the agent says when.
     """
 
     space: spaces.Space
@@ -65,6 +67,7 @@ class Component:
     names: tuple[str, ...] = ()
     ending: int | None = None
     classes: int = 0
+    every: int = 0
 
     def __post_init__(self) -> None:
         """Raise a ValueError unless `effect` is one of those."""

@@ -66,6 +66,20 @@ def test_specs_of_batches_round_trip_through_json(env_id: str) -> None:
     assert_same(again.reset(seed=4), envs.reset(seed=4))
 
 
+def test_answers_are_scored_in_the_steps_that_their_component_names(env_id: str) -> None:
+    envs = make_vector(env_id, 1, autoreset_mode="Disabled")
+    answer = envs.task.components.get("answer")
+    if answer is None or not answer.every:
+        pytest.skip("no answers at fixed steps")
+    for seed in range(3):
+        envs.reset(seed=seed)
+        steps, ended = 0, False
+        while not ended:
+            _, _, terminated, _, info = envs.step(envs.task.oracle())
+            steps, ended = steps + 1, bool(terminated[0])
+            assert info["target_mask"][0] == (steps % answer.every == 0)
+
+
 def test_an_oracle_collects_exactly_the_ceiling(picture_id: str) -> None:
     n = 20
     labels = hidden_of(picture_id, n, 5).labels

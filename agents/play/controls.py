@@ -42,13 +42,15 @@ class Controls:
 
     def _part(self, name: str, part: Component) -> dict[str, Any]:
         names = names_of(name, part, self.view)
+        # Every choice is a part of the whole answer, such as a word.
+        written = name == "answer" and part.effect == "always" and not part.optional
         found: dict[str, Any] = {
             "name": name,
             "optional": part.optional,
             "names": names,
             "idle": name != ACT or idle_act(part) is not None,  # may be left out
-            # Every choice is a part of the whole answer, such as a word.
-            "written": name == "answer" and part.effect == "always" and not part.optional,
+            "written": written,
+            "every": 1 if written else part.every,
         }
         if name == "look" and self.view is not None:
             reach = None

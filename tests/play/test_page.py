@@ -188,6 +188,24 @@ def test_a_description_is_written_word_by_word(open_page: Any) -> None:
         status(page, "Glimpse 2 of 12. Written so far: the. Choose the next word")
 
 
+def test_an_answer_that_counts_is_asked_for_in_time(open_page: Any) -> None:
+    with served(lambda: Table(Setting("Glimpse/DigitSequenceGlyphs-v0"), [])) as server:
+        page = open_page(server.url)
+        expect(page.locator("#keys")).to_contain_text("answer; it counts after every 3 glimpses")
+        for number in (1, 2):
+            status(page, f"Glimpse {number} of 18. Click where to look next.")
+            click_scene(page, 0.5, 0.5)
+        status(page, "Glimpse 3 of 18. The answer counts with this look: choose it")
+        click_scene(page, 0.2, 0.5)
+        status(page, "Choose an answer first: it counts with this look.")
+        page.keyboard.press("4")
+        status(page, "Glimpse 3 of 18. Your answer now: 4.")
+        click_scene(page, 0.2, 0.5)
+        expect(page.locator("#status")).to_contain_text(
+            re.compile("^Glimpse 4|^Wrong: you answered 4")
+        )
+
+
 def test_a_search_says_what_is_asked_for_and_ends_by_a_stop(open_page: Any) -> None:
     setting = Setting("Glimpse/SearchGlyphs-v0", {"budget": 6})
     with served(lambda: Table(setting, [])) as server:

@@ -75,6 +75,11 @@ function severalForm(part, send) {
   return make("section", {}, make("h2", {}, part.name), form);
 }
 
+function countsWhen({ every }) {
+  if (every === 1) return "it counts with each look";
+  return every ? `it counts after every ${every} glimpses` : "it counts after the last glimpse";
+}
+
 export function describeKeys(list, play) {
   const rows = [];
   const answer = play.part("answer");
@@ -102,7 +107,7 @@ export function describeKeys(list, play) {
       if (!act || act.idle) rows.push(["space", "look at the pointer"]);
     }
     if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), 
-      answer.written ? "the next word, written with each look" : "answer; it counts after the last glimpse"]);
+      answer.written ? "the next word, written with each look" : `answer; ${countsWhen(answer)}`]);
     if (play.part("stop")) rows.push(["enter", answer ? "answer now, and stop" : "stop: the gaze is on it"]);
   }
   rows.push(["enter", "next scene, at the end"]);

@@ -92,6 +92,12 @@ export class Play {
     return this.part("look")?.kind === "place";
   }
 
+  // Whether the answer of the next action is scored, whatever comes after it.
+  get due() {
+    const every = this.part("answer")?.every;
+    return every > 0 && this.game.taken % every === 0;
+  }
+
   step(message) {
     if (!this.game || this.game.ended) return undefined;
     return this.ask(() => call(`games/${this.game.id}/step`, message));
@@ -103,9 +109,10 @@ export class Play {
 
   // Look somewhere, with what else is chosen.
   look(place, more = {}) {
-    const written = this.part("answer")?.written;
-    if (written && this.answer === null) {
-      this.say("Choose the next word first: one is written with each look.");
+    const { written, every } = this.part("answer") ?? {};
+    if (this.due && this.answer === null) {
+      this.say(written ? "Choose the next word first: one is written with each look."
+        : "Choose an answer first: it counts with this look.");
       return undefined;
     }
     const act = this.part("act");
@@ -117,7 +124,7 @@ export class Play {
     const action = { ...more };
     if (place && this.part("look")) action.look = place;
     if (this.answer !== null && this.part("answer") && !this.part("answer").optional) action.answer = this.answer;
-    if (written) this.answer = null;
+    if (written || (this.due && every > 1)) this.answer = null; // the next one is to something else
     return this.step({ action });
   }
 
@@ -273,12 +280,13 @@ export class Play {
     if (last && answer && !answer.optional) return `${now} That was the last: what is it?`;
     if (last) return `${now} The last action.`;
     if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
-    const kept = this.answer === null || !answer ? "" : ` Your answer so far: ${answer.names[this.answer]}.`;
     if (answer?.written) {
       const text = frame.answer === null ? "" : ` Written so far: ${frame.answer}.`;
       const next = this.answer === null ? "Choose the next word, then click where to look." : `Next word: ${answer.names[this.answer]}. Click where to look.`;
       return `${now}${text} ${next}`;
     }
+    if (this.due && this.answer === null) return `${now} The answer counts with this look: choose it, then click where to look.`;
+    const kept = this.answer === null || !answer ? "" : ` Your answer ${this.due ? "now" : "so far"}: ${answer.names[this.answer]}.`;
     const stop = this.part("stop") && !answer ? " Stop when the gaze lies on it." : "";
     return `${now}${kept} Click where to look next.${stop}`;
   }

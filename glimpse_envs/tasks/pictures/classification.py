@@ -193,7 +193,11 @@ class ImageClassification(PictureTask):
         self.question, self._names = pictures.question, pictures.answers
         self._chance = pictures.chance
         answer = Component(
-            spaces.Discrete(len(self._names)), effect="scored", taught=True, entropy=False
+            spaces.Discrete(len(self._names)),
+            effect="scored",
+            taught=True,
+            entropy=False,
+            every=int(self._dense),
         )
         self.components = self.components_with(answer=answer)
 

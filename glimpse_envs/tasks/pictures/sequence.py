@@ -147,7 +147,13 @@ class DigitSequence(PictureTask):
         self._per_answer = 1 if self._full else int(looks_per_answer)
         self.budget = self._per_answer * (int(length) + 1)
         self.question, self._names, self._end = scene.question, names, len(scene.answers)
-        answer = Component(spaces.Discrete(len(names)), effect="scored", taught=True, entropy=False)
+        answer = Component(
+            spaces.Discrete(len(names)),
+            effect="scored",
+            taught=True,
+            entropy=False,
+            every=self._per_answer,
+        )
         self.components = self.components_with(answer=answer)
 
     @property
