@@ -42,6 +42,7 @@ class HumanLog:
 
     Raises:
         ValueError: the log is damaged, or the scenes are those of no fixed split.
+        OSError: the folder cannot be made.
     """
 
     def __init__(self, folder: Path, setting: Setting, patience: float = 1800.0) -> None:
@@ -54,6 +55,7 @@ class HumanLog:
         self.folder, self.setting, self._patience = folder, setting, patience
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", setting.env_id)
         self.path = folder / "human" / f"{name}_{digest(asdict(setting))}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         self.played: dict[int, Played] = {}
         self._dealt: dict[int, float] = {}  # scene -> when
@@ -93,7 +95,6 @@ class HumanLog:
             if played.scene in self.played:
                 return None
             self.played[played.scene] = played
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             drop_torn_line(self.path)
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(played)) + "\n")

@@ -42,6 +42,12 @@ def play_all(log: HumanLog, episodes: int, answer: int = 3) -> list[Path | None]
     return written
 
 
+def test_a_folder_that_cannot_be_made_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "records").write_text("no folder")
+    with pytest.raises(OSError, match="records"):
+        HumanLog(tmp_path / "records", PICTURES)
+
+
 def always(answer: int) -> Any:
     def policy(observation: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         rows = len(observation["remaining"])
@@ -111,7 +117,6 @@ def test_of_two_who_play_a_scene_the_first_counts(tmp_path: Path) -> None:
 
 def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     log = HumanLog(tmp_path, PICTURES)
-    log.path.parent.mkdir()
     log.path.write_text(json.dumps({"scene": 0}) + "\n")
     with pytest.raises(ValueError, match="line 1 is damaged"):
         HumanLog(tmp_path, PICTURES)

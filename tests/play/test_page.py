@@ -14,6 +14,7 @@ import uvicorn
 
 from agents.play.__main__ import PlayConfig, setting_from
 from agents.play.game import Setting
+from agents.play.human import HumanLog
 from agents.play.machines import Machine
 from agents.play.server import Table, make_app
 from glimpse_envs.evaluation.runs import Run
@@ -308,11 +309,63 @@ def test_a_dead_server_is_told_and_a_new_one_begins_a_new_game(open_page: Any) -
         status(page, "Glimpse 1 of 3.")
         server.start()
         page.get_by_role("button", name="Try again").click()
-        expect(alert).to_contain_text("start a new one")
+        expect(alert).to_contain_text("That game is no longer there: this is a new one.")
+        expect(page.get_by_role("button", name="Try again")).to_be_hidden()
         status(page, "Glimpse 1 of 3.")
         click_scene(page, 0.3, 0.3)
         status(page, "Glimpse 2 of 3.")
         expect(alert).to_be_hidden()
+
+
+def test_a_server_that_fails_says_so(open_page: Any, tmp_path: Path) -> None:
+    setting = Setting("Glimpse/ClutteredGlyphs-v0", {"budget": 1})
+    log = HumanLog(tmp_path / "records", setting)
+    with served(lambda: Table(setting, [], log)) as server:
+        page = open_page(server.url)
+        status(page, "That was the last: what is it?")
+        log.path.mkdir()  # where the log should be written
+        page.keyboard.press("7")
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text("The server failed: its terminal says why.")
+
+
+def test_a_game_that_went_on_in_another_tab_is_shown(open_page: Any) -> None:
+    with served(pictures()) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 3.")
+        game = page.evaluate("() => sessionStorage.getItem('game')")
+        posted = page.request.post(
+            f"{server.url}api/games/{game}/step", data={"action": {"look": {"x": 0.5, "y": 0.5}}}
+        )
+        assert posted.ok
+        page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+        status(page, "Glimpse 2 of 3.")
+
+
+def test_the_browsers_back_button_goes_from_watching_to_playing(
+    open_page: Any, hard_run: Run
+) -> None:
+    setting = setting_from(PlayConfig(), [hard_run])
+    with served(lambda: Table(setting, [Machine(hard_run, setting)])) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 3.")
+        page.get_by_role("button", name="Watch").click()
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        page.go_back()
+        expect(page.locator("#watch")).to_be_hidden()
+        status(page, "Glimpse 1 of 3.")
+
+
+def test_a_scene_beyond_the_last_is_the_last(open_page: Any, hard_run: Run) -> None:
+    setting = setting_from(PlayConfig(), [hard_run])
+    with served(lambda: Table(setting, [Machine(hard_run, setting)])) as server:
+        page = open_page(f"{server.url}#watch")
+        number = page.get_by_role("spinbutton", name="Scene")
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        last = number.get_attribute("max")
+        number.fill("99999999")
+        number.press("Enter")
+        expect(number).to_have_value(last)
 
 
 def test_a_narrow_screen_shows_everything_without_scrolling_sideways(open_page: Any) -> None:

@@ -14,16 +14,16 @@ export async function call(path, message) {
     body: JSON.stringify(message),
   };
   let answer;
-  let content;
   try {
     answer = await fetch(`/api/${path}`, options);
-    content = await answer.json();
   } catch {
     throw new ServerError(
       "The server does not answer. Start it again with python -m agents.play; then try again.",
       { dead: true },
     );
   }
-  if (!answer.ok) throw new ServerError(content.error, { gone: answer.status === 404 });
+  const failed = { error: "The server failed: its terminal says why." };
+  const content = await answer.json().catch(() => failed);
+  if (content === failed || !answer.ok) throw new ServerError(content.error, { gone: answer.status === 404 });
   return content;
 }

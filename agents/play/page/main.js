@@ -33,14 +33,15 @@ async function start() {
       at(`tab-${each}`).setAttribute("aria-pressed", String(each === name));
       parts[each].shown = each === name;
     }
-    location.hash = name;
     parts[name].show();
   };
   const watching = about.machines.length > 0 && !about.recording;
   at("tabs").hidden = !watching;
-  at("tab-play").onclick = () => show("play");
-  at("tab-watch").onclick = () => show("watch");
-  show(watching && location.hash === "#watch" ? "watch" : "play");
+  const follow = () => show(watching && location.hash === "#watch" ? "watch" : "play");
+  at("tab-play").onclick = () => { location.hash = "play"; };
+  at("tab-watch").onclick = () => { location.hash = "watch"; };
+  onhashchange = follow; // by a tab, or by the browser's back button
+  follow();
 }
 
 at("retry").onclick = () => retry();

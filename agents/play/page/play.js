@@ -30,6 +30,12 @@ export class Play {
     addEventListener("keyup", (event) => this.keyUp(event));
     addEventListener("blur", () => this.chords.clear());
     addEventListener("resize", () => this.shown && this.draw());
+    document.addEventListener("visibilitychange", () => this.refresh());
+  }
+
+  // The game may have gone on in another tab.
+  refresh() {
+    if (!document.hidden && this.shown && this.game) this.ask(() => call(`games/${this.game.id}`));
   }
 
   async show() {
@@ -65,7 +71,7 @@ export class Play {
       if (error.gone) {
         this.busy = false;
         await this.show();
-        this.report(error, () => this.show());
+        this.report(new Error("That game is no longer there: this is a new one."));
       }
       return;
     } finally {

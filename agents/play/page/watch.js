@@ -17,7 +17,7 @@ export class Watch {
     this.timer = null;
     at("watch-controls").onsubmit = (event) => event.preventDefault();
     at("watch-scene").max = about.scenes - 1;
-    at("watch-scene").onchange = () => this.load(Number(at("watch-scene").value));
+    at("watch-scene").onchange = () => this.choose(Number(at("watch-scene").value));
     at("watch-step").oninput = () => this.go(Number(at("watch-step").value));
     at("watch-back").onclick = () => this.go(this.step - 1);
     at("watch-on").onclick = () => this.go(this.step + 1);
@@ -29,6 +29,11 @@ export class Watch {
 
   show() {
     return this.episodes ? this.draw() : this.load(this.scene);
+  }
+
+  // Load the nearest scene that there is.
+  choose(scene) {
+    return this.load(Math.min(this.about.scenes - 1, Math.max(0, Math.round(scene))));
   }
 
   async load(scene) {
