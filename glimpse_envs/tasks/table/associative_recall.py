@@ -234,5 +234,5 @@ class AssociativeRecall(Table):
     def _query_text(self, row: int) -> str:
         pairs, stored = self._pairs[row // self._copies], self._taken[row] - 1
         if self._answerable(np.array([row]))[0]:
-            return f"key {pairs[self._right[row // self._copies], 0]}"
+            return f"the value of k{pairs[self._right[row // self._copies], 0]}"
         return "to store: k{}:v{}".format(*pairs[stored])

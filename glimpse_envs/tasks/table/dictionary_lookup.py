@@ -180,4 +180,4 @@ class DictionaryLookup(Table):
         return [f"{alike[a]:+.2f} v{values[a]}" if full else "" for a, full in texts]
 
     def _query_text(self, row: int) -> str:
-        return "the key most like the query"
+        return "the key most like the query (near +1)"

@@ -203,7 +203,8 @@ class PointerChase(Table):
 
     def _query_text(self, row: int) -> str:
         group = row // self._copies
-        return f"{self._lengths[group]} hops from {self._starts[group]}"
+        hops = "hop" if self._lengths[group] == 1 else "hops"
+        return f"{self._lengths[group]} {hops} from {self._starts[group]}"
 
 
 def _bits(numbers: Ints, b: int) -> Float32s:
