@@ -139,6 +139,8 @@ def test_a_picture_is_played_by_clicks_and_keys(open_page: Any) -> None:
         status(page, "Glimpse 1 of 3. Click where to look next.")
         click_scene(page, 0.1, 0.1)
         status(page, "Glimpse 2 of 3.")
+        legend = page.locator("#play .legend")
+        expect(legend).to_contain_text("gaze before")
         dark = brightness(page).count(0)
         assert dark > 100, "what was not seen is black"
         page.keyboard.press("4")
@@ -164,6 +166,23 @@ def test_the_last_glimpse_asks_for_an_answer(open_page: Any) -> None:
         status(page, "answer with a number key or a button")
         page.get_by_role("button", name="7", exact=True).click()
         status(page, "you answered 7")
+
+
+def test_a_low_window_holds_the_scene_and_what_is_said_of_it(open_page: Any) -> None:
+    low = {"width": 1280, "height": 620}
+    with served(pictures()) as server:
+        page = open_page(server.url, low)
+        status(page, "Glimpse 1 of 3.")
+        said = page.locator("#status").bounding_box()
+        assert said["y"] + said["height"] <= low["height"]
+
+
+def test_a_page_that_waits_for_its_first_scene_says_so(open_page: Any) -> None:
+    with served(pictures()) as server:
+        page = open_page("about:blank")
+        page.route("**/api/games", lambda route: None)  # never answered
+        page.goto(server.url)
+        status(page, "The first scene is made")
 
 
 def test_an_agent_may_stop_early_and_so_may_people(open_page: Any) -> None:
@@ -236,6 +255,8 @@ def test_a_tape_is_played_by_keys(open_page: Any) -> None:
             expect(output.nth(number + 1)).to_have_text(symbol)
         status(page, "Right")
         status(page, "after 3 glimpses.")
+        legend = page.locator("#play .legend li")
+        expect(legend).to_have_text(["under the head", "seen", "not seen", "right"])
 
 
 def test_a_table_is_read_by_its_pointers(open_page: Any) -> None:
@@ -249,7 +270,10 @@ def test_a_table_is_read_by_its_pointers(open_page: Any) -> None:
         value = page.locator(".present .content").inner_text().rpartition("v")[2].strip()
         page.locator(".grid .visited .steps").first.click()
         status(page, "Glimpse 4 of 6.")
+        legend = page.locator("#play .legend")
+        expect(legend).not_to_contain_text("★")
         page.locator("#answers").get_by_role("button", name=value, exact=True).click()
+        expect(legend).to_contain_text("holds the answer")
         status(page, f"Right: you answered {value}")
         expect(page.locator(".grid .star")).to_have_count(1)
 
@@ -260,6 +284,8 @@ def test_catch_is_played_by_arrows(open_page: Any) -> None:
         page = open_page(server.url)
         for number in range(1, 5):
             status(page, f"Glimpse {number} of 4.")
+            if number < 4:
+                status(page, "Act, or click to look without acting.")
             page.keyboard.press("ArrowRight" if number % 2 else "ArrowLeft")
         expect(page.locator("#next")).to_have_text("Next scene")
         assert page.inner_text("#status").startswith(("Right", "Wrong"))
@@ -271,7 +297,7 @@ def test_a_world_is_played_by_arrows_numbers_and_clicks(open_page: Any) -> None:
     with served(lambda: Table(setting, [])) as server:
         page = open_page(server.url)
         expect(page.locator("#question")).to_have_text("get to the green goal square")
-        status(page, "Glimpse 1.")
+        status(page, "Glimpse 1. Click where to look, then act.")
         page.keyboard.press("ArrowUp")
         status(page, "Glimpse 2.")
         page.keyboard.press("2")

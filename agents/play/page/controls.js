@@ -3,10 +3,12 @@ import { make } from "./draw.js";
 import { ACTS_OF, ARROWS, SYMBOLS } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
+const MANY = 20; // answers, from which on their buttons are small
 
 export function buildControls(play) {
   const answer = play.part("answer");
   at("answering").hidden = !answer;
+  at("answers").classList.toggle("many", answer?.names.length > MANY);
   at("answering-title").textContent = play.game.frame.kind === "tapes" ? "Put out" : "Answer";
   at("answers").replaceChildren(...(answer?.names ?? []).map((name, choice) => {
     if (answer.optional && choice === 0) return null;

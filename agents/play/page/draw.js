@@ -95,14 +95,18 @@ export function drawLegend(list, frame, { eye = false, look = false }) {
         scales.length === 1 ? "what the glimpse shows" : ["finest window", "coarsest window"][index === 0 ? 0 : 1]])
         .filter((_, index) => index === 0 || index === scales.length - 1),
       ["dot", "rgb(255, 84, 40)", "gaze"],
-      ["dot", "rgb(255, 150, 110)", "gaze before"],
+      ...(frame.path?.length > 1 ? [["dot", "rgb(255, 150, 110)", "gaze before"]] : []),
       ...(eye ? [["fill", "#6e6e6e", "lit: seen"], ["fill", "#000", "black: not seen"]] : []),
       ...(frame.boxes?.length ? [["ring", TARGET, "where the answer lies"]] : []),
     ],
-    tapes: [["fill", "var(--head)", "under the head"], ["fill", "var(--written)", "written"],
-      ["fill", "var(--seen)", "seen"], ["ring", "var(--edge)", "not seen"]],
+    tapes: [["ring", "var(--head)", "under the head"], ["fill", "var(--seen)", "seen"], ["ring", "var(--line)", "not seen"],
+      ...(frame.strips?.some((strip) => strip.written.length) ? [["fill", "var(--written)", "written"]] : []),
+      ...[["right", true], ["wrong", false]].filter(([, good]) => frame.strips?.some((strip) => strip.good.includes(good)))
+        .map(([text]) => ["fill", `var(--${text}-cell)`, text])],
     table: [["ring", "var(--head)", "present cell"], ["ring", "var(--path)", "visited, at the steps below"],
-      ["fill", "var(--written)", "written"], ["fill", "#000", "not seen"], ["star", "", "holds the answer, at the end"]],
+      ...(frame.cells?.some((cell) => cell.written) ? [["fill", "var(--written)", "written"]] : []),
+      ...(frame.cells?.some((cell) => !cell.seen) ? [["fill", "#000", "not seen"]] : []),
+      ...(frame.cells?.some((cell) => cell.relevant) ? [["star", "", "holds the answer"]] : [])],
   }[frame.kind];
   if (look && frame.kind === "scene") entries.push(["ring", "rgb(120, 230, 255)", "where it may look next"]);
   list.replaceChildren(...entries.map(([sign, colour, text]) => {

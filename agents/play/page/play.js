@@ -41,6 +41,7 @@ export class Play {
   async show() {
     if (this.game) return this.draw();
     const kept = sessionStorage.getItem("game");
+    this.say("The first scene is made: the first time of all, this takes up to a minute.");
     return this.ask(async () => {
       try {
         if (kept) return await call(`games/${kept}`);
@@ -63,6 +64,7 @@ export class Play {
       sessionStorage.setItem("game", game.id);
       if (dealt || fresh) this.begin();
     } catch (error) {
+      if (!this.game) this.say("");
       if (error.gone) {
         this.game = null;
         sessionStorage.removeItem("game");
@@ -268,6 +270,7 @@ export class Play {
     at("next").classList.toggle("main", ended);
     at("question").textContent = frame.question || this.about.question;
     this.say(this.status());
+    at("status").className = ended ? judged(game.success) : "";
     this.score();
   }
 
@@ -282,10 +285,11 @@ export class Play {
       return `${result}${why ? `: ${why}` : ""}, after ${taken} ${taken === 1 ? "glimpse" : "glimpses"}.`;
     }
     const now = budget === null ? `Glimpse ${taken}.` : `Glimpse ${taken} of ${budget}.`;
-    const answer = this.part("answer");
+    const [act, answer] = [this.part("act"), this.part("answer")];
     if (last && answer && !answer.optional) return `${now} That was the last: what is it?`;
     if (last) return `${now} The last action.`;
     if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
+    if (act) return `${now} ${act.idle ? "Act, or click to look without acting." : "Click where to look, then act."}`;
     if (answer?.written) {
       const text = frame.answer === null ? "" : ` Written so far: ${frame.answer}.`;
       const next = this.answer === null ? "Choose the next word, then click where to look." : `Next word: ${answer.names[this.answer]}. Click where to look.`;

@@ -38,6 +38,7 @@ export class Watch {
 
   async load(scene) {
     if (!Number.isInteger(scene) || scene < 0 || scene >= this.about.scenes) return;
+    at("watch-at").textContent = "playing…";
     try {
       const episodes = await call(`watch?scene=${scene}`);
       this.report(null);
@@ -45,6 +46,8 @@ export class Watch {
       this.episodes = episodes;
     } catch (error) {
       this.report(error, () => this.load(scene));
+      at("watch-at").textContent = "";
+      await this.draw();
       return;
     }
     this.step = 0;
@@ -134,7 +137,7 @@ function beliefsOf(outlook, names, frame) {
     }
   }
   if (outlook.value !== null) {
-    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}`));
+    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}, the return it expects`));
   }
   return found;
 }
