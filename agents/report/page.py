@@ -176,6 +176,8 @@ def _by_glimpse(groups: Sequence[Group], analyses: Sequence[Analysis], shared: P
                 if each.run in group.runs and not each.by_level
             ]
             shortest = min(map(len, curves), default=0)
+            if not any(any(curve[: shortest - 1]) for curve in curves):
+                continue  # success is told at the end alone
             if 2 <= shortest <= SHOWN_GLIMPSES:
                 errors = [100 * (1 - np.array(curve[:shortest])) for curve in curves]
                 lines[group.name] = (np.arange(1, shortest + 1), errors)

@@ -77,23 +77,26 @@ def _examples(analysis: Analysis) -> str:
     if isinstance(first, TapePicture):
         heads = [strip.name for strip in first.strips if strip.head is not None]
         rows += f" Heads, in the order of their colours: {', '.join(heads)}."
-    drawn = [_episode(each, analysis.evaluation.success is not None) for each in analysis.examples]
+    drawn = [_episode(each, _judged_by_answers(analysis)) for each in analysis.examples]
     return heading("Where it read and wrote", 3) + note(rows) + grid("mistakes wide", drawn)
 
 
 def _mistakes(analysis: Analysis) -> str:
     if not analysis.replays:
         return ""
-    with_success = analysis.evaluation.success is not None
-    title = "Surest and wrong" if with_success else "Least return"
-    flat = isinstance(analysis.replays[0].pictures[0], Picture)
-    drawn = [_episode(replay, with_success) for replay in analysis.replays]
-    text = (
-        "The failed episodes, by the probability that the policy gave to its last wrong answer."
-        if with_success
-        else "The episodes of the least return."
-    )
+    by_answers = _judged_by_answers(analysis)
+    if by_answers:
+        title = "Surest and wrong"
+        text = (
+            "The failed episodes, by the probability that the policy gave to its last wrong answer."
+        )
+    elif analysis.evaluation.success is not None:
+        title, text = "Failed", "The first episodes without success."
+    else:
+        title, text = "Least return", "The episodes of the least return."
     text += f" Numbers are of the {analysis.evaluation.split} split."
+    flat = isinstance(analysis.replays[0].pictures[0], Picture)
+    drawn = [_episode(replay, by_answers) for replay in analysis.replays]
     return "".join([
         heading(f"{title}: {len(drawn)} episodes", 3),
         note(text),
@@ -101,10 +104,14 @@ def _mistakes(analysis: Analysis) -> str:
     ])  # fmt: skip
 
 
-def _episode(replay: Replay, with_success: bool) -> str:
+def _judged_by_answers(analysis: Analysis) -> bool:
+    return analysis.evaluation.success is not None and "answer" in analysis.seen.components
+
+
+def _episode(replay: Replay, by_answers: bool) -> str:
     last = replay.pictures[-1]
     sure = "" if math.isnan(replay.probability) else f", {100 * replay.probability:.1f} % sure"
-    if not with_success:
+    if not by_answers:
         answered = f"return {replay.total:.2f}"
     elif isinstance(last, (Picture, TablePicture)):
         right = "" if last.answer == last.target else f", not {last.target}"
@@ -129,7 +136,8 @@ def _cost(analysis: Analysis) -> str:
     ]
     length, config = training_length(analysis.run), analysis.run.config.get("config", {})
     if length is not None:
-        where = f"{config.get('threads', 1)} thread(s), {config.get('device', 'cpu')}, "
+        threads = config.get("threads", 1)
+        where = f"{threads} thread{'s' * (threads != 1)}, {config.get('device', 'cpu')}, "
         where += str(analysis.run.config.get("hardware", "unknown hardware"))
         costs += [
             ("training", f"{length.episodes:,} episodes", ""),

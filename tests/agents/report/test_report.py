@@ -105,6 +105,17 @@ def page(seeds: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(ReportConfig(folders, out, episodes=60, mistakes=5))
 
 
+def test_a_world_without_answers_has_failed_episodes_and_no_sureness(tmp_path: Path) -> None:
+    kwargs = {"scene_size": 6, "glimpse_size": 2}
+    config = tiny_config(env_id="Glimpse/Catch-v0", env_kwargs=kwargs, answer_by="reward")
+    run = trained(Reinforce, config, tmp_path / "run")
+    text = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=4)).read_text()
+    assert "Failed: 4 episodes" in text
+    assert "return 0.00" in text
+    for alien in ("Surest", "no answer", "Error by glimpse"):
+        assert alien not in text
+
+
 @pytest.mark.learning
 def test_a_page_stands_alone_and_has_all_parts(page: Path) -> None:
     text = page.read_text()
