@@ -47,7 +47,9 @@ def test_every_argument_of_every_environment_is_explained(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["Glimpse/Nothing-v0"], "Nothing"),
+        (["Glimpse/Nothing-v0"], "`Nothing` doesn't exist"),
+        (["Glimpse/Nothing-v0"], "python -m glimpse_envs lists"),
+        (["Glimpse/CenteredGlyphs"], "Did you mean 'Glimpse/CenteredGlyphs-v0'?"),
         (["my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
         (["Glimpse/CenteredGlyphs-v0", "budget"], "KEY=VALUE"),
         (["Glimpse/CenteredGlyphs-v0", "bugdet=3"], "did you mean 'budget'"),

@@ -37,7 +37,15 @@ def spec_of(env_id: str) -> EnvSpec:
                 f"{env_id}: its module {module} cannot be imported ({error}); the part before the "
                 "colon must be a module that registers the environment"
             ) from error
-    return gym.spec(name)
+    try:
+        return gym.spec(name)
+    except gym.error.Error as error:
+        text = str(error)
+        if "Did you mean" not in text:
+            versions = [known for known in gym.registry if known.startswith(f"{name}-v")]
+            hint = "; python -m glimpse_envs lists those that there are"
+            text = text.rstrip(".") + (f". Did you mean {versions[-1]!r}?" if versions else hint)
+        raise type(error)(text) from error
 
 
 def task_class_of(env_id: str) -> type[Task] | None:
