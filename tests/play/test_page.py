@@ -168,6 +168,17 @@ def test_the_last_glimpse_asks_for_an_answer(open_page: Any) -> None:
         status(page, "you answered 7")
 
 
+def test_an_answer_that_was_chosen_is_given_after_the_last_glimpse(open_page: Any) -> None:
+    with served(pictures(budget=2)) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 2.")
+        page.keyboard.press("4")
+        click_scene(page, 0.5, 0.5)
+        status(page, "Glimpse 2 of 2. That was the last: click or press enter to answer 4")
+        page.keyboard.press("Enter")
+        status(page, "you answered 4")
+
+
 def test_a_low_window_holds_the_scene_and_what_is_said_of_it(open_page: Any) -> None:
     low = {"width": 1280, "height": 620}
     with served(pictures()) as server:
@@ -257,6 +268,18 @@ def test_a_tape_is_played_by_keys(open_page: Any) -> None:
         status(page, "after 3 glimpses.")
         legend = page.locator("#play .legend li")
         expect(legend).to_have_text(["under the head", "seen", "not seen", "right"])
+
+
+def test_nothing_that_is_typed_is_lost(open_page: Any) -> None:
+    tape = Setting("Glimpse/Copy-v0", {"symbols": 9, "min_length": 9, "length": 9})
+    catch = Setting("Glimpse/Catch-v0", {"scene_size": 12, "glimpse_size": 2})
+    for setting in (tape, catch):
+        with served(lambda setting=setting: Table(setting, [])) as server:  # type: ignore[misc]
+            page = open_page(server.url)
+            status(page, "Glimpse 1 of")
+            for _ in range(8):
+                page.keyboard.press("ArrowRight")
+            status(page, "Glimpse 9 of")
 
 
 def test_a_table_is_read_by_its_pointers(open_page: Any) -> None:

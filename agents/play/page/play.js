@@ -22,7 +22,8 @@ export class Play {
     this.cursor = { x: 0.5, y: 0.5 };
     this.keyed = false;
     this.busy = false;
-    this.chords = new Chords((keys) => this.step({ keys }));
+    this.turn = Promise.resolve();
+    this.chords = new Chords((keys) => this.inTurn(() => this.step({ keys })));
     at("next").onclick = () => this.deal();
     at("scene").addEventListener("click", (event) => this.click(event));
     at("scene").addEventListener("pointermove", (event) => this.point(event));
@@ -104,6 +105,11 @@ export class Play {
   get due() {
     const every = this.part("answer")?.every;
     return every > 0 && this.game.taken % every === 0;
+  }
+
+  // What is typed faster than the server answers waits; a click is left out, as it may be double.
+  inTurn(action) {
+    this.turn = this.turn.finally(action);
   }
 
   step(message) {
@@ -200,8 +206,10 @@ export class Play {
     const act = this.part("act");
     const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.code];
     const acted = (ACTS_OF[event.code] ?? []).map((name) => act?.names.indexOf(name) ?? -1).find((index) => index >= 0);
+    // A key that is held down acts no longer once it is let go.
+    const actNow = (choice) => (event.repeat ? this.act(choice) : this.inTurn(() => this.act(choice)));
     if (acted !== undefined) {
-      this.act(acted);
+      actNow(acted);
       return true;
     }
     const letters = { KeyA: [-1, 0], KeyD: [1, 0], KeyW: [0, -1], KeyS: [0, 1] }[event.code];
@@ -232,7 +240,7 @@ export class Play {
     }
     // Letters move the pointer.
     if (act && !answer && choice >= 0 && choice < Math.min(act.names.length, 10)) {
-      this.act(choice);
+      actNow(choice);
       return true;
     }
     return false;
@@ -286,7 +294,10 @@ export class Play {
     }
     const now = budget === null ? `Glimpse ${taken}.` : `Glimpse ${taken} of ${budget}.`;
     const [act, answer] = [this.part("act"), this.part("answer")];
-    if (last && answer && !answer.optional) return `${now} That was the last: what is it?`;
+    if (last && answer && !answer.optional) {
+      return this.answer === null ? `${now} That was the last: what is it?`
+        : `${now} That was the last: click or press enter to answer ${answer.names[this.answer]}, or choose another.`;
+    }
     if (last) return `${now} The last action.`;
     if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
     if (act) return `${now} ${act.idle ? "Act, or click to look without acting." : "Click where to look, then act."}`;
