@@ -142,25 +142,27 @@ def scaling_table(scaling: Scaling) -> str:
     return table(HEADER, rows)
 
 
-def scaling_in_words(scaling: Scaling) -> str:
-    """Error, milliseconds of inference and, where they differ, training images of each model at the
-    smallest and the largest side, a sentence each."""
-    sides = sorted({point.side for point in scaling.points})
-    sentences = [
-        f"`{scaling.env_id}` with its scene enlarged; {scaling.minutes:g} core-minutes of training "
-        "for each point, one run each."
-    ]
+def extremes_table(scaling: Scaling) -> str:
+    """The Markdown table of the smallest and the largest side: error and milliseconds of inference,
+    and training images where they differ."""
+    sides = {point.side for point in scaling.points}
+    points = sorted(
+        (point for point in scaling.points if point.side in (min(sides), max(sides))),
+        key=lambda point: point.side,
+    )
     unequal = len({point.images for point in scaling.points}) > 1
-    for side in dict.fromkeys((sides[0], sides[-1])):
-        points = [point for point in scaling.points if point.side == side]
-        each = "; ".join(
-            f"{point.model} {point.error_percent:.2f} % error, {_digits(point.inference.total)} ms"
-            + (f", {count(point.images)} training images" if unequal else "")
-            for point in points
-        )
-        sentences.append(f"At {side:,} pixels a side: {each}.")
-    sentences.append("Milliseconds of one core to play a scene, its dealing included.")
-    return " ".join(sentences)
+    rows = [
+        [
+            f"{point.side:,}x{point.side:,}",
+            point.model,
+            f"{point.error_percent:.2f}",
+            _digits(point.inference.total),
+            *([count(point.images)] if unequal else []),
+        ]
+        for point in points
+    ]
+    heads = ["scene", "model", "error %", "ms a scene", *(["training images"] if unequal else [])]
+    return table(heads, rows)
 
 
 def _digits(time: float, digits: int = 2) -> str:

@@ -20,7 +20,7 @@ from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.environment_facts import scored_chance
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
-from report.scaling import FILE_NAME, Scaling, read_scaling, scaling_in_words, scaling_table
+from report.scaling import FILE_NAME, Scaling, extremes_table, read_scaling, scaling_table
 
 MAIN_ID = "Glimpse/ClutteredGlyphs-v0"
 """Whose comparison comes first: it needs no data."""
@@ -226,18 +226,23 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
 def _chance(scaling: Scaling) -> str:
     """The error of guesses, by the environment."""
     row = SUITE.get(scaling.env_id)
-    return "" if row is None else f"Blind guesses err in {100 * (1 - scored_chance(row)):.0f} %."
+    return (
+        "" if row is None else f"Blind guesses are wrong in {100 * (1 - scored_chance(row)):.0f} %."
+    )
 
 
 def _why(scaling: Scaling | None) -> str:
     """The README's block: what choosing where to look buys as scenes grow."""
     if scaling is None:
         return f"Not measured yet: {SCALE}."
-    link = f"[more]({PAGE}#how-cost-grows-with-the-scene)"
     return (
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
-        f"{scaling_in_words(scaling)} {_chance(scaling)} In training alone, the hard agent's "
-        f"first glimpses are near the target at first ({link})."
+        f"{extremes_table(scaling)}\n\n"
+        f"`{scaling.env_id}` with its scene enlarged: error, and milliseconds of one core to play "
+        f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row. "
+        f"{_chance(scaling)} The agent's training used a curriculum: its first glimpse was near "
+        "the target at first, and farther away with success "
+        f"([all sides and costs]({PAGE}#how-cost-grows-with-the-scene))."
     )
 
 

@@ -9,10 +9,10 @@ from report.pages.environment_facts import page_name
 FOLDER = "docs/environments"
 INDEX = "README.md"
 FAMILIES = {
-    "pictures": ("Pictures", "ClutteredMNIST", "a digit, garment or object to find and name"),
-    "worlds": ("Worlds", "Catch", "a ball to catch with a paddle, while nothing else is seen"),
-    "tape": ("Tapes", "ForwardReverse", "symbols to copy, turn round, add or sort, head by head"),
-    "table": ("Tables", "PointerChase", "cells to write, find and follow by their addresses"),
+    "pictures": ("Pictures", "ClutteredMNIST", "digits, garments and objects to find and name"),
+    "worlds": ("Worlds", "Catch", "a falling ball to catch, of which only the glimpse is seen"),
+    "tape": ("Tapes", "ForwardReverse", "a tape read cell by cell: copy, reverse, add, sort"),
+    "table": ("Tables", "PointerChase", "cells read by address: store, look up, follow pointers"),
 }
 """Package of `glimpse_envs.tasks` -> title, environment whose film is shown, and what is hidden; a
 package that is not here has its name for a title, and its first environment's film."""

@@ -64,8 +64,8 @@ def test_the_clock_is_that_of_the_runs(revisions: list[str], words: str) -> None
 def test_what_chance_is_stands_by_the_scaling(tmp_path: Path) -> None:
     write_scaling(a_scaling(), tmp_path / "results" / "comparison")
     published = publish(Places(tmp_path / "results", tmp_path))
-    assert "Blind guesses err in 90 %." in published.blocks["scaling"]
-    assert "Blind guesses err in 90 %." in published.texts["docs/comparison.md"]
+    assert "Blind guesses are wrong in 90 %." in published.blocks["scaling"]
+    assert "Blind guesses are wrong in 90 %." in published.texts["docs/comparison.md"]
 
 
 def test_the_table_has_costs_and_errors() -> None:

@@ -11,8 +11,8 @@ import pytest
 from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
 from report.scaling import (
+    extremes_table,
     read_scaling,
-    scaling_in_words,
     scaling_table,
     write_scaling,
 )
@@ -104,18 +104,18 @@ def test_the_picture_in_short_shows_error_and_cost_of_every_model(
     assert overlapping_texts(caught[0]) == []
 
 
-def test_the_smallest_and_the_largest_side_are_put_into_words() -> None:
-    words = scaling_in_words(a_scaling())
-    assert "2 core-minutes of training" in words
-    assert "At 60 pixels a side: Reinforce LSTM, looks at cells 2.00 % error, 0.33 ms;" in words
-    assert "Full view strong 32.00 % error, 259 ms. Milliseconds of one core" in words
-    assert "120 pixels" not in words
-    assert "training images" not in words
+def test_the_smallest_and_the_largest_side_stand_in_a_short_table() -> None:
+    text = extremes_table(a_scaling())
+    assert "| 60x60 | Reinforce LSTM, looks at cells | 2.00 | 0.33 |" in text
+    assert "| Full view strong | 32.00 | 259 |" in text
+    assert "120x120" not in text
+    assert "training images" not in text
 
 
-def test_unequal_training_images_are_put_into_words() -> None:
+def test_unequal_training_images_are_a_column_of_the_short_table() -> None:
     scaling = a_scaling()
     last = replace(scaling.points[-1], images=16_000)
-    words = scaling_in_words(replace(scaling, points=(*scaling.points[:-1], last)))
-    assert "0.33 ms, 5 k training images; " in words
-    assert "259 ms, 16 k training images. Milliseconds" in words
+    text = extremes_table(replace(scaling, points=(*scaling.points[:-1], last)))
+    assert "| ms a scene | training images |" in text
+    assert "| 0.33 | 5 k |" in text
+    assert "| 259 | 16 k |" in text
