@@ -82,7 +82,9 @@ NAVIGATION = {
         "Worlds that move <worlds>",
         "comparison",
         "Memory <memory>",
-        *("memory_cost", "Gradient variance <gradient_variance>", "speed", "records"),
+        *("memory_cost", "Gradient variance <gradient_variance>", "speed"),
+        "Trials of settings <trials>",
+        "records",
     ),
     "Reference": ("api/index",),
 }

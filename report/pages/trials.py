@@ -1,7 +1,7 @@
-"""The tables of trained settings on the page on training.
+"""The page of trials: settings that were compared, those kept and those rejected.
 
-They are drawn from `results/benchmarks/trials.json`, from the records in `OTHERS`, of trials whose
-code was not kept, and from those of `python -m benchmarks.row_trials`.
+It is drawn from `results/benchmarks/trials.json`, from the records in `OTHERS`, and from those of
+`python -m benchmarks.row_trials`.
 """
 
 import json
@@ -9,43 +9,54 @@ from statistics import median
 from typing import Any
 
 from report.markdown import short_revision, table
-from report.page import Places, Published
+from report.page import Places, Published, page_of
 from report.references.pictures import LEARNED, REFERENCES
 
-BLOCK = "docs/training.md:trials"
+PAGE = "docs/trials.md"
 OTHERS = {
-    "trials_regularisers": "Trials beside the preset on another machine, by code that was not kept",
-    "trials_draw": "Trials of soft attention by DRAW's window",
-    "trials_pairs": "Trials of looks at two digits",
-    "trials_search": "Trials of what looks of a search earn, of which no seed was repeated",
-    "trials_inhibition": "How far inhibition of return reaches, in a search",
-    "trials_inhibition_sum": "How far inhibition of return reaches, in sums of two digits",
-    "trials_search_cells": "How finely a search looks, its likeliest looks refined",
-    "trials_gain_sum": "Trials of what looks at two digits are paid for",
-    "trials_gain_pairs": "Trials of what looks at two digits in clutter are paid for",
-    "trials_describe": "Trials of a memory that does not see classes, scored on new combinations",
-    "trials_captioner": "What a captioner is taught of two right sentences, on new combinations",
-    "trials_sequence": "Trials of finer looks at rows of digits, right as a whole or wrong",
-    "trials_sort": "Trials of what an agent remembers that sorts",
-    "trials_megapixel": "Trials of inhibition of return in scenes of 1,500 pixels",
-    "trials_megapixel_gain": "What looks in scenes of 1,500 pixels are paid for and go by",
-    "trials_earlier": "Earlier trials, with looks in the scene, some by code that was not kept",
+    "trials_regularisers": "Schedules and regularisation (another machine; code not kept)",
+    "trials_draw": "DRAW's window",
+    "trials_pairs": "Resolution of looks: two digits",
+    "trials_search": "Reward of looks: search (no seed repeated)",
+    "trials_inhibition": "Range of inhibition of return: search",
+    "trials_inhibition_sum": "Range of inhibition of return: sums of two digits",
+    "trials_search_cells": "Resolution of looks: search, likeliest looks refined",
+    "trials_gain_sum": "Reward of looks: sums of two digits",
+    "trials_gain_pairs": "Reward of looks: two digits in clutter",
+    "trials_describe": "A memory that does not see classes: descriptions of new combinations",
+    "trials_captioner": "Targets of the captioner: descriptions of new combinations",
+    "trials_sequence": "Resolution of looks: rows of digits, right as a whole or wrong",
+    "trials_sort": "Memory for sorting",
+    "trials_megapixel": "Inhibition of return: scenes of 1,500 pixels",
+    "trials_megapixel_gain": "Reward and features of looks: scenes of 1,500 pixels",
+    "trials_earlier": "Earlier trials: looks in scene coordinates (some by code not kept)",
 }
-"""Name of a record of other trials -> what they are, in the order of the page."""
+"""Name of a record of other trials -> its heading, in the order of the page."""
+
+_HEAD = """# Trials of settings
+
+<!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
+
+Short trainings that compare settings of the agents and baselines of [training](training.md), for
+equal time of one core. They were used to choose the settings of the presets and of the rows of the
+results' tables. Most are single runs, so small differences are noise, and none is a claim; rejected
+settings are listed as well. *The same* refers to a line above it, *the row* to one of the
+results' tables, and *the preset* to that of the environment's family."""
 
 
 def publish(places: Places) -> Published:
-    """The block of the records, if there are any."""
+    """The page, a section for each record."""
     text = "Not measured yet (`python -m benchmarks.trials --record`)."
     path = places.benchmarks / "trials.json"
     if path.exists():
         text = _block(json.loads(path.read_text(encoding="utf-8")))
+    blocks = [_HEAD, "## Optimizer, batch and network size", text]
     found = {path.stem: path for path in sorted(places.benchmarks.glob("trials_*.json"))}
     of_rows = [name for name in found if name not in OTHERS]
     for name in (*filter(found.__contains__, OTHERS), *of_rows):
-        about = OTHERS.get(name) or f"Trials of the row `{name.removeprefix('trials_')}`"
-        text += f"\n\n{about}: {_block(json.loads(found[name].read_text(encoding='utf-8')))}"
-    return Published({}, {BLOCK: text})
+        about = OTHERS.get(name) or f"The row `{name.removeprefix('trials_')}`"
+        blocks += [f"## {about}", _block(json.loads(found[name].read_text(encoding="utf-8")))]
+    return Published({PAGE: page_of(blocks)})
 
 
 def _block(record: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The table of trials on the page on training."""
+"""The page of trials."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from report.page import Places
-from report.pages.trials import BLOCK, OTHERS, publish
+from report.pages.trials import OTHERS, PAGE, publish
 from report.references.pictures import LEARNED, REFERENCES
 
 ENV_ID = "Glimpse/ClutteredMNIST-v0"
@@ -21,7 +21,7 @@ def block(folder: Path, **more: object) -> str:
     (folder / "benchmarks").mkdir()
     path = folder / "benchmarks" / "trials.json"
     path.write_text(json.dumps(record | more), encoding="utf-8")
-    return publish(Places(folder, folder)).blocks[BLOCK]
+    return publish(Places(folder, folder)).texts[PAGE]
 
 
 def test_a_trial_is_a_row(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_presets_rivals_stand_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "about"), [*OTHERS.items(), ("trials_search-hard", "Trials of the row `search-hard`")]
+    ("name", "about"), [*OTHERS.items(), ("trials_search-hard", "The row `search-hard`")]
 )
 def test_other_trials_stand_below(tmp_path: Path, name: str, about: str) -> None:
     block(tmp_path)
@@ -62,9 +62,9 @@ def test_other_trials_stand_below(tmp_path: Path, name: str, about: str) -> None
     other = json.loads(path.read_text())
     other["trials"][0]["settings"] = "a moving average"
     path.with_name(f"{name}.json").write_text(json.dumps(other), encoding="utf-8")
-    text = publish(Places(tmp_path, tmp_path)).blocks[BLOCK]
-    assert text.index("looks at cells") < text.index(about) < text.index("a moving average")
+    text = publish(Places(tmp_path, tmp_path)).texts[PAGE]
+    assert text.index("looks at cells") < text.index(f"## {about}") < text.index("a moving average")
 
 
 def test_without_a_record_its_command_is_named(tmp_path: Path) -> None:
-    assert "python -m benchmarks.trials" in publish(Places(tmp_path, tmp_path)).blocks[BLOCK]
+    assert "python -m benchmarks.trials" in publish(Places(tmp_path, tmp_path)).texts[PAGE]
