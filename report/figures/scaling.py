@@ -38,14 +38,14 @@ _PARTS: tuple[tuple[str, Callable[[Milliseconds], float]], ...] = (
 def draw_scaling(scaling: Scaling, path: str | Path) -> None:
     """Draw the milliseconds of each part of inference and of a training update against the scene's
     side; below, the multiply-adds, and the error against side and against cost."""
-    figure = new_figure(16.0, 9.0)
-    rows = figure.subfigures(3, 1, squeeze=False)[:, 0]
+    figure = new_figure(10.5, 16.0)
+    above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(2, 1))[:, 0]
     styles = {model: style_named(model) for model in scaling.models}
     spent = [spent for point in scaling.points for spent in (point.inference, point.update)]
     times = [part(each) for each in spent for _, part in _PARTS if part(each) > 0]
-    for row, name in zip(rows, ("inference", "update"), strict=False):
-        panels = row.subplots(1, len(_PARTS), sharey=True)
-        for panel, (title, part) in zip(panels, _PARTS, strict=True):
+    rows = above.subplots(len(_PARTS), 2, sharey=True)
+    for row, (title, part) in zip(rows, _PARTS, strict=True):
+        for panel, name in zip(row, ("inference", "update"), strict=True):
             _dress(panel, scaling, f"{title}, {name}")
             scale_logarithmically(panel.yaxis, min(times), max(times))
             lines = {}
@@ -55,12 +55,13 @@ def draw_scaling(scaling: Scaling, path: str | Path) -> None:
                 if min(taken) > 0:  # a full view has no reading apart
                     lines[model] = ([float(p.side) for p in points], taken, style)
             draw_lines(panel, lines)
-        panels[0].set_ylabel("milliseconds of one core a scene")
-    by_side, adds, by_cost = rows[-1].subplots(1, 3)
+        row[0].set_ylabel("ms of one core a scene")
+    (by_side, by_cost), (adds, empty) = below.subplots(2, 2)
     _draw_error_by_side(by_side, scaling, styles)
     _draw_multiply_adds(adds, scaling, styles)
     _draw_error_by_cost(by_cost, scaling, styles)
-    rows[0].suptitle(
+    empty.set_visible(False)
+    above.suptitle(
         f"{scaling.minutes:g} core-minutes of training at each side, "
         f"{scaling.precision}, {scaling.hardware}",
         fontsize=10,
@@ -136,8 +137,8 @@ def _draw_error_by_cost(panel: Axes, scaling: Scaling, styles: Styles) -> None:
         bounds += [*lows, *highs]
         times += spent
         ends.append(EndLabel(spent[-1], errors[-1], model, style.colour))
-    panel.set_title("Error against cost (larger marks, larger scenes)", loc="left")
-    panel.set_xlabel("milliseconds of one core a scene, inference")
+    panel.set_title("Error against cost", loc="left")
+    panel.set_xlabel("ms of one core a scene, inference")
     panel.set_ylabel("test error, %")
     scale_logarithmically(panel.xaxis, min(times), max(times))
     scale_logarithmically(panel.yaxis, min(bounds), max(bounds))

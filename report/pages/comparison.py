@@ -41,60 +41,63 @@ _HEAD = """# Hard against soft
 
 <!-- Drawn by `python -m report` from results/comparison; do not edit. -->
 
-Every model learns from the same scenes for the same time of one core and is scored by the same
-protocol: each test scene once, one trajectory, the last answer. Agents and recurrent soft readers
-have the same controller (glimpse network, core and heads)."""
+What does it cost to choose each glimpse, and what to read everything? Here all models are trained
+on the same scenes, for the same time on one core, and scored in the same way: each test scene is
+played once, and the last answer counts. Agents and recurrent models with soft attention have the
+same controller (glimpse network, core and heads)."""
 
 _KINDS = (
     "Hard attention (solid lines, filled marks) sees one glimpse at a time, in training too.",
-    "Privileged models (dash-dotted, open marks) are shown all tiles of a scene while they learn, "
-    "and one glimpse at a time when they are scored.",
-    "Soft attention (dotted, open marks) reads every pixel at every glimpse and is learned by "
+    "Privileged models (dash-dotted, open marks) see all tiles of a scene in training, and one "
+    "glimpse at a time when they are scored.",
+    "Soft attention (dotted, open marks) reads every pixel at every glimpse, and is trained by "
     "back-propagation.",
-    "Full views (dashed, open marks) see the whole scene at once and have no glimpse budget.",
-    "Each mark is a glimpse, in the last column a score on the validation split; a bar at a line's "
-    "end is its 95 % interval.",
+    "Full views (dashed, open marks) see the whole scene at once and take no glimpses.",
+    "Each mark is a glimpse; in the last column of panels, a score on the validation split. The "
+    "bar at a line's end is its 95 % interval.",
 )
 
 _COUNTED = (
-    "Values delivered: the numbers that reading hands to the network, all glimpses of a scene "
-    "together. A retina's cell is one value, however many pixels it covers.",
-    "Pixels covered: the distinct pixels of the scene that lay under any window so far. Soft "
-    "attention and full views touch all.",
-    "Multiply-adds: the products of the network and of reading, of one scored scene. Reading alone "
-    "is what filters, weights or the retina's cells take.",
+    "Values delivered: how many numbers the network is given, over all glimpses of a scene. A "
+    "retina's cell is one value, however many pixels it covers.",
+    "Pixels covered: how many distinct pixels of the scene lay in any window so far. Soft "
+    "attention and full views cover all.",
+    "Multiply-adds: the matrix products of the network and of reading, for one scored scene. "
+    "*Of which reading* counts the filters, the weights or the retina's cells alone.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
-    "scenes where each is known, stretched with fewer than five seeds.",
+    "scenes where each is known; stretched with fewer than five seeds.",
 )
 
 _CORE_SECONDS = (
-    "Core-seconds: {clock}, that training updates took with one thread, with the environment, on "
+    "Core-seconds: {clock}, spent in training updates with one thread, environment included, on "
     "the machine named above. Scoring on the validation split is excluded. The time to an error is "
-    "that of the first score at or under it, so it is known as finely as scores are spaced."
+    "that of the first validation at or below it, so its resolution is the time between "
+    "validations."
 )
-_CPU = "seconds of the core's own clock, for which the time of other processes does not count"
-_WALL = "seconds on the wall's clock, which other processes make longer"
+_CPU = "seconds of the core's own clock, which does not count the time of other processes"
+_WALL = "seconds of wall time, which other processes lengthen"
 _BY_THE_WALL = ("56345c46652d",)
 """Revisions of comparisons before 11e6463, from which on trainings take the core's clock."""
 
 _NOT_COUNTED = (
-    "Building a scene, and summing it once for the retina, which touch every pixel for whoever "
-    "looks: below they are timed apart.",
-    "Element-wise work: activations, normalisation, the exponentials of Gaussian filters and of "
-    "softmax.",
-    "Other schedules: learning rates decay over the whole training, so that a shorter one would "
-    "have ended better than this one stood at that time.",
+    "Building a scene, and summing it once for the retina. Both touch every pixel whatever the "
+    "model, and are timed separately below.",
+    "Element-wise operations: activations, normalisation, the exponentials of Gaussian filters and "
+    "of softmax.",
+    "Other schedules: learning rates decay over the whole training, so a model that was trained "
+    "for a shorter time would be better than this one was at that time.",
 )
 
 _SCALING = (
-    "How the cost of a scene grows with its side, in milliseconds of one core: dealing it "
-    "(*building*), *reading* (the sensor, or filters and their products with the scene), and all "
-    "that is left of an episode or of a training update (*choosing and answering*). Models take "
-    "turns in one run; the best of several bursts counts. The retina has one scale more for each "
-    "doubling of the side, so that its coarsest window shows the like share of the scene, and the "
-    "pieces of clutter grow with the side. Beside each cost stands the error after the same time "
-    "of training. In training alone, the hard agent's first glimpses are near the target at first "
-    "and move away with success (the curriculum `distance`), so that it knows the target's place."
+    "How the cost of a scene grows with its side, in milliseconds of one core. *Building* draws "
+    "the scene; *reading* is the sensor, or the filters and their products with the scene; "
+    "*choosing and answering* is the rest of an episode or of a training update. Models take turns "
+    "in one process, and the best of several bursts counts. The retina has one more scale for each "
+    "doubling of the side, so that its coarsest window always shows the same share of the scene; "
+    "the pieces of clutter grow with the side. Error is measured after the same time of training "
+    "for all; larger marks are larger scenes. The agent was trained with the curriculum "
+    "`distance`: its first glimpses are near the target at first and move away with success, so "
+    "training, but not the test, uses the target's location."
 )
 
 
@@ -121,7 +124,7 @@ def publish(places: Places) -> Published:
 
 def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Places) -> str:
     """The Markdown page, and the figures that it shows."""
-    blocks = [_HEAD, "The lines and marks of the figures:", bullets(_KINDS)]
+    blocks = [_HEAD, "Lines and marks of the figures:", bullets(_KINDS)]
     if not tasks:
         blocks += ["## Comparisons", f"Not measured yet: {COMPARE}."]
     for task in tasks:
@@ -130,12 +133,17 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
             _training(task.groups),
             f"![Error against cost]({in_docs(_figure(task))})",
             published_table(task.groups, places),
-            "How settings were come by, and which answers learn from the label:",
+            "How the settings were chosen, and which answers are trained on the label:",
             bullets(_settings(task.groups)),
             hardware_of(task.groups),
         ]
     counted = (*_COUNTED, _CORE_SECONDS.format(clock=_clock(tasks)))
-    blocks += ["## What is counted", bullets(counted), "What is not:", bullets(_NOT_COUNTED)]
+    blocks += [
+        "## What is counted",
+        bullets(counted),
+        "What is not counted:",
+        bullets(_NOT_COUNTED),
+    ]
     if tasks:
         blocks.append(POINTER.format("records.md"))
     blocks += ["## How cost grows with the scene", _SCALING]
@@ -203,7 +211,7 @@ def _settings(groups: Sequence[Group]) -> list[str]:
     shared: dict[str, list[str]] = {}
     for record in (record for group in groups for record in group.records):
         every = record.config.get("supervise") == "all"
-        answers = "every answer learns" if every else "the answers that count learn"
+        answers = "all answers are trained" if every else "scored answers are trained"
         if record.model.learns_from == "reward":
             answers = "answers are learned by reward"
         notes = re.sub(r"\b(about 1 short training)s\b", r"\1", record.notes) or "no notes"

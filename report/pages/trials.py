@@ -74,7 +74,7 @@ def _block(record: dict[str, Any]) -> str:
         f"{record['validation_episodes']:,} validation scenes; of these single runs, "
         f"{noise} ({record['hardware']}, revision {revisions})."
     )
-    heads = ("settings", "episodes", "error", "")
+    heads = ("settings", "episodes", "error", "notes")
     return "\n\n".join([about, table(heads, rows), *_longer(record)])
 
 

@@ -244,8 +244,8 @@ def test_the_figure_has_a_line_for_each_curve(monkeypatch: pytest.MonkeyPatch) -
     drawn = [[points_of(line) for line in marked_lines(panel)] for panel in figure.axes]
     expected = [
         [(list(map(float, each)), list(each.values())) for each in of_panel.values()]
-        for row in range(2)
-        for of_panel in (rows[row] for rows in columns.values())
+        for kinds in columns.values()
+        for of_panel in kinds
     ]
     assert drawn == expected
     assert overlapping_texts(figure) == []

@@ -52,7 +52,7 @@ def cells_of(table: str, model: str) -> dict[str, str]:
     ("revisions", "words"),
     [
         (["abc1234"], "Core-seconds: seconds of the core's own clock"),
-        (["56345c46652d0"], "Core-seconds: seconds on the wall's clock, which other"),
+        (["56345c46652d0"], "Core-seconds: seconds of wall time, which other"),
         (["56345c46652d0", "abc1234"], "; of the runs of revision 56345c46652d, seconds on the"),
     ],
 )
@@ -100,8 +100,8 @@ def test_what_was_not_measured_is_a_dash() -> None:
 def test_the_page_says_who_learns_from_what_and_links_to_records() -> None:
     records = [a_record(config={"supervise": "all"}), a_record(MODELS[1], notes="untuned")]
     page = comparison_page(tasks_of(as_runs(records)), None, Places())
-    assert "- Reinforce LSTM: no notes; every answer learns" in page
-    assert f"- {MODELS[1].name}: untuned; the answers that count learn" in page
+    assert "- Reinforce LSTM: no notes; all answers are trained" in page
+    assert f"- {MODELS[1].name}: untuned; scored answers are trained" in page
     assert page.count("[0](../results/a.json)") == 2
     assert "Not measured yet: `python -m benchmarks.scale" in page
 
