@@ -1,6 +1,7 @@
 """The site: `make docs` builds it from these pages and the docstrings, offline."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -75,18 +76,19 @@ NAVIGATION = {
     ),
     "Results": (
         "Pictures <results>",
-        "What is still wrong <mistakes>",
-        "leaderboard",
+        "Remaining errors <mistakes>",
+        "Hard against soft <comparison>",
         "Scenes <scenes>",
-        "Without files <glyphs>",
-        "Worlds that move <worlds>",
-        "comparison",
+        "Glyphs <glyphs>",
         "Memory <memory>",
-        *("memory_cost", "Gradient variance <gradient_variance>", "speed"),
+        "Cost of memory <memory_cost>",
+        "Worlds that move <worlds>",
+        "Gradient variance <gradient_variance>",
+        *("leaderboard", "speed"),
         "Trials of settings <trials>",
         "records",
     ),
-    "Reference": ("api/index",),
+    "Reference": ("api/index", "glossary", "Changelog <changelog>"),
 }
 """Caption -> pages of the side bar. It is not in index.md, which is read on GitHub too."""
 
@@ -98,7 +100,10 @@ def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str])
             lines = "\n".join(pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
     if name == "environments/README":
-        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+        # By their short names, in the order of the page, so that families stay together.
+        pages = re.findall(r"^\| \[`Glimpse/.+?`\]\((\w+)\.md\)", source[0], re.MULTILINE)
+        lines = "\n".join(f"{page} <{page}>" for page in pages)
+        source[0] += f"\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 
 def setup(app: sphinx.application.Sphinx) -> None:

@@ -10,6 +10,22 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("glimpse_envs", "agents", "baselines")
 FOLDER = "api"
+_COMMON = """What most people need:
+
+- `gymnasium.make(id)` and `gymnasium.make_vec(id, num_envs=n)` make the
+  :doc:`environments <../environments/README>`;
+  :py:class:`~glimpse_envs.env.GlimpseVectorEnv` is the batched one.
+- :py:func:`glimpse_envs.evaluation.protocol.evaluate` scores any policy.
+- :py:func:`agents.train.train_agent` trains an agent, and
+  :py:func:`agents.scoring.run_scores.evaluate_run` scores a run.
+- :py:func:`glimpse_envs.adapters.sb3.make_sb3_env` makes a `VecEnv` for Stable-Baselines3.
+- :py:class:`~glimpse_envs.wrappers.single.GlimpseWrapper` shows any pixel environment through a glimpse.
+- :py:func:`glimpse_envs.suite.register` registers a task of your own, a
+  :py:class:`~glimpse_envs.task.Task`, and
+  :py:func:`glimpse_envs.testing.check_task` tests it.
+
+Every module of the three packages is listed below. Interfaces may change before 1.0.
+"""
 
 
 def public_modules() -> dict[str, list[str]]:
@@ -46,7 +62,7 @@ def write_pages(app: Sphinx) -> None:
     """Write the pages of the packages and their list; a page that would not change stays."""
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
-    pages = {"index": _list(list(public_modules()))}
+    pages = {"index": _list(public_modules())}
     for package, modules in public_modules().items():
         pages[package] = _page(package, modules)
     for old in folder.glob("*.rst"):
@@ -58,9 +74,28 @@ def write_pages(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def _list(packages: list[str]) -> str:
-    entries = "".join(f"   {package}\n" for package in packages)
-    return f"{_title('API reference', '=')}\n.. toctree::\n   :maxdepth: 2\n\n{entries}"
+def summary(module: str) -> str:
+    """The first paragraph of a module's docstring, in one line; "" where it has none."""
+    path = ROOT.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(docstring.partition("\n\n")[0].split())
+
+
+def _list(modules: dict[str, list[str]]) -> str:
+    """The calls that most people need, then every module with what it is for."""
+    entries = "".join(f"   {package}\n" for package in modules)
+    blocks = [_title("API reference", "="), _COMMON]
+    blocks.append(f".. toctree::\n   :hidden:\n\n{entries}")
+    for package, names in modules.items():
+        about = f" {_escape(summary(package))}" if package in names else ""
+        lines = [
+            f"- :py:mod:`{name.removeprefix(f'{package}.')} <{name}>`: {_escape(summary(name))}\n"
+            for name in names
+            if name != package
+        ]
+        blocks += [_title(package, "-"), f":doc:`{package}`.{about}\n", "".join(lines)]
+    return "\n".join(blocks)
 
 
 def _page(package: str, modules: list[str]) -> str:
@@ -71,6 +106,13 @@ def _page(package: str, modules: list[str]) -> str:
         option = "" if module in PACKAGES else "   :ignore-module-all:\n"
         blocks.append(f"{heading}\n.. automodule:: {module}\n{option}")
     return "\n".join(blocks)
+
+
+def _escape(text: str) -> str:
+    """Plain text, with code in backquotes, as reStructuredText."""
+    parts = re.split(r"(`[^`]*`)", text)
+    parts[::2] = [re.sub(r"([*|_])", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _title(text: str, line: str) -> str:
