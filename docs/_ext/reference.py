@@ -19,7 +19,8 @@ _COMMON = """What most people need:
 - :py:func:`agents.train.train_agent` trains an agent, and
   :py:func:`agents.scoring.run_scores.evaluate_run` scores a run.
 - :py:func:`glimpse_envs.adapters.sb3.make_sb3_env` makes a `VecEnv` for Stable-Baselines3.
-- :py:class:`~glimpse_envs.wrappers.single.GlimpseWrapper` shows any pixel environment through a glimpse.
+- :py:class:`~glimpse_envs.wrappers.single.GlimpseWrapper` shows any pixel environment through a
+  glimpse.
 - :py:func:`glimpse_envs.suite.register` registers a task of your own, a
   :py:class:`~glimpse_envs.task.Task`, and
   :py:func:`glimpse_envs.testing.check_task` tests it.

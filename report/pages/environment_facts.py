@@ -132,8 +132,8 @@ def _scene(environment: Environment) -> str:
     hidden = scene.rpartition(":")[2].replace("_", " ")
     if "images" in scene:
         hidden = hidden.replace("images", arguments["source"])
-    text = f"{height}x{width} {hidden}"
-    return f"{text}, {clutter} pieces of {piece}x{piece}" if clutter else text
+    text = f"{height}x{width} pixels, {hidden}"
+    return f"{text}, {clutter} pieces of clutter of {piece}x{piece}" if clutter else text
 
 
 def _how_many(arguments: dict[str, Any]) -> str:

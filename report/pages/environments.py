@@ -86,18 +86,18 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
         "make": f'`gymnasium.make("{row.id}")`, `gymnasium.make_vec("{row.id}", num_envs=64)`',
         **setting(environment),
         "chance": _chance(environment),
-        "ceiling": f"{seen.ceiling:.4g}, the best mean return",
+        "ceiling": f"{seen.ceiling:.4g}, the best possible mean return",
         "task": f"`{row.task}`",
     }
     if seen.question:
         facts = {"question": seen.question, **facts}
     if is_memory(environment):
-        facts["budget"] += ", of the longest episode"
+        facts["budget"] += " in the longest episode"
     blocks = [
         f"# {row.id}",
         _NOTICE,
         docstring.summary,
-        _films(environment.name, run),
+        _films(environment, run),
         table(("", ""), facts.items()),
     ]
     live = {
@@ -125,18 +125,21 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
 def _chance(environment: Environment) -> str:
     """Of the split that is scored, and of the training's where it is another."""
     trained, scored = environment.described.chance, environment.scored_chance
-    text = f"{scored:.4g}, the mean return of the best blind policy"
-    return text if scored == trained else f"{text} in the test split; {trained:.4g} in training"
+    text = f"{scored:.4g}, the mean return of the best policy that sees nothing"
+    return text if scored == trained else f"{text}, in the test split; {trained:.4g} in training"
 
 
-def _films(name: str, run: TrainedRun | None) -> str:
-    """One test scene: what the oracle, a random gaze and a trained agent make of it."""
+def _films(environment: Environment, run: TrainedRun | None) -> str:
+    """One test scene, played by the oracle, by random looks and by a trained agent."""
     shown = {
         "oracle": "The oracle, which knows what is hidden",
-        "random": f"A random gaze, {MOST_RANDOM} glimpses at most",
+        "random": "Random looks",
     }
+    if (environment.described.budget or 0) > MOST_RANDOM:
+        shown["random"] += f", at most {MOST_RANDOM} of them"
     if run is not None:
         shown["trained"] = run.caption
+    name = environment.name
     items = [f"- ![{text}]({name}_{key}.webp)\n\n  {text}" for key, text in shown.items()]
     blocks = ['<div class="films">', *items, "</div>"]
     if run is None:
@@ -153,9 +156,10 @@ def _arguments(environment: Environment) -> list[str]:
         for name, meaning in environment.docstring.arguments.items()
     ] + [(name, parameters[name].default, batch[name]) for name in _BATCH_ARGUMENTS]
     return [
-        "Keyword arguments of `gymnasium.make` and `gymnasium.make_vec`, with their values here.",
+        "Keyword arguments of `gymnasium.make` and `gymnasium.make_vec`, with the values of this "
+        "environment.",
         table(
-            ("argument", "here", "meaning"),
+            ("argument", "value", "meaning"),
             ((f"`{name}`", f"`{value!r}`", meaning) for name, value, meaning in rows),
         ),
     ]
@@ -169,8 +173,11 @@ def _index(environments: list[Environment]) -> str:
     blocks = [
         "# Environments",
         _NOTICE,
-        "The budget counts the first glimpse, which `reset` gives.\n"
-        "Chance and ceiling are mean returns, chance in the test split, which is scored.",
+        "What is hidden in each environment, and how it is looked at. The *budget* is the number "
+        "of glimpses in an episode, including the first, which `reset` gives. *Chance* is the mean "
+        "return of the best policy that sees nothing, on the test split; *ceiling* is the best "
+        "possible mean return. Environments with MNIST, Fashion-MNIST or CIFAR-10 read "
+        "[data files](../data.md), which are downloaded once; all others need none.",
         "`python -m glimpse_envs` lists these ids with their arguments, and those of Atari games "
         "and MiniGrid's worlds [through a glimpse](../wrappers.md), which need packages of their "
         "own; `python -m glimpse_envs Glimpse/ClutteredGlyphs-v0` describes one and writes a "
@@ -179,7 +186,7 @@ def _index(environments: list[Environment]) -> str:
     for package, rows in families().items():
         title, _, _ = family(package, rows)
         members = [by_id[row.id] for row in rows]
-        note = "The first glimpse is taken at a random place."
+        note = "The first glimpse is taken at a random location."
         if is_memory(members[0]):
             note = "The budget is that of the longest episode."
         blocks += [f"## {title}", note, _list(members)]

@@ -9,30 +9,30 @@ from gymnasium import spaces
 from report.markdown import table
 
 MEANINGS: dict[str, str] = {
-    "look: continuous": "the next glimpse's place (x, y), from the top left to the bottom right",
+    "look: continuous": "the next glimpse's location (x, y), from the top left to the bottom right",
     "look: relative": "the gaze's move (x, y), shortened to length 1, times `max_move`",
     "look: tiles": "the tile to look at, row by row",
-    "look: moves": "where the heads go: input, then memory (see below)",
+    "look: moves": "how the heads move: input, then memory (see below)",
     "look: absolute": "the cells to which the heads jump: input, then memory",
     "look: discrete": "the address of the cell to look at",
     "look: bits": "the address of the cell to look at, lowest bit first",
     "answer": "the answer",
-    "answer: may pass": "the answer or the symbol to put out, 0 for nothing",
-    "act": "what moves the world (see below)",
+    "answer: may pass": "the answer or the symbol to put out, 0 for none",
+    "act": "the act in the world (see below)",
     "stop": "1 ends the episode with this answer",
     "stop: alone": "1 ends the episode where the gaze is now",
     "write": "what to write, 0 keeps what is there",
     "glimpse": "what the last look showed",
     "location": "where the glimpse was taken, (x, y)",
     "location: address": "the address of what is seen, lowest bit first",
-    "priority": "of the symbol under the input head",
-    "shown": "the pair to be written by this look",
+    "priority": "the priority of the symbol under the input head",
+    "shown": "the pair that the next look stores",
     "query": "what is asked for",
     "question": "the class that is asked for, one-hot",
-    "context": "the whole scene, coarsely, with the first glimpse; zeros later",
+    "context": "a coarse view of the whole scene, with the first glimpse; zeros later",
     "remaining": "glimpses left / budget",
     "last_action": "the action just taken",
-    "scene": "all that is hidden: of a picture (C, H, W)",
+    "scene": "everything that is hidden; of a picture (C, H, W)",
 }
 """What the keys of all environments' actions and observations mean (a look: by its kind)."""
 

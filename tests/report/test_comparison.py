@@ -53,7 +53,7 @@ def cells_of(table: str, model: str) -> dict[str, str]:
     [
         (["abc1234"], "Core-seconds: seconds of the core's own clock"),
         (["56345c46652d0"], "Core-seconds: seconds of wall time, which other"),
-        (["56345c46652d0", "abc1234"], "; of the runs of revision 56345c46652d, seconds on the"),
+        (["56345c46652d0", "abc1234"], "; of the runs of revision 56345c46652d, seconds of wall"),
     ],
 )
 def test_the_clock_is_that_of_the_runs(revisions: list[str], words: str) -> None:

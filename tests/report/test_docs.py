@@ -59,7 +59,7 @@ def test_chance_is_that_of_the_split_that_is_scored() -> None:
         other = f"{describe(trained).chance:.4g}"
     assert other != chance
     assert (
-        f"| chance | {chance}, the mean return of the best blind policy in the test split; "
+        f"| chance | {chance}, the mean return of the best policy that sees nothing, in the test "
         in (pages["DescribeScene.md"])
     )
     assert f"{other} in training |" in pages["DescribeScene.md"]
@@ -69,8 +69,8 @@ def test_chance_is_that_of_the_split_that_is_scored() -> None:
 def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:
     pages = make_pages({})
     assert "| hidden | copy, length 1 to 10 |" in pages["Copy.md"]
-    assert "| 0 to 30 | the answer or the symbol to put out, 0 for nothing |" in pages["Copy.md"]
-    assert "| budget | 20, of the longest episode |" in pages["Copy.md"]
+    assert "| 0 to 30 | the answer or the symbol to put out, 0 for none |" in pages["Copy.md"]
+    assert "| budget | 20 in the longest episode |" in pages["Copy.md"]
     assert (
         "| `location` | `Box`, float32 | `(10,)` | 0 to 1 | the address"
         in (pages["PointerChase.md"])
@@ -98,7 +98,7 @@ def test_a_page_asks_what_its_scene_asks_and_lists_the_arguments_of_its_parts(
     assert "class:" not in page
     assert "| `largest` | `4` | the greatest digit, 1 to 9. |" in page
     assert "| `wedges` | `12` | cells of a ring. |" in page
-    assert "| 60x60 DigitSum | LogPolar, `(1, 5, 12)` | continuous | 6 | 1 of 9" in listed
+    assert "| 60x60 pixels, DigitSum | LogPolar, `(1, 5, 12)` | continuous | 6 | 1 of 9" in listed
 
 
 class _Undocumented(FallingBall):

@@ -32,61 +32,80 @@ class ImageClassification(PictureTask):
 
     ## Description
 
-    A picture is hidden: an image of a source, centred, at a uniform place, or among pieces of other
-    images; or another `scene`, which says what is asked about it. The agent looks at one place a
-    step, sees a retina's view of it (fine in the middle, coarser around) or another `sensor`'s, and
-    answers at every step. Scenes stand still, or move by one frame a step. The tasks are those of
-    Recurrent Models of Visual Attention (Mnih et al., NIPS 2014), and CircleSquare of ap_gym
-    (APPLE, ICLR 2026).
+    A picture is hidden. By default it shows one image of a `source`: centred, at a uniformly random
+    location, or among pieces of other images. Another `scene` shows something else, and says what
+    is asked about it. At each step the agent looks at one location and answers. It sees the
+    location through a retina, sharp in the middle and coarse around, or through another `sensor`.
+    Scenes stand still, or move by one frame a step.
+
+    The tasks are those of Recurrent Models of Visual Attention (Mnih et al., NIPS 2014), and
+    CircleSquare of ap_gym (APPLE, ICLR 2026).
 
     ## Action Space
 
-    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
-    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
-    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
-    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
-    `answer`: its number. With `stop=True` also `stop`: 1 ends the episode with this answer.
+    A `Dict`:
+
+    - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
+      where (-1, -1) is the scene's top-left corner and (1, 1) its bottom-right corner; with
+      `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
+      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
+      at which all of it lies in the scene.
+    - `answer`: the number of the answer.
+    - `stop`, with `stop=True`: 1 ends the episode with this answer.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
-    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
-    `location` (2,): where it was taken. `remaining` (1,): glimpses left / budget. With
-    `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where
-    none was taken yet.
-    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
-    glimpse; zeros later. It is DRAM's context: to choose looks by, not answers.
-    With `view="full"` `scene` (C, H, W) alone; an episode is one answer, or, where the scene moves,
-    T.
+    A `Dict` of float32:
+
+    - `glimpse`, in [0, 1], from the retina: (K C, g, g), scale by scale, finest first, each with
+      its C channels. Scale k shows a window of side g 2**k pixels; what lies outside the scene is
+      0.
+    - `location` (2,): where the glimpse was taken.
+    - `remaining` (1,): glimpses left / budget.
+    - `context` (C, 12, 12), with `context=True`: the whole scene in area means, with the first
+      glimpse, and zeros later. It is DRAM's context, which serves to choose looks, not answers.
+
+    With `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, and
+    zeros where none was taken yet. With `view="full"` there is only `scene` (C, H, W), and an
+    episode is one answer, or T answers if the scene moves.
 
     ## Rewards
 
-    `reward="final"`: 1 for a right answer at the episode's last step. `reward="dense"`: 1 / T for
-    every right answer. `glimpse_cost` is subtracted for every glimpse after the first.
+    With `reward="final"`, 1 for a right answer at the episode's last step. With `reward="dense"`, 1
+    / T for every right answer. `glimpse_cost` is subtracted for every glimpse after the first.
 
     ## Episode End
 
-    The first glimpse is given by `reset`, at a uniform place, and counts towards the `budget` T. An
-    episode is T steps, or fewer with `stop`; the look of the last step is ignored. A spent budget
-    terminates: the agent can see it. Episodes are never truncated.
+    The first glimpse is given by `reset`, at a uniformly random location, and counts towards the
+    `budget` T. An episode has T steps, or fewer with `stop`; the look of the last step is ignored.
+    A spent budget terminates the episode, because the agent can see it. Episodes are never
+    truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether the answer was scored,
-    and `success`, whether it was right; always `target_box` (4,): x0, y0, x1, y1 of the target in
-    look coordinates (it may stick out of [-1, 1]), or, of a scene with several targets, (targets,
-    4), in the order in which to look at them, NaN behind the last; in a fixed split `scene`, the
-    scene's number; with `copies` of more than 1 `waiting`, whether the row stood still because its
-    episode has ended and that of a copy has not.
+    After a step:
+
+    - `target`: the right answer.
+    - `target_mask`: whether the answer was scored.
+    - `success`: whether the scored answer was right.
+
+    Always:
+
+    - `target_box` (4,): x0, y0, x1, y1 of the target in look coordinates (it may extend beyond [-1,
+      1]). For a scene with several targets (targets, 4), in the order in which to look at them, and
+      NaN after the last.
+    - `scene`, in a fixed split: the scene's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
-    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014; for CircleSquare APPLE (ICLR
+    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014. For CircleSquare, APPLE (ICLR
     2026), whose environment is ap_gym's.
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         scene: "images", those of `source`; "moving_images", the same adrift, one frame a glimpse;
@@ -99,7 +118,7 @@ class ImageClassification(PictureTask):
             name given to `glimpse_envs.register_source`, or in this process to
             `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class".
             A scene that has none, such as "circle_square", refuses it; None takes back an id's.
-        split: "train" deals fresh scenes for ever; under "validation" and "test" scene k is image
+        split: "train" deals new scenes without end; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.
         clutter: pieces of other images in the scene.

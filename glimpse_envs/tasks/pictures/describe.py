@@ -24,67 +24,85 @@ class DescribeScene(PictureTask):
 
     ## Description
 
-    A digit lies to the left or right of another, above or below another, or alone in a corner. The
-    agent takes a glimpse and writes a word at each step, until it writes "." or has written 12
+    A digit lies to the left or right of another, above or below another, or alone in a corner. At
+    each step the agent takes a glimpse and writes a word, until it writes "." or has written 12
     words: "the digit 3 is on the left of the digit 7 .", "the digit 3 is above the digit 7 ." or
-    "the digit 3 is on the top left .". There are 22 words with ten classes: the classes, "the",
-    the source's name of a class ("digit"), "is", "on", "of", "left", "right", "above", "below",
-    "top", "bottom" and ".". The first two words are always the same, so that three glimpses are
-    taken before the first digit has to be named.
+    "the digit 3 is on the top left .". With ten classes there are 22 words: the classes, "the", the
+    source's name of a class ("digit"), "is", "on", "of", "left", "right", "above", "below", "top",
+    "bottom" and ".". The first two words are always the same, so three glimpses are taken before
+    the first digit has to be named.
 
-    It is the "MNIST with captions" of Mansimov et al. (ICLR 2016), whose relations these are. There
-    two digits are up to four columns off their sides, and may overlap by that; here each lies
-    within its half, or quarter, of the scene. There as here one of two sentences that say the same
-    is the scene's: the relation is uniform over eight, "left of" and "right of" apart.
+    It is the "MNIST with captions" of Mansimov et al. (ICLR 2016), with the same relations. There,
+    two digits are up to four columns off their sides, and may overlap by as much; here each lies
+    within its half, or quarter, of the scene. As there, one of two equivalent sentences belongs to
+    the scene: the relation is uniform over eight, where "left of" and "right of" are two.
 
-    Combinations of a class and a place (left, right, above, below, and four corners) are held out:
-    class c at the p-th place (from 0, in this order) where (c + p) % 5 == 0, one in five. Scenes of
-    "train" have none of them; in those of "validation" and "test" every digit is in one, so that
-    what is tested is composition: each class and each place was seen in training, never together.
+    Combinations of a class and a position (left, right, above, below, and four corners) are held
+    out: class c at the p-th position (from 0, in this order) where (c + p) % 5 == 0, one in five.
+    Scenes of "train" contain none of them. In scenes of "validation" and "test" every digit is in
+    one of them, which tests composition: each class and each position was seen in training, but
+    never together.
 
     ## Action Space
 
-    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
-    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
-    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
-    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
-    `answer`: the next word.
+    A `Dict`:
+
+    - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
+      where (-1, -1) is the scene's top-left corner and (1, 1) its bottom-right corner; with
+      `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
+      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
+      at which all of it lies in the scene.
+    - `answer`: the next word.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
-    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
-    `last_action` (words,): the word written last, one-hot; zeros before the first. `location` (2,):
-    where the glimpse was taken. `remaining` (1,): glimpses left / 12. With `history=True`,
-    `glimpse` (12, ...) and `location` (12, 2) hold all glimpses so far, zeros where none was taken
-    yet.
-    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
-    glimpse; zeros later. It is DRAM's context: to choose looks by, not answers.
-    With `view="full"` `scene` (C, H, W) and `last_action`, at every step.
+    A `Dict` of float32:
+
+    - `glimpse`, in [0, 1], from the retina: (K C, g, g), scale by scale, finest first, each with
+      its C channels. Scale k shows a window of side g 2**k pixels; what lies outside the scene is
+      0.
+    - `last_action` (words,): the word written last, one-hot; zeros before the first.
+    - `location` (2,): where the glimpse was taken.
+    - `remaining` (1,): glimpses left / 12.
+    - `context` (C, 12, 12), with `context=True`: the whole scene in area means, with the first
+      glimpse, and zeros later. It is DRAM's context, which serves to choose looks, not answers.
+
+    With `history=True`, `glimpse` (12, ...) and `location` (12, 2) hold all glimpses so far, and
+    zeros where none was taken yet. With `view="full"` there are only `scene` (C, H, W) and
+    `last_action`, at every step.
 
     ## Rewards
 
-    1 with the last word, if the sentence is right: one of the two (of a corner one) sentences above
-    that say of the scene what is so, "A is on the left of B" and "B is on the right of A" alike.
+    1 with the last word, if the sentence is right: one of the two sentences (one for a digit in a
+    corner) that describe the scene in the form above. "A is on the left of B" and "B is on the
+    right of A" are both right.
 
     ## Episode End
 
-    The first glimpse is given by `reset`, at a uniform place, and counts towards the budget of 12.
-    An episode ends with the word ".", or with the 12th word. A spent budget terminates: the agent
-    can see it. Episodes are never truncated.
+    The first glimpse is given by `reset`, at a uniformly random location, and counts towards the
+    budget of 12. An episode ends with the word ".", or with the 12th word. A spent budget
+    terminates the episode, because the agent can see it. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the word that was right there: the written one, if it goes on with one of
-    the two right sentences; else the next one of the scene's sentence, or of the equivalent one
-    where only that was followed. (After a mistake it is the word at that position of the scene's
-    sentence.) `target_mask`, whether that sentence has a word at this position; `success`, whether
-    the sentence is complete and right. Always `sentences` (2, 12) int64: the words of the scene's
-    sentence and of the equivalent one (of a digit in a corner, the same one twice), -1 behind the
-    last;
-    `target_box` (2, 4): x0, y0, x1, y1 of the sentence's subject and object in look coordinates,
-    NaN for no object; in a fixed split `scene`, the scene's number; with `copies` of more than 1
-    `waiting`.
+    After a step:
+
+    - `target`: the word that was right there. It is the written word if that continues one of the
+      two right sentences; otherwise the next word of the scene's sentence, or of the equivalent one
+      if only that was followed. After a mistake it is the word at that position of the scene's
+      sentence.
+    - `target_mask`: whether that sentence has a word at this position.
+    - `success`: whether the sentence is complete and right.
+
+    Always:
+
+    - `sentences` (2, 12) int64: the words of the scene's sentence and of the equivalent one (for a
+      digit in a corner, the same one twice), and -1 after the last.
+    - `target_box` (2, 4): x0, y0, x1, y1 of the sentence's subject and object in look coordinates;
+      NaN if there is no object.
+    - `scene`, in a fixed split: the scene's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
@@ -93,12 +111,12 @@ class DescribeScene(PictureTask):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         source: "glyphs" (built in), "mnist", or another source (see `ImageClassification`); the
             name of each class is a word.
-        split: "train" deals fresh scenes for ever; "validation" and "test" are 10,000 each, of the
+        split: "train" deals new scenes without end; "validation" and "test" are 10,000 each, of the
             split's images.
         combinations: of class and place in the scenes: "trained", none that is held out; "new",
             those that are held out alone; "all"; None: "trained" under the split "train", "new"

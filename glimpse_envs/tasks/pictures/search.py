@@ -24,57 +24,76 @@ class Search(PictureTask):
 
     ## Description
 
-    A scene of `images` images that do not overlap, on black. Each observation asks for a class, of
-    which exactly one of the images is: the target. Nothing is answered: the agent takes glimpses,
-    and stops when its gaze, the place of its latest glimpse, lies on the target. The target's place
-    is uniform over all that are wholly inside the scene; each other image's is uniform over those
-    at which it overlaps none of the images before it. The others are of other classes than the one
-    asked for; several may be of one class.
+    The scene shows `images` images that do not overlap, on black. Each observation names a class.
+    Exactly one of the images is of this class: the target. Nothing is answered. The agent takes
+    glimpses, and stops when its gaze, the location of its latest glimpse, lies on the target.
+
+    The target's location is uniform over all at which it lies completely in the scene; each other
+    image's is uniform over those at which it overlaps none of the images placed before it. The
+    others are of other classes than the target's, and several of them may be of one class.
 
     The finest window of a glimpse is less than half as wide as a digit of 28 pixels, as in
-    ClutteredMNIST; the coarsest of five, of 192 pixels, spans four fifths of the scene's side, in
-    which a digit is one to two cells wide: enough to see where something is, not what.
+    ClutteredMNIST. The coarsest of five windows has 192 pixels, four fifths of the scene's side. In
+    it a digit is one or two cells wide: enough to see where something is, but not what.
 
     ## Action Space
 
-    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
-    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
-    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
-    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
-    `stop`: 1 ends the episode where the gaze is now.
-    With `view="full"` `look` alone, a place or a tile: to point at the target.
+    A `Dict`:
+
+    - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
+      where (-1, -1) is the scene's top-left corner and (1, 1) its bottom-right corner; with
+      `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
+      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
+      at which all of it lies in the scene.
+    - `stop`: 1 ends the episode where the gaze is now.
+
+    With `view="full"` there is only `look`, a location or a tile, which points at the target.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
-    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
-    `question` (classes,): the class that is asked for, one-hot, at every step. `location` (2,):
-    where the glimpse was taken. `remaining` (1,): glimpses left / budget. With `history=True`,
-    `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, zeros where none was taken
-    yet.
-    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
-    glimpse; zeros later. It is DRAM's context: to choose looks by, not answers.
-    With `view="full"` `scene` (C, H, W) and `question`.
+    A `Dict` of float32:
+
+    - `glimpse`, in [0, 1], from the retina: (K C, g, g), scale by scale, finest first, each with
+      its C channels. Scale k shows a window of side g 2**k pixels; what lies outside the scene is
+      0.
+    - `question` (classes,): the class that is searched for, one-hot, at every step.
+    - `location` (2,): where the glimpse was taken.
+    - `remaining` (1,): glimpses left / budget.
+    - `context` (C, 12, 12), with `context=True`: the whole scene in area means, with the first
+      glimpse, and zeros later. It is DRAM's context, which serves to choose looks, not answers.
+
+    With `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, and
+    zeros where none was taken yet. With `view="full"` there are only `scene` (C, H, W) and
+    `question`.
 
     ## Rewards
 
-    1 for stopping with the gaze within the target's box (left and top edges included), 0 for
-    stopping elsewhere or not at all; in the full view 1 for a look within it. `glimpse_cost` is
+    1 for stopping with the gaze in the target's box (left and top edges included), 0 for stopping
+    elsewhere or not at all. With `view="full"`, 1 for a look in the box. `glimpse_cost` is
     subtracted for every glimpse after the first.
 
     ## Episode End
 
-    The first glimpse is given by `reset`, at a uniform place, and counts towards the `budget` T. An
-    episode ends when the agent stops, or with the T-th action, which may still be a stop. A spent
-    budget terminates: the agent can see it. Episodes are never truncated.
+    The first glimpse is given by `reset`, at a uniformly random location, and counts towards the
+    `budget` T. An episode ends when the agent stops, or with the T-th action, which may still be a
+    stop. A spent budget terminates the episode, because the agent can see it. Episodes are never
+    truncated.
 
     ## Information
 
-    After a step `success`, whether the agent has stopped on the target; but in the full view also
-    `target`, 1 where the gaze lay on the target, so that the action should have stopped, and 0
-    elsewhere, and `target_mask`, true; always `target_box` (4,): x0, y0, x1, y1 of the target in
-    look coordinates; in a fixed split `scene`, the scene's number; with `copies` of more than 1
-    `waiting`, whether the row stood still because its episode has ended and that of a copy has not.
+    After a step:
+
+    - `success`: whether the agent has stopped on the target.
+    - `target`, not with `view="full"`: 1 where the gaze lay on the target, so that the action
+      should have stopped, and 0 elsewhere.
+    - `target_mask`, not with `view="full"`: True.
+
+    Always:
+
+    - `target_box` (4,): x0, y0, x1, y1 of the target in look coordinates.
+    - `scene`, in a fixed split: the scene's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
@@ -83,12 +102,12 @@ class Search(PictureTask):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         source: "glyphs" (built in), "mnist", or another source of at least two classes (see
             `ImageClassification`).
-        split: "train" deals fresh scenes for ever; under "validation" and "test" image k is scene
+        split: "train" deals new scenes without end; under "validation" and "test" image k is scene
             k's target, dealt once each.
         scene_size: the scene's side in pixels.
         images: their number, the target included.

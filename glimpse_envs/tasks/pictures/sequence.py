@@ -24,52 +24,72 @@ class DigitSequence(PictureTask):
 
     ## Description
 
-    1 to `length` images of a source stand in a row; how many, S, is the scene's level, and not
-    known to the agent. After each `looks_per_answer` glimpses, N, one answer is scored: the class
-    of the first image, of the second, and so on, then "end". It is the task of DRAM on street
-    numbers (Ba, Mnih and Kavukcuoglu, ICLR 2015, section 4.2: S of at most 5, N = 3, at most 18
-    glimpses of 54x54 pixels), with rows of digits: each is scaled to `image_size` pixels by area
-    means, lies up to `jitter` pixels above or below the row, and up to `gap` pixels from the next;
-    the row's place is uniform. Digits are uniform, and do not depend on each other.
+    The scene shows a row of S images of a `source`, from 1 to `length`. S is the scene's level, and
+    the agent does not know it. After each `looks_per_answer` glimpses, N, one answer is scored: the
+    class of the first image, of the second, and so on, and then "end".
+
+    It is the task of DRAM on street numbers (Ba, Mnih and Kavukcuoglu, ICLR 2015, section 4.2: S of
+    at most 5, N = 3, at most 18 glimpses of 54x54 pixels), with rows of digits. Each digit is
+    scaled to `image_size` pixels by area means, lies up to `jitter` pixels above or below the row,
+    and up to `gap` pixels from the next. The row's location is uniformly random. Digits are uniform
+    and independent of each other.
 
     ## Action Space
 
-    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
-    [-1, 1], where (-1, -1) is the scene's top-left corner, or, with `inside=True`, the place
-    nearest to it at which the whole glimpse lies inside; with `"tiles"` the number of a tile, row
-    by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
-    `answer`: the class of the image whose turn it is, or, after the last class, "end"; ignored but
-    in every N-th step.
+    A `Dict`:
+
+    - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
+      where (-1, -1) is the scene's top-left corner and (1, 1) its bottom-right corner; with
+      `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
+      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
+      at which all of it lies in the scene.
+    - `answer`: the class of the image whose turn it is, or "end" after the last. Only every N-th
+      answer counts.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` in [0, 1], of the retina (K C, g, g): scale by scale, finest first,
-    each with its C channels, zeros outside the scene; scale k shows a window of side g 2**k pixels.
-    `location` (2,): where it was taken. `remaining` (1,): glimpses left / T, where T is the budget
-    of the longest row, N (`length` + 1), whatever the row's own length is, so that it does not tell
-    the length. With `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so
-    far, zeros where none was taken yet.
-    With `context=True` also `context` (C, 12, 12): area means of the whole scene, with the first
-    glimpse; zeros later. It is DRAM's context: to choose looks by, not answers.
-    With `view="full"` `scene` (C, H, W) alone, and every step is scored.
+    A `Dict` of float32:
+
+    - `glimpse`, in [0, 1], from the retina: (K C, g, g), scale by scale, finest first, each with
+      its C channels. Scale k shows a window of side g 2**k pixels; what lies outside the scene is
+      0.
+    - `location` (2,): where the glimpse was taken.
+    - `remaining` (1,): glimpses left / T, where T = N (`length` + 1) is the budget of the longest
+      row, whatever this row's length, so that it does not tell the length.
+    - `context` (C, 12, 12), with `context=True`: the whole scene in area means, with the first
+      glimpse, and zeros later. It is DRAM's context, which serves to choose looks, not answers.
+
+    With `history=True`, `glimpse` (T, ...) and `location` (T, 2) hold all glimpses so far, and
+    zeros where none was taken yet. With `view="full"` there is only `scene` (C, H, W), and every
+    step is scored.
 
     ## Rewards
 
-    1 / (S + 1) for every right answer that is scored: 1 in all. A wrong one ends the episode, as in
-    DRAM.
+    1 / (S + 1) for every right answer that is scored, so 1 for a whole row. A wrong one ends the
+    episode, as in DRAM.
 
     ## Episode End
 
-    The first glimpse is given by `reset`, at a uniform place, and counts. The first wrong answer
-    that is scored terminates the episode, and so does the right "end": after N (S + 1) glimpses.
-    Episodes are never truncated.
+    The first glimpse is given by `reset`, at a uniformly random location, and counts. The episode
+    terminates with the first wrong answer that is scored, or with the right "end", after N (S + 1)
+    glimpses. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether the answer was scored, and
-    `success`, whether the whole row was read rightly; always `length`, S, and `target_box` (4,):
-    x0, y0, x1, y1 of the image whose turn it is, in look coordinates, of the last one while "end"
-    is; in a fixed split `scene`, the scene's number; with `copies` of more than 1 `waiting`.
+    After a step:
+
+    - `target`: the right answer.
+    - `target_mask`: whether the answer was scored.
+    - `success`: whether the whole row was read correctly.
+
+    Always:
+
+    - `length`: S.
+    - `target_box` (4,): x0, y0, x1, y1, in look coordinates, of the image whose turn it is; of the
+      last image while "end" is due.
+    - `scene`, in a fixed split: the scene's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
@@ -77,12 +97,12 @@ class DigitSequence(PictureTask):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         source: "glyphs" (built in), "mnist", or another source (see `ImageClassification`).
-        split: "train" deals fresh scenes for ever; under "validation" and "test" the first image of
-            scene k is image k.
+        split: "train" deals new scenes without end; under "validation" and "test" the first image
+            of scene k is image k.
         scene_size: the scene's height in pixels.
         scene_width: its width in pixels.
         min_length: the fewest images in a row.

@@ -23,7 +23,7 @@ class TableArguments:
         reward: "first", the first answer other than 0 ends the episode; "final", every step takes
             one of the V values as an answer, and the last one is rewarded.
         view: "glimpse", or "full" for the whole table in one step.
-        split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
+        split: "train" deals new tables without end; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0; 0 in the full view.
         least_length: the least `min_length`.
 

@@ -19,29 +19,36 @@ class AssociativeRecall(Table):
 
     ## Description
 
-    n pairs, whose keys differ, are shown one at a time. While a pair is shown, a look stores it:
-    the head moves to the cell and the pair overwrites what stands there. When all have been stored,
-    one of the keys is asked for, uniformly; from then on looks only read, and the agent answers
-    with the value that came with that key. There are fewer cells than possible keys, so a key's own
-    number is no address.
+    n pairs of a key and a value, whose keys differ, are shown one at a time. While a pair is shown,
+    a look stores it: the head moves to the cell, and the pair overwrites what the cell held. After
+    the last pair one of the keys is asked for, uniformly at random. From then on looks only read,
+    and the agent answers with the value that was shown with that key. There are fewer cells than
+    possible keys, so a key's own number cannot serve as its address.
 
     ## Action Space
 
-    `Dict`: `look`, the address of the next glimpse, and, while a pair is shown, of the cell into
-    which it is stored: `Discrete(N)`, or with `look="bits"` `MultiBinary(b)`, its b =
-    ceil(log2 N) bits, least significant first (at an address of N or more the cell is always
-    empty, and a pair stored there is lost). `answer`, `Discrete(V + 1)`: 0, nothing yet, or a
-    value; with `reward="final"` `Discrete(V)`, the values alone.
+    A `Dict`:
+
+    - `look`: the address of the next glimpse and, while a pair is shown, of the cell in which it is
+      stored. `Discrete(N)`, or with `look="bits"` `MultiBinary(b)`, its b = ceil(log2 N) bits,
+      least significant first (at an address of N or more the cell is always empty, and a pair
+      stored there is lost).
+    - `answer`, `Discrete(V + 1)`: 0 for no answer yet, or a value; with `reward="final"`
+      `Discrete(V)`, the values alone.
 
     ## Observation Space
 
-    `Dict` of float32 in [0, 1]: `glimpse` (K + 1 + V + 1,), the cell in view: its key and its
-    value, one-hot, each with index 0 where the cell is empty. `shown` (K + 1 + V + 1,), the pair
-    that the next look stores, blank (at index 0) when all have been. `query` (K + 1,), the key
-    asked for, blank until then. `location` (b,), the bits of the address of the cell in view.
-    `remaining` (1,): glimpses left / budget.
-    With `view="full"` `scene` (L, K + 1 + V + 1), the pairs in the order in which they are shown,
-    blank beyond the n-th, L being the greatest `length`; and `query` (K + 1,).
+    A `Dict` of float32 in [0, 1]:
+
+    - `glimpse` (K + 1 + V + 1,): the key and the value of the cell in view, one-hot, each with
+      index 0 if the cell is empty.
+    - `shown` (K + 1 + V + 1,): the pair that the next look stores; blank (index 0) after the last.
+    - `query` (K + 1,): the key that is asked for; blank until then.
+    - `location` (b,): the bits of the address of the cell in view.
+    - `remaining` (1,): glimpses left / budget.
+
+    With `view="full"` there are only `scene` (L, K + 1 + V + 1), the pairs in the order in which
+    they are shown, blank after the n-th, where L is the greatest `length`; and `query` (K + 1,).
 
     ## Rewards
 
@@ -51,41 +58,51 @@ class AssociativeRecall(Table):
 
     ## Episode End
 
-    The first glimpse is of the cell at address 0, which is empty. An answer ends the episode, and
-    so does a spent budget, with 0; with `reward="final"` the budget alone ends it. The shortest
-    solution has n + 2 steps: n pairs stored, one cell read, the answer (one less when the last pair
-    is asked for, which is in view). The budget is `slack` times n + 2, rounded up; with `slack=2`
-    every stored pair can be read again. Episodes are never truncated.
+    The first glimpse shows the cell at address 0, which is empty. An answer ends the episode, and
+    so does a spent budget, without a reward; with `reward="final"` only the budget ends it. The
+    shortest solution has n + 2 steps: it stores n pairs, reads one cell and answers (one step less
+    if the last pair is asked for, which is in view). The budget is `slack` times n + 2, rounded up;
+    with `slack=2` every stored pair can be read again. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer was scored, which none
-    is before the key is asked for, and `success`, whether it was right; always `length`, the pairs
-    n, and `target_cell`, the address at which the pair stands that is or will be asked for, -1
-    where it is not stored yet, or lost (with `view="full"` its row in `scene`); in a fixed split
-    `scene`, its number; with `copies` of more than 1 `waiting`.
+    After a step:
+
+    - `target`: the right answer.
+    - `target_mask`: whether an answer was scored; never before the key is asked for.
+    - `success`: whether it was right.
+
+    Always:
+
+    - `length`: n, the number of pairs.
+    - `target_cell`: the address at which the pair is stored that is, or will be, asked for; -1 if
+      it is not stored yet, or lost. With `view="full"` its row in `scene`.
+    - `scene`, in a fixed split: the table's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
-    Graves et al., Neural Turing Machines, 2014, section 4.3, where the items are sequences of bit
-    vectors and the one that followed is asked for; here as in the key-value tasks since: the value
-    of a key, in cells of the agent's own choice.
+    Graves et al., Neural Turing Machines, 2014, section 4.3. There the items are sequences of bit
+    vectors, and the item that followed another is asked for. Here, as in later key-value tasks, the
+    value of a key is asked for, and the agent chooses the cells itself.
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         keys: K, the possible keys; more than `cells`.
-        values: V.
-        cells: N.
-        min_length, length: the fewest and the most pairs dealt, at most `cells`.
-        slack: budget / shortest solution, at least 1.
+        values: V, the number of values.
+        cells: N, the number of cells.
+        min_length: the fewest pairs.
+        length: the most pairs, at most `cells`.
+        slack: the budget as a multiple of the shortest solution, at least 1.
         look: "discrete" or "bits".
-        reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
-            answer is: there is then no answer 0, and the values are answered as 0 ... V - 1.
+        reward: "first": the first answer other than 0 is rewarded. "final": the last step's answer
+            is rewarded, there is no answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for all pairs in one step.
-        split: "train" deals fresh pairs for ever; "validation" and "test" have 10,000 each.
+        split: "train" deals new pairs without end; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:

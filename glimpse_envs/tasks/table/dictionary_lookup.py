@@ -19,25 +19,32 @@ class DictionaryLookup(Table):
     ## Description
 
     The first n of N cells hold an entry each: a key, a vector of D numbers, uniform on the unit
-    sphere, and a value, uniform. The query is one of the keys with noise added. The right value is
-    that of the cell whose key has the greatest dot product with the query (nearly always the key
-    that the noise was added to). Each look reads one entry, so all must be read; soft attention
-    reads them at once, and weighs them by those dot products.
+    sphere, and a value, uniformly random. The query is one of the keys with noise added. The right
+    value is that of the entry whose key has the greatest dot product with the query, nearly always
+    the key that the noise was added to. Each look reads one entry, so all have to be read. Soft
+    attention reads all of them at once, weighted by these dot products.
 
     ## Action Space
 
-    `Dict`: `look`, the address of the next glimpse: `Discrete(N)`, or with `look="bits"`
-    `MultiBinary(b)`, its b = ceil(log2 N) bits, least significant first. `answer`,
-    `Discrete(V + 1)`: 0, nothing yet, or a value; with `reward="final"` `Discrete(V)`, the values
-    alone.
+    A `Dict`:
+
+    - `look`: the address of the next glimpse. `Discrete(N)`, or with `look="bits"`
+      `MultiBinary(b)`, its b = ceil(log2 N) bits, least significant first.
+    - `answer`, `Discrete(V + 1)`: 0 for no answer yet, or a value; with `reward="final"`
+      `Discrete(V)`, the values alone.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` (D + V + 1,), the key in the cell in view, in [-1, 1], then its
-    value, one-hot; an empty cell shows a key of zeros and the value's index 0. `query` (D,) in
-    [-1, 1], of unit length. `location` (b,), the bits of the address of the cell in view.
-    `remaining` (1,): glimpses left / budget.
-    With `view="full"` `scene` (N, D + V + 1), all cells as `glimpse` shows one, and `query`.
+    A `Dict` of float32:
+
+    - `glimpse` (D + V + 1,): the key in the cell in view, in [-1, 1], then its value, one-hot. An
+      empty cell shows a key of zeros and index 0 for the value.
+    - `query` (D,), in [-1, 1]: of unit length.
+    - `location` (b,): the bits of the address of the cell in view.
+    - `remaining` (1,): glimpses left / budget.
+
+    With `view="full"` there are only `scene` (N, D + V + 1), all cells as `glimpse` shows one, and
+    `query`.
 
     ## Rewards
 
@@ -46,18 +53,27 @@ class DictionaryLookup(Table):
 
     ## Episode End
 
-    The first glimpse is of a uniform one of the n entries. An answer ends the episode, and so does
-    a spent budget, with 0; with `reward="final"` the budget alone ends it. The shortest solution
-    has n steps: a program that reads every entry once, the first glimpse included, and answers in
-    the last step (one that happens on the key earlier cannot know that none is more like the
-    query). The budget is `slack` times n, rounded up. Episodes are never truncated.
+    The first glimpse shows a uniformly random entry. An answer ends the episode, and so does a
+    spent budget, without a reward; with `reward="final"` only the budget ends it. The shortest
+    solution has n steps: it reads every entry once, the first glimpse included, and answers in the
+    last step. (A program that happens to read the right key earlier cannot know that no other key
+    is more similar.) The budget is `slack` times n, rounded up. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer was scored,
-    and `success`, whether it was right; always `length`, the entries n, and `target_cell`, the
-    address of the right entry; in a fixed split `scene`, its number; with `copies` of more than 1
-    `waiting`.
+    After a step:
+
+    - `target`: the right answer.
+    - `target_mask`: whether an answer was scored.
+    - `success`: whether it was right.
+
+    Always:
+
+    - `length`: n, the number of entries.
+    - `target_cell`: the address of the right entry.
+    - `scene`, in a fixed split: the table's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
@@ -65,20 +81,21 @@ class DictionaryLookup(Table):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         key_size: D, at least 2.
         noise: root mean square length of the noise added to a key of length 1, >= 0.
-        values: V.
-        cells: N.
-        min_length, length: the fewest and the most entries dealt, at most `cells`.
-        slack: budget / shortest solution, at least 1.
+        values: V, the number of values.
+        cells: N, the number of cells.
+        min_length: the fewest entries.
+        length: the most entries, at most `cells`.
+        slack: the budget as a multiple of the shortest solution, at least 1.
         look: "discrete" or "bits".
-        reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
-            answer is: there is then no answer 0, and the values are answered as 0 ... V - 1.
+        reward: "first": the first answer other than 0 is rewarded. "final": the last step's answer
+            is rewarded, there is no answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole dictionary in one step.
-        split: "train" deals fresh entries for ever; "validation" and "test" have 10,000 each.
+        split: "train" deals new entries without end; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:

@@ -23,30 +23,38 @@ class PointerChase(Table):
 
     ## Description
 
-    Each of N cells holds the address of a cell and a value, both uniform. The first glimpse shows
-    the cell where the chase starts, at a uniform address. One hop is to look at the address that
-    the cell in view holds; after k hops the value in view is the answer. The agent reads k + 1
-    cells of N; soft attention spreads over all of them at every hop, and what it takes for an
-    address is an average of addresses.
+    Each of N cells holds the address of a cell and a value, both uniformly random. The first
+    glimpse shows the cell where the chase starts, at a uniformly random address. One hop is a look
+    at the address that the cell in view holds. After k hops the value in view is the answer. The
+    agent reads k + 1 of N cells. Soft attention reads all of them at every hop, and what it follows
+    is a weighted average of addresses.
 
-    Cells are drawn when they are read: an episode over a million costs what one over ten does.
+    Cells are drawn when they are read, so an episode over a million cells costs no more than one
+    over ten.
 
     ## Action Space
 
-    `Dict`: `look`, the address of the next glimpse: `MultiBinary(b)`, its b = ceil(log2 N) bits,
-    least significant first (an address of N or more shows an empty cell), or with
-    `look="discrete"` `Discrete(N)`. `answer`, `Discrete(V + 1)`: 0, nothing yet, or a value;
-    with `reward="final"` `Discrete(V)`, the values alone.
+    A `Dict`:
+
+    - `look`: the address of the next glimpse. `MultiBinary(b)`, its b = ceil(log2 N) bits, least
+      significant first (an address of N or more shows an empty cell), or with `look="discrete"`
+      `Discrete(N)`.
+    - `answer`, `Discrete(V + 1)`: 0 for no answer yet, or a value; with `reward="final"`
+      `Discrete(V)`, the values alone.
 
     ## Observation Space
 
-    `Dict` of float32 in [0, 1]: `glimpse` (b + V + 1,), the bits of the address that the cell in
-    view holds, then its value, one-hot, with index 0 for an empty cell. `query` (16,), the bits of
-    the hops k of this episode, least significant first. `location` (b,), the bits of the address
-    of the cell in view. `remaining` (1,): glimpses left / budget. No size depends on `length`, so
-    that what was trained on short chains may be played on longer ones.
-    With `view="full"` `scene` (N, b + V + 1), all cells as `glimpse` shows one, and `query`
-    (16 + b,), the bits of the hops and those of the address where the chase starts.
+    A `Dict` of float32 in [0, 1]:
+
+    - `glimpse` (b + V + 1,): the bits of the address that the cell in view holds, then its value,
+      one-hot, with index 0 for an empty cell.
+    - `query` (16,): the bits of k, the hops of this episode, least significant first.
+    - `location` (b,): the bits of the address of the cell in view.
+    - `remaining` (1,): glimpses left / budget.
+
+    No size depends on `length`, so a policy that was trained on short chains can be played on
+    longer ones. With `view="full"` there are only `scene` (N, b + V + 1), all cells as `glimpse`
+    shows one, and `query` (16 + b,), the bits of k and of the address where the chase starts.
 
     ## Rewards
 
@@ -55,15 +63,25 @@ class PointerChase(Table):
 
     ## Episode End
 
-    An answer ends the episode, and so does a spent budget, with 0; with `reward="final"` the budget
-    alone ends it. The shortest solution of k hops has k + 1 steps: k looks and the answer. The
-    budget is `slack` times as many, rounded up. Episodes are never truncated.
+    An answer ends the episode, and so does a spent budget, without a reward; with `reward="final"`
+    only the budget ends it. The shortest solution of k hops has k + 1 steps: k looks and the
+    answer. The budget is `slack` times as many, rounded up. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right answer, `target_mask`, whether an answer was scored,
-    and `success`, whether it was right; always `length`, the hops k, and `target_cell`, the address
-    of the last cell; in a fixed split `scene`, its number; with `copies` of more than 1 `waiting`.
+    After a step:
+
+    - `target`: the right answer.
+    - `target_mask`: whether an answer was scored.
+    - `success`: whether it was right.
+
+    Always:
+
+    - `length`: k, the number of hops.
+    - `target_cell`: the address of the last cell.
+    - `scene`, in a fixed split: the table's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
 
     ## References
 
@@ -72,19 +90,19 @@ class PointerChase(Table):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
-        cells: N, from 2 to 2**31.
-        values: V.
-        min_length, length: the fewest and the most hops dealt, at most 65,535; with 0 the cell in
-            view at the start holds the answer.
-        slack: budget / shortest solution, at least 1.
+        cells: N, the number of cells, from 2 to 2**31.
+        values: V, the number of values.
+        min_length: the fewest hops; with 0 hops the cell in view at the start holds the answer.
+        length: the most hops, at most 65,535.
+        slack: the budget as a multiple of the shortest solution, at least 1.
         look: "bits" or "discrete".
-        reward: "first", the first answer other than 0 is rewarded, or "final", the last step's
-            answer is: there is then no answer 0, and the values are answered as 0 ... V - 1.
+        reward: "first": the first answer other than 0 is rewarded. "final": the last step's answer
+            is rewarded, there is no answer 0, and the values are answered as 0 ... V - 1.
         view: "glimpse", or "full" for the whole table in one step.
-        split: "train" deals fresh tables for ever; "validation" and "test" have 10,000 each.
+        split: "train" deals new tables without end; "validation" and "test" have 10,000 each.
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:

@@ -39,60 +39,80 @@ class TapeMachine(Task):
 
     ## Description
 
-    Symbols stand on the input tape from cell 0 on, blanks everywhere else. A head sees one cell of
-    it; it starts at cell 0 and can go one cell beyond either end. The agent puts out one symbol
-    after the other, and with a memory tape, blank at first, also writes and reads that through a
-    head of its own. The interfaces are those of Reinforcement Learning Neural Turing Machines
-    (RL-NTM), all of them discrete. The programs, for a `length` of L:
+    The input tape holds symbols from cell 0 on, and blanks everywhere else. A head sees one cell of
+    it; it starts at cell 0, and can move one cell beyond either end. The agent puts out one symbol
+    after another. With a memory tape, which is blank at first, it also writes and reads that
+    through a second head. The interfaces are those of Reinforcement Learning Neural Turing Machines
+    (RL-NTM), all of them discrete.
 
-    - `"copy"`: put out the L symbols.
-    - `"reverse"`: put out the L symbols, the last first.
-    - `"repeat_copy"`: the first cell says how often the L symbols after it are to be put out, 2 to
-      `repeats` times (symbol r says r).
-    - `"duplicated_input"`: each of L symbols stands `duplicates` times; put out each once.
-    - `"forward_reverse"`: reverse, with an input head that cannot go back and a memory tape.
-    - `"addition"`: two numbers of L digits to the base `symbols` (symbol d + 1 is digit d), lowest
-      digits first, a digit of each number in turn; put out the L + 1 digits of the sum.
-    - `"priority_sort"`: each of the L symbols has a priority; put out all, the highest first.
+    The `program` decides what has to be put out, for a tape of L symbols or digits (its `length`):
+
+    - `"copy"`: the L symbols.
+    - `"reverse"`: the L symbols, last first.
+    - `"repeat_copy"`: the L symbols, several times. The first cell says how often, from 2 to
+      `repeats` times (symbol r means r times).
+    - `"duplicated_input"`: each of the L symbols once; on the tape each stands `duplicates` times.
+    - `"forward_reverse"`: the L symbols, last first, with an input head that cannot move back and a
+      memory tape.
+    - `"addition"`: the L + 1 digits of the sum of two numbers of L digits in base `symbols`, lowest
+      digit first. The tape holds a digit of each number in turn (symbol d + 1 is digit d).
+    - `"priority_sort"`: the L symbols by their priorities, highest first.
 
     ## Action Space
 
-    `Dict`: `look`: the input head goes left (0), stays (1) or goes right (2); with a memory tape
-    the moves of both heads; in forward_reverse the input head stays (0) or goes right (1). With
-    `look="absolute"` the cells to which the heads jump. `answer`: the symbol to put out, 0
-    for none. With a memory tape `write`: the symbol written under the memory head before it moves,
-    0 keeps what is there.
+    A `Dict`:
+
+    - `look`: how the heads move. The input head moves left (0), stays (1) or moves right (2); in
+      forward_reverse it stays (0) or moves right (1). With a memory tape there are moves of both
+      heads. With `look="absolute"` the cells to which the heads jump.
+    - `answer`: the symbol to put out, or 0 for none.
+    - `write`, with a memory tape: the symbol to write under the memory head before it moves; 0
+      keeps what is there.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` (S + 1,): the one-hot symbol under the input head, 0 the blank;
-    with a memory tape (2, S + 1): under the input and under the memory head. In priority_sort
-    `priority` (1,) of that cell, in [0, 1], 0 on a blank. With `look="absolute"`
-    `location`: the bits of the cells under the heads, lowest first. `last_action`: the last moves,
-    symbol put out and symbol written, one-hot each, zeros at first. `remaining` (1,): steps left /
-    budget. With `view="full"` `scene` (cells, S + 1) alone, each row a cell's one-hot symbol (in
+    A `Dict` of float32:
+
+    - `glimpse` (S + 1,): the symbol under the input head, one-hot, with index 0 for a blank. With a
+      memory tape (2, S + 1): under the input head and under the memory head.
+    - `priority` (1,), in priority_sort: of the cell under the input head, in [0, 1]; 0 for a blank.
+    - `location`, with `look="absolute"`: the bits of the cells under the heads, lowest first.
+    - `last_action`: the last moves, symbol put out and symbol written, each one-hot; zeros at
+      first.
+    - `remaining` (1,): steps left / budget.
+
+    With `view="full"` there is only `scene` (cells, S + 1), each row a cell's one-hot symbol (in
     priority_sort (cells, S + 2), with its priority last), and an episode is one answer: all symbols
     to be put out, then zeros.
 
     ## Rewards
 
-    A right symbol earns 1 / (symbols to put out), so that the best return is exactly 1. A wrong
-    one earns nothing and ends the episode. To put out nothing costs nothing but time. With
-    `view="full"` the reward is the share of the symbols before the first wrong one; the last is
-    wrong if anything follows it.
+    A right symbol earns 1 / (number of symbols to put out), so the best return is exactly 1. A
+    wrong symbol earns nothing and ends the episode. Putting out nothing costs only time. With
+    `view="full"` the reward is the share of the symbols before the first wrong one; the last symbol
+    counts as wrong if anything follows it.
 
     ## Episode End
 
-    With the last right symbol, with the first wrong one, or when the budget is spent: the steps of
-    a shortest solution times `slack`, rounded up. A shortest solution reads each symbol before it
-    is needed (to sort, all of them before the first), and knows where the tape ends. A spent
-    budget terminates: the agent can see it. Episodes are never truncated.
+    With the last right symbol, with the first wrong one, or when the budget is spent: `slack` times
+    the steps of a shortest solution, rounded up. A shortest solution reads each symbol before it is
+    needed (to sort, all of them before the first), and knows where the tape ends. A spent budget
+    terminates the episode, because the agent can see it. Episodes are never truncated.
 
     ## Information
 
-    After a step `target`, the right symbol, `target_mask`, whether one was put out, and `success`,
-    whether all were by now; always `length`, and `target_cell`, the input cell of the next right
-    symbol (-1 where it is computed, or there is none); in a fixed split `scene`, the tape's number.
+    After a step:
+
+    - `target`: the right symbol.
+    - `target_mask`: whether a symbol was put out.
+    - `success`: whether all symbols have been put out by now.
+
+    Always:
+
+    - `length`: L.
+    - `target_cell`: the input cell of the next right symbol; -1 if it has to be computed, or if
+      there is none.
+    - `scene`, in a fixed split: the tape's number.
 
     ## References
 
@@ -108,11 +128,11 @@ class TapeMachine(Task):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
         program: one of those above.
-        split: "train" deals fresh tapes for ever; "validation" and "test" have 10,000 each.
+        split: "train" deals new tapes without end; "validation" and "test" have 10,000 each.
         min_length: the least L dealt.
         length: the greatest L dealt; observations under `view="full"` are sized by it.
         symbols: S, how many there are.

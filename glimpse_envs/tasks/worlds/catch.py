@@ -116,28 +116,38 @@ class Catch(PictureTask):
     ## Description
 
     A ball of one pixel falls from the top of a black screen, one row a step, and bounces off the
-    sides; a paddle lies in the bottom row. Nothing is asked: the agent decides at every step where
-    to look next and whether the paddle moves, and is paid if in the end the paddle lies under the
-    ball. It is the dynamic task of Recurrent Models of Visual Attention, section 4.2. The paper
-    does not say where the ball starts and how fast it is: here it starts in the top row, uniformly
-    over the columns, and moves by a constant number of columns a step, uniform in [-1, 1].
+    sides. A paddle lies in the bottom row. Nothing is asked: at every step the agent decides where
+    to look next and whether to move the paddle, and is rewarded if the paddle lies under the ball
+    at the end.
+
+    It is the dynamic task of Recurrent Models of Visual Attention, section 4.2. The paper does not
+    say where the ball starts and how fast it is. Here it starts in the top row, uniformly over the
+    columns, and moves by a constant number of columns a step, uniform in [-1, 1].
 
     ## Action Space
 
-    `Dict`: `look`, where to take the next glimpse: with `look="continuous"` a place (x, y) in
-    [-1, 1], where (-1, -1) is the screen's top-left corner; with `"tiles"` the number of a tile,
-    row by row; with `"relative"` a move, projected into the unit disc and scaled by `max_move`.
-    `act`: 0 moves the paddle one column to the left, 1 leaves it, 2 moves it to the right.
+    A `Dict`:
+
+    - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
+      where (-1, -1) is the screen's top-left corner and (1, 1) its bottom-right corner; with
+      `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
+      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
+      at which all of it lies in the screen.
+    - `act`: 0 moves the paddle one column to the left, 1 leaves it, 2 moves it to the right.
 
     ## Observation Space
 
-    `Dict` of float32: `glimpse` in [0, 1], (K, g, g): scale by scale, finest first, zeros outside
-    the screen; scale k shows a window of side g 2**k pixels. `location` (2,): where it was taken.
-    `remaining` (1,): glimpses left / budget. With `history=True` `glimpse` (T, K, g, g) and
-    `location` (T, 2) hold all glimpses so far, each as it was seen.
-    With `context=True` also `context` (1, 12, 12): area means of the whole screen, with the first
-    glimpse; zeros later. It is DRAM's context: to choose looks by, not acts.
-    With `view="full"` `scene` (1, H, H) alone, at each of the T steps.
+    A `Dict` of float32:
+
+    - `glimpse`, in [0, 1]: (K, g, g), scale by scale, finest first. Scale k shows a window of side
+      g 2**k pixels; what lies outside the screen is 0.
+    - `location` (2,): where the glimpse was taken.
+    - `remaining` (1,): glimpses left / budget.
+    - `context` (1, 12, 12), with `context=True`: the whole screen in area means, with the first
+      glimpse, and zeros later. It is DRAM's context, which serves to choose looks, not acts.
+
+    With `history=True`, `glimpse` (T, K, g, g) and `location` (T, 2) hold all glimpses so far, each
+    as it was seen. With `view="full"` there is only `scene` (1, H, H), at each of the T steps.
 
     ## Rewards
 
@@ -145,14 +155,20 @@ class Catch(PictureTask):
 
     ## Episode End
 
-    The first glimpse is given by `reset`, at a uniform place, when the ball is in the top row. The
-    last, the T-th, is taken when it is in the bottom row, so that T is the screen's side; one more
-    action moves the paddle, and the episode terminates.
+    The first glimpse is given by `reset`, at a uniformly random location, when the ball is in the
+    top row. The last, the T-th, is taken when the ball is in the bottom row, so T is the screen's
+    side in pixels. One more action moves the paddle, and the episode terminates.
 
     ## Information
 
-    `success`, whether the ball was caught; always `target_box` (4,): x0, y0, x1, y1 of the ball in
-    look coordinates; in a fixed split `scene`, the world's number.
+    After a step:
+
+    - `success`: whether the ball was caught.
+
+    Always:
+
+    - `target_box` (4,): x0, y0, x1, y1 of the ball in look coordinates.
+    - `scene`, in a fixed split: the world's number.
 
     ## References
 
@@ -160,10 +176,10 @@ class Catch(PictureTask):
 
     ## Version History
 
-    v0: first.
+    v0: initial version.
 
     Args:
-        split: "train" draws fresh worlds for ever; "validation" and "test" are 10,000 each.
+        split: "train" draws new worlds without end; "validation" and "test" are 10,000 each.
         scene_size: the screen's side in pixels, which is T too.
         paddle: the paddle's width in pixels.
         glimpse_size: g, the side of a glimpse in cells.
