@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import sphinx.application
+from docutils import nodes
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent / "_ext")]
@@ -93,6 +94,10 @@ NAVIGATION = {
 """Caption -> pages of the side bar. It is not in index.md, which is read on GitHub too."""
 
 
+WORDY = 24
+"""Characters of a cell from which on it has many words."""
+
+
 def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str]) -> None:
     """Append hidden tables of contents to the pages that need one."""
     if name == "index":
@@ -106,5 +111,13 @@ def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str])
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 
+def mark_words(app: sphinx.application.Sphinx, document: nodes.document) -> None:
+    """Give the cells of tables that hold many words the class "words", so that they become wide."""
+    for entry in document.findall(nodes.entry):
+        if len(entry.astext()) > WORDY and not list(entry.findall(nodes.reference)):
+            entry.attributes["classes"].append("words")
+
+
 def setup(app: sphinx.application.Sphinx) -> None:
     app.connect("source-read", add_navigation)
+    app.connect("doctree-read", mark_words)

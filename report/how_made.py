@@ -9,23 +9,23 @@ from report.groups import Group
 from report.markdown import bullets, environment, listed
 
 MEANINGS = {
-    "looks at cells": "each look goes to one of the cells that the present glimpse shows",
-    "one by one": "looks from afar choose among single cells, not blocks of two by two",
-    "refined": "the likeliest look, which tests take, goes to the mean place of the likeliest cell "
-    "and those around it",
-    "inhibition of return": "the head of looks is shown where the episode's glimpses have been",
-    "wide inhibition of return": "the same, and from afar, where cells are wide, a visit "
-    "reaches farther",
-    "context": "a coarse view of the whole scene is shown with the first glimpse",
+    "looks at cells": "each look is a choice among the cells that the present glimpse shows",
+    "one by one": "looks choose among single cells, not blocks of two by two",
+    "refined": "in tests, a look goes to the mean location of the likeliest cell and those around "
+    "it",
+    "inhibition of return": "the look head is told where the episode's glimpses have been",
+    "wide inhibition of return": "the same; among distant, wide cells a visit has a wider effect",
+    "context": "the first glimpse comes with a coarse view of the whole scene",
     "classes from the glimpse": "the digit that a word names is read from the present glimpse, not "
     "from memory",
-    "blind memory": "memory sees which parts of the scene are lit, but not which digit was seen",
+    "blind memory": "the memory is told which parts of the scene are lit, but not which digit was "
+    "seen",
     "answer by reward": "answers, or acts, are learned from the reward alone, not from a label",
-    "ICM": "a bonus is paid for what a learned model of the world did not predict",
-    "RND": "a bonus is paid for what was rarely seen, by a random network's outputs",
+    "ICM": "a bonus for observations that a learned model of the world did not predict",
+    "RND": "a bonus for observations that were rare, measured by predicting a random network",
     "recall": "the codes of the latest glimpses are kept, and read by soft attention",
-    "direct access to symbols": "the heads may repeat the symbol that is read",
-    "direct access": "the heads may repeat what is read, as a symbol or an address",
+    "direct access to symbols": "an answer may repeat the symbol that is read",
+    "direct access": "an answer or look may repeat the symbol or address that is read",
 }
 """Words of a model's name -> what they mean, in the order of the lists."""
 
@@ -39,7 +39,7 @@ def meanings(groups: Iterable[Group]) -> list[str]:
 def meanings_blocks(groups: Iterable[Group]) -> list[str]:
     """The list of `meanings` after its sentence; nothing where no word is used."""
     found = meanings(groups)
-    return ["Words of models' names ([more](training.md)):", bullets(found)] if found else []
+    return ["Parts of the models' names ([more](training.md)):", bullets(found)] if found else []
 
 
 def training_blocks(groups: Sequence[Group]) -> list[str]:
@@ -49,8 +49,8 @@ def training_blocks(groups: Sequence[Group]) -> list[str]:
         return []
     models = [f"{g.label} on {environment(g.first.env_id, g.first.env_kwargs)}" for g in near]
     told = (
-        f"{listed(list(dict.fromkeys(models)))}: in training, first glimpses are near the target "
-        "at first and move away with success (curriculum `distance`), so that training alone knows "
-        "the target's place; tests begin anywhere."
+        f"{listed(list(dict.fromkeys(models)))}: trained with the curriculum `distance`, in which "
+        "first glimpses are near the target at first and move away with success. Training uses "
+        "the target's location; tests do not."
     )
     return ["How models were made and trained:", bullets([told])]

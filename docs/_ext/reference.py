@@ -124,9 +124,12 @@ def _title(text: str, line: str) -> str:
 def as_restructured_text(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
-    """Docstrings are plain text: `*` and `|` mean themselves, and an indented block after a colon
-    is code."""
+    """Docstrings are plain text: `*` and `|` mean themselves, an indented block after a colon is
+    code, and "## Rewards" is a heading."""
     for index, line in enumerate(lines):
+        if line.startswith("## "):
+            lines[index] = f".. rubric:: {line.removeprefix('## ')}"
+            continue
         parts = re.split(r"(`[^`]*`)", line)
         parts[::2] = [re.sub(r"(?<!\\)([*|])", r"\\\1", part) for part in parts[::2]]
         lines[index] = "".join(parts)

@@ -31,7 +31,7 @@ INK = "#777777"
 DPI = 120
 
 # Characters of a name at the end of a line, more of which are broken.
-LABEL_WIDTH = 44
+LABEL_WIDTH = 40
 
 # A logarithm has no zero: an error of none in 10,000 episodes is drawn here, in percent.
 LEAST_ERROR = 0.01

@@ -22,18 +22,18 @@ HEADER = (
     "standing", "records",
 )  # fmt: skip
 
-_HEAD = f"""# Without files
+_HEAD = f"""# Results on glyphs
 
 <!-- Drawn by `python -m report` from results/glyphs; do not edit. -->
 
-Tasks on digits have twins that draw built-in glyphs instead, and so need no files: to try an
-idea, or to check an installation. These are agents of a few core-minutes
-({TRAIN}), with the settings of those of [pictures](results.md) and [scenes](scenes.md) and
-networks of half the units. Glyphs are no digits: the numbers are not to be compared with theirs."""
+Each environment of MNIST digits also exists with built-in images of digits, *glyphs*, which need
+no data files. They serve to try an idea, or to check an installation. The agents below were trained
+for a few core-minutes ({TRAIN}), with the settings of those of [pictures](results.md)
+and [scenes](scenes.md), and half as many units. Glyphs are not handwritten, so these errors
+cannot be compared with those."""
 
 _COLUMNS = (
-    "**Error**: share of the test episodes in which not all that was asked was done, each test "
-    "scene once, one trajectory.",
+    "**Error**: percentage of test episodes without success; each test scene is played once.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
 )

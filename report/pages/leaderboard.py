@@ -27,23 +27,28 @@ _HEAD = f"""# Leaderboard
 
 <!-- Drawn by `python -m report` from results/leaderboard; do not edit. -->
 
-Learners train for ten minutes of one core on each task, on tapes and tables until 99 % of the
-validation episodes have success where that is earlier, with the settings of the family's preset and
-none for the task alone ({TRAIN}). The presets were chosen on validation splits of some of these
-tasks, that of pictures on ClutteredMNIST. Scores are of the test split: of all its pictures, and of
-1,000 tapes or tables of the greatest length that was trained. A
-normalised return is 0 at the task's chance and 1 at its ceiling. `python -m agents.suite` scores
-runs of your own on the same tasks, with tapes and tables of all lengths."""
+How well does one learner do on many tasks, without tuning for each? Every learner is trained on
+every task for ten minutes of one core, or, on tapes and tables, until 99 % of the validation
+episodes succeed. It has the settings of the family's preset, and none of its own for a task
+({TRAIN}). The presets were chosen on the validation splits of some of
+these tasks, that of pictures on ClutteredMNIST.
+
+Scores are means over the test split: over all its pictures, and over 1,000 tapes or tables of the
+greatest length in training. A *normalised* return is 0 at the task's chance and 1 at its ceiling.
+`python -m agents.suite` scores runs of your own on the same tasks, with tapes and tables of all
+lengths."""
 
 _COLUMNS = (
-    "**Seeds**: those that all tasks of the set have; others are left out.",
+    "**Tasks**: how many of the set's tasks have been trained so far.",
+    "**Seeds**: the number of seeds with which all these tasks were trained; others are left out.",
     "**Score**: the inter-quartile mean of the normalised returns of all tasks and these seeds, "
     "once every task of the set has a run (Agarwal et al. 2021).",
-    f"**Interval**: of 95 %, a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
-    "stretched as Student's is, since seeds are few.",
+    f"**95 % interval**: a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
+    "stretched as Student's is, since there are few seeds.",
 )
 _CONTROLS = (
-    "Controls have no gaze to replace on tapes and tables, and so have no score over all tasks."
+    "Controls replace the gaze on pictures. On tapes and tables there is none to replace, so they "
+    "have no score over all tasks."
 )
 _DEFAULTS = "{} has its library's settings, and always trains for the ten minutes."
 
@@ -67,7 +72,7 @@ def leaderboard_page(records: Sequence[Record]) -> str:
         blocks += ["## Learners", bullets(about)]
     waiting = [learner.name for learner in LEARNERS if learner not in here]
     if waiting and here:
-        blocks.append(f"Without a run as yet: {'; '.join(waiting)}.")
+        blocks.append(f"Not trained yet: {'; '.join(waiting)}.")
     if not any(found.values()):
         blocks.append(f"Not measured yet: {TRAIN}.")
     else:

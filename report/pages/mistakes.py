@@ -15,19 +15,20 @@ from report.page import Draw, Places, Published, page_of
 PAGE = "docs/mistakes.md"
 FOLDER = "mistakes"
 
-_HEAD = """# What the rest of the error is
+_HEAD = """# Analysis of the remaining errors
 
 <!-- Drawn by `python -m report` from results/mistakes; do not edit. -->
 
-Several runs of one recipe, which differ in their seeds alone, play the same scenes
-(`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of them get wrong is
-hard in itself, or hard for the recipe; one that a single run gets wrong is that run's bad luck, and
-three runs or more would outvote it. Of some recipes there is one run."""
+On which scenes do trained agents fail? Several runs with the same settings and different seeds play
+the same scenes (`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of
+them get wrong is hard, at least for these settings. A scene that only one run gets wrong is bad
+luck, which a majority vote of three or more runs would remove. For some settings there is only one
+run."""
 
-_COLUMNS = """*At random* are the scenes that would be wrong in so many runs if the mistakes of each
-run fell on scenes regardless of the others'. *Looks at a target* are chosen glimpses whose
-middle lies in its box; a target with such a look, or with the first glimpse, was *visited*.
-*Clutter* is the share of the targets' boxes that pieces of other images change."""
+_COLUMNS = """*At random* is the number of scenes that so many runs would get wrong if the runs'
+mistakes were independent of each other. *Looks at a target* are chosen glimpses whose centre lies
+in the target's box; a target with such a look, or with the first glimpse, was *visited*. *Clutter*
+is the share of the target's box that pieces of other images cover or change."""
 
 
 def publish(places: Places) -> Published:

@@ -31,12 +31,12 @@ _HEAD = """# Records
 
 <!-- Drawn by `python -m report` from results/; do not edit. -->
 
-Every published number is drawn from one of these files. The command trains the run again. Where
-the original command was not kept, or names a record that is no longer here, it starts from the
-run's own record, which holds seed and configuration. A dash stands for versions of libraries that
-were not kept. A revision that ends in `+dirty`, or in the name of a prototype, had changes that
-were not committed, so that its commit alone may not give the run again. A budget in minutes is
-one of CPU minutes: another machine trains for as long, but on more or fewer episodes, and gets
+Every published number is drawn from one of these files. The command repeats the training. If the
+original command was not kept, or names a record that is no longer here, the command given starts
+from the run's own record, which holds the seed and the configuration. A dash stands for versions of
+libraries that were not recorded. A revision that ends in `+dirty`, or in the name of a prototype,
+had uncommitted changes, so its commit alone may not reproduce the run. A budget in minutes is in
+CPU minutes: a machine of another speed trains on more or fewer episodes in the same time, and gets
 other numbers."""
 
 

@@ -34,39 +34,43 @@ HEADER = (
 _OF_PAGE = frozenset({"episodes", "core-minutes", "standing", "records"})
 """Columns that the README leaves to the page."""
 
-_ERROR = (
-    "Error: inter-quartile mean over the seeds (the mean with fewer than four), on the test "
-    "scenes, each played once, one trajectory an image. Interval: Wilson's for one run, otherwise "
-    "a bootstrap over seeds and images, stretched with fewer than five seeds. *Under*, *above*, "
-    "*overlaps* say whether the whole interval lies under or above the number; it counts as a "
-    f"claim from {CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} scenes. *Whole*: the scene is "
-    "seen at once, without a glimpse budget. We train on 50,000 images, the papers mostly on "
-    "60,000."
+_COLUMNS = (
+    "**Glimpses**: the number of glimpses in an episode, the first included, which is taken at a "
+    "random location. *Whole*: the scene is seen at once.",
+    "**Error**: percentage of wrong answers on the test scenes, each played once; the "
+    "inter-quartile mean over the seeds (the mean with fewer than four).",
+    "**95 % interval**: Wilson's for one run, otherwise a bootstrap over seeds and images, "
+    "stretched with fewer than five seeds.",
+    "**Episodes, core-minutes**: the length of each training.",
+    "**Paper, best public**: errors that others report. *Under* and *above*: the whole interval "
+    "lies under or above that error; otherwise it *overlaps*. This is a claim from "
+    f"{CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} scenes. These agents are trained on 50,000 images, "
+    "the papers' mostly on 60,000.",
 )
 
-_HEAD = """# Results
+_HEAD = """# Results on pictures
 
 <!-- Drawn by `python -m report` from results/; do not edit. -->
 
-Test error in percent on 10,000 scenes, with the numbers that papers and public repositories
-report. The first glimpse, at a random place, is one of the glimpses."""
+One image has to be classified, alone or among clutter. The test error on 10,000 scenes stands
+beside the numbers that papers and public repositories report."""
 
 _CAPTION = (
-    "Error after each glimpse, on the test scenes. Crosses and stars have the colour of the model "
-    "that they are to be compared with; a bar at a line's end is its 95 % interval. Where a model "
-    "was trained in several settings, the plot has the longest training."
+    "Error after each glimpse, on the test scenes. A bar at a line's end is its 95 % interval. "
+    "Crosses (the paper) and stars (the best public number) have the colour of the model that they "
+    "are compared with. Of a model with several settings the longest training is shown."
 )
 
 # Found by repeating a run of the table from its record.
 _REPEATED = (
     "CircleSquare-v0",
-    "Trained a second time, CircleSquare-v0 gave all 10,000 published answers again.",
+    "The training of CircleSquare-v0 was repeated, and gave the same 10,000 answers.",
 )
 
 
 _ABOVE = (
-    "Rows above their paper's error, and how they were trained; the records do not tell what makes "
-    "the difference:"
+    "Rows whose error is above the paper's, and how they were trained. The records do not show the "
+    "cause of the difference."
 )
 _TRAINED_BY = ("optimizer", "batch_size", "learning_rate")
 
@@ -88,7 +92,8 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     rows = [row for env_id in ids for row in _rows_of(env_id, groups, places)]
-    blocks = [_HEAD, _figure(in_docs(FIGURE)), _CAPTION, table(HEADER, rows)]
+    blocks = [_HEAD, "## Error by glimpses", _figure(in_docs(FIGURE)), _CAPTION]
+    blocks += ["## Table", bullets(_COLUMNS), table(HEADER, rows)]
     return page_of([*blocks, *_footnotes(groups)])
 
 
@@ -104,9 +109,9 @@ def headline(groups: Sequence[Group]) -> str:
         [
             table(heads, rows) if rows else "Nothing is measured yet.",
             f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
-            f"other kind; rows with claims come before single runs. Fewer than {CLAIM_SEEDS} seeds "
-            "give no claim; a number with † was not checked against its paper. All models, sources "
-            f"and records: [{PAGE}]({PAGE}).",
+            f"other kind. Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, "
+            "which are no claim. A number with † was not checked against its paper. All models, "
+            f"sources and records: [{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]
     )
@@ -196,7 +201,7 @@ def _compared(group: Group, number: float | None, dagger: str = "") -> str:
 
 
 def _footnotes(groups: Sequence[Group]) -> list[str]:
-    notes = [_ERROR]
+    notes = []
     if any(reference.from_memory for reference in REFERENCES):
         notes.append("† from memory, not checked against the paper; no claim is made against it.")
     if groups:
@@ -204,13 +209,13 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     name, repeated = _REPEATED
     if any(short(group.first.env_id) == name for group in groups):
         notes.append(repeated)
-    notes += ["Sources:", bullets(_sources())]
+    notes += ["## Sources", bullets(_sources())]
     differences = [*differences_of(groups), *controls_of(groups)]
     if differences:
-        notes += ["What differs from the references' settings:", bullets(differences)]
+        notes += ["## Differences from the references' settings", bullets(differences)]
     above = above_papers(groups)
     if above:
-        notes += [_ABOVE, bullets(above)]
+        notes += ["## Errors above the paper's", _ABOVE, bullets(above)]
     return notes
 
 

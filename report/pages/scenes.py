@@ -31,20 +31,19 @@ _HEAD = """# Scenes
 
 <!-- Drawn by `python -m report` from results/scenes; do not edit. -->
 
-Scenes of several images, searches, and images that move: test error beside what an episode costs.
-Every model is trained on one core, for the core-minutes in its row, and scored by the same
-protocol, each test scene once, one trajectory."""
+Scenes of several images, searches, images that move, and descriptions: test error beside the cost
+of an episode. Each model is trained on one core, for the core-minutes in its row. Each test scene
+is played once, with the likeliest actions."""
 
 _COLUMNS = (
-    "**Error**: share of the test episodes in which not all that was asked was done, an "
-    "inter-quartile mean over the seeds (the mean with fewer than four). A description is right or "
-    "wrong as a whole, and the test scenes show only combinations of a class and a "
-    "place that were never trained.",
+    "**Error**: percentage of test episodes without success; the inter-quartile mean over the "
+    "seeds (the mean with fewer than four). A description is right or wrong as a whole, and the "
+    "test scenes show only combinations of a class and a location that never occur in training.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
-    "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as in "
-    "[hard against soft](comparison.md). A model that is shown a scene that stands still is "
-    "delivered it once, however many words it writes.",
+    "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
+    "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
+    "once, however many words it writes.",
     "**Paper**, **best public**: errors that others report, of scenes made after the same "
     f"description. A comparison counts as a claim from {CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} "
     "scenes.",
@@ -69,11 +68,11 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", table(HEADER, rows)]
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
-        blocks += ["## What others report and is not measured here", bullets(map(_report, waiting))]
-    blocks += ["Sources:", bullets(_source(reference) for reference in SCENE_REFERENCES)]
+        blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
+    blocks += ["## Sources", bullets(_source(reference) for reference in SCENE_REFERENCES)]
     differences = differences_of(groups)
     if differences:
-        blocks += ["What differs from the references' settings:", bullets(differences)]
+        blocks += ["## Differences from the references' settings", bullets(differences)]
     if groups:
         blocks += [hardware_of(groups), POINTER.format("records.md")]
     return page_of(blocks)

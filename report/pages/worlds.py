@@ -24,23 +24,24 @@ _HEAD = """# Worlds that move
 
 <!-- Drawn by `python -m report` from results/worlds; do not edit. -->
 
-The agent acts in a world that changes while it looks elsewhere: [Catch](environments/Catch.md),
-Atari games and MiniGrid's worlds [through a glimpse](wrappers.md). All agents are actor-critic with
-a recurrent core, trained on one core by `python -m benchmarks.tables worlds`."""
+The agent acts in a world that changes even where it does not look: [Catch](environments/Catch.md),
+and Atari games and MiniGrid's worlds [through a glimpse](wrappers.md). All agents are actor-critic
+with a recurrent network, trained on one CPU core by `python -m benchmarks.tables worlds`."""
 
 _COLUMNS = (
-    "**Return**. Mean over test episodes, and over seeds; of a game its score, with whole games "
-    "played and no reward clipped. The interval of one run is Student's, over its episodes; of "
-    "more, it is the range over seeds.",
+    "**Return**. Mean over test episodes and seeds. For an Atari game it is the game's score: "
+    "whole games are played, and rewards are not clipped. The interval of one run is Student's, "
+    "over its episodes; that of several runs is the range over seeds.",
     "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
     "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
     "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
-    "**Steps**. Training episodes times their length, where all have the same; a frame each.",
-    "**Gaze**. *Learned*: the agent chooses where to look. *Static*: the middle throughout; "
-    "*random*: a uniform place at every step; *raster*: tiles in turn. With these three the acts "
-    "alone are learned.",
-    "**Bonus**. *ICM* and *RND* pay for what was not predicted, in units of the deviation of its "
-    "returns; *entropy* pays for the entropy of the choices.",
+    "**Steps**. Training episodes times their length, if all have the same length. A step is a "
+    "frame.",
+    "**Gaze**. *Learned*: the agent chooses where to look. *Static*: always the middle; *random*: "
+    "a uniformly random location at every step; *raster*: one tile after another. With these three "
+    "only the acts are learned.",
+    "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
+    "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
     "Results of fewer than five seeds are no claim.",
 )
 

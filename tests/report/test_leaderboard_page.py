@@ -81,13 +81,13 @@ def test_learners_are_explained_that_have_runs_and_the_others_named() -> None:
     text = leaderboard_page([a_run("REINFORCE", PICTURES[0], 0.9)])
     assert "- **REINFORCE**:" in text
     assert "**A2C**" not in text
-    assert "Without a run as yet: A2C;" in text
+    assert "Not trained yet: A2C;" in text
     assert "library's settings" not in text
-    assert "Controls have no gaze" not in text
+    assert "Controls replace" not in text
     names = ("REINFORCE, random glimpses", "RecurrentPPO (sb3-contrib)")
     text = leaderboard_page([a_run(name, PICTURES[0], 0.9) for name in names])
     assert "RecurrentPPO (sb3-contrib) has its library's settings" in text
-    assert "Controls have no gaze to replace on tapes and tables" in text
+    assert "On tapes and tables there is none to replace" in text
     assert "first set alone" not in text
 
 

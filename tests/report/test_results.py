@@ -154,7 +154,8 @@ def test_footnotes_are_lists_that_say_each_thing_once() -> None:
     ).splitlines()
     assert lines.count("- Reinforce LSTM on CIFAR10-v0 and ClutteredMNIST-v0: by the label") == 1
     assert "- Soft tiles LSTM on ClutteredMNIST-v0: by back-propagation" in lines
-    sources = [line for line in lines if line.startswith("- ") and " with " in line]
+    listed = lines[lines.index("## Sources") :]
+    sources = [line for line in listed if line.startswith("- ") and " with " in line]
     assert len(sources) == len({reference.source for reference in REFERENCES})
     assert any(line.endswith("ClutteredMNIST-v0 with 8, 6 and 4 glimpses") for line in sources)
     assert bullets(["a\nb", "c", "a\nb"]) == "- a b\n- c"
@@ -176,7 +177,7 @@ def test_agents_without_notes_differ_from_ram_as_their_configs_do() -> None:
 
 
 def test_the_repeated_training_is_told_where_it_was_published() -> None:
-    footnote = "gave all 10,000 published answers again"
+    footnote = "gave the same 10,000 answers"
     assert footnote in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
     assert footnote not in block(on_mnist())
 

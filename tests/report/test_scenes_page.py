@@ -62,14 +62,14 @@ def test_a_target_s_place_that_training_knew_is_told(tmp_path: Path) -> None:
     assert "How models were made" not in page_of(tmp_path)
     near = replace(REINFORCE, name="Near")
     write_record(a_record(near, env_id=SUM, config={"curriculum": "distance"}), folder)
-    assert "\n- Near on DigitSum-v0: in training, first glimpses are near" in page_of(tmp_path)
+    assert "\n- Near on DigitSum-v0: trained with the curriculum `distance`" in page_of(tmp_path)
 
 
 def test_words_of_names_are_explained_where_they_stand(tmp_path: Path) -> None:
     folder = tmp_path / "results" / FOLDER
     write_record(a_record(replace(REINFORCE, name="A2C LSTM, looks at cells"), env_id=PAIR), folder)
     page = page_of(tmp_path)
-    assert "- **looks at cells**: each look goes to" in page
+    assert "- **looks at cells**: each look is a choice" in page
     assert "**inhibition of return**" not in page
 
 
