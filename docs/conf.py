@@ -106,8 +106,8 @@ def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str])
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
     if name == "environments/README":
         # By their short names, in the order of the page, so that families stay together.
-        pages = re.findall(r"^\| \[`Glimpse/.+?`\]\((\w+)\.md\)", source[0], re.MULTILINE)
-        lines = "\n".join(f"{page} <{page}>" for page in pages)
+        names = re.findall(r"^\| \[`Glimpse/.+?`\]\((\w+)\.md\)", source[0], re.MULTILINE)
+        lines = "\n".join(f"{name} <{name}>" for name in names)
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 
