@@ -18,8 +18,9 @@ from agents.scoring.world_films import LONGEST
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.evaluation.moments import moments
 from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabilities
-from glimpse_envs.evaluation.policy import Observation, as_act
+from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
 
@@ -62,39 +63,36 @@ class Machine:
 
         The episode of another environment is cut off after `LONGEST` steps: some last for ever.
         """
-        board, env = self._board, self._board.env
+        board, seen = self._board, Seen()
         most = math.inf if board.fixed else LONGEST
-        observation, info = board.reset(scene)
-        act = as_act(self.policy, env, deterministic=True)
-        state, start, seen = None, np.ones(1, np.bool_), Seen()
-        frames = self._inner_frames(_batch(observation))
-        soft, reads, ended, total = bool(frames), bool(frames), False, 0.0
-        while not ended and len(frames) < most:
-            batch, infos = _batch(observation), _batch(info)
-            maps = None if soft else self.policy.attention(batch, state, start)
+        begun = board.reset(scene)
+        frames = self._inner_frames(_batch(begun[0]))
+        soft, reads = bool(frames), bool(frames)
+        for moment in moments(self.policy, board.env, *begun):
+            if moment.ended or len(frames) >= most:
+                break
+            if soft:
+                continue
+            given = moment.observation, moment.state, moment.episode_start
+            maps = self.policy.attention(*given)
             if maps is not None:
                 frames.append(_lit(board.picture(), maps[0, -1]))
                 reads = True
-            elif not soft:
-                outlook = self.policy.outlook(batch, state, start) or self._belief(batch)
-                frames.append(self._frame(board.picture(), seen, outlook))
-            action, state = act(batch, state, start, infos)
-            start = np.zeros(1, np.bool_)
-            step = {name: value[0] for name, value in action.items()}
-            observation, reward, terminated, truncated, info = env.step(step)
-            ended, total = bool(terminated or truncated), total + float(reward)
-        last = self._frame(board.picture(), seen, None)
+                continue
+            outlook = self.policy.outlook(*given) or self._belief(moment.observation)
+            frames.append(self._frame(board.picture(), seen, outlook))
+        end = self._frame(board.picture(), seen, None)
         if reads:
-            last["frame"]["image"] = frames[-1]["frame"]["image"]
-        success = info.get("is_success")
+            end["frame"]["image"] = frames[-1]["frame"]["image"]
+        success = moment.info.get("is_success")
         return {
             "name": self.name,
             "names": self._names,
-            "frames": [*frames, last],
-            "success": None if success is None else bool(success),
-            "return": total,
+            "frames": [*frames, end],
+            "success": None if success is None else bool(success[0]),
+            "return": moment.total,
             "soft": reads,
-            "cut": not ended,
+            "cut": not moment.ended,
         }
 
     def _frame(self, picture: AnyPicture, seen: Seen, outlook: Outlook | None) -> Json:

@@ -151,8 +151,10 @@ class Foreseeing(GlimpsePolicy):
     episodes: TileEpisodes
     objective = "expected_reward"
 
-    def forward(self, observation: dict[str, Tensor], state: State) -> tuple[Decision, State]:
-        decision, after = super().forward(observation, state)
+    def forward(
+        self, observation: dict[str, Tensor], state: State, seen: Tensor | None = None
+    ) -> tuple[Decision, State]:
+        decision, after = super().forward(observation, state, seen)
         if observation["remaining"][0, 0].item() != pytest.approx(1 / 3):
             return decision, after
         rows = len(decision.value)

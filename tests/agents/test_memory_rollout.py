@@ -88,8 +88,10 @@ class Numbered(GlimpsePolicy):
         rows = len(next(iter(tensors.values())))
         return tensors | {"row": torch.arange(rows)}
 
-    def forward(self, observation: dict[str, Tensor], state: Any) -> Any:
-        return super().forward({k: v for k, v in observation.items() if k != "row"}, state)
+    def forward(
+        self, observation: dict[str, Tensor], state: Any, seen: Tensor | None = None
+    ) -> Any:
+        return super().forward({k: v for k, v in observation.items() if k != "row"}, state, seen)
 
 
 def numbered(env: GlimpseVectorEnv, **network: Any) -> Numbered:

@@ -31,7 +31,7 @@ ROWS, INPUTS, UNITS, RECALLED, GLIMPSES = 3, 5, 8, 4, 3
 def make_recall(core: str = "lstm") -> RecallCore:
     torch.manual_seed(0)
     config = NetworkConfig(
-        core=core,  # type: ignore[arg-type]  # one of the names
+        core=core,
         core_units=UNITS,
         recall_glimpses=GLIMPSES,
         recall_units=RECALLED,
