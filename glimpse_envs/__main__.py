@@ -55,20 +55,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def listed() -> Iterator[str]:
-    """A line for each environment: its id, its family, and its arguments."""
+    """A line for each environment: its id, its family, and its task."""
     width = max(map(len, (*SUITE, ATARI, MINIGRID)))
     for row in SUITE.values():
-        settings = " ".join(f"{name}={value}" for name, value in row.kwargs.items())
-        yield f"{row.id:{width}}  {row.family:8}  {settings}"
-    yield f"{ATARI:{width}}  {'atari':8}  an Atari game through a fovea (needs ale-py)"
-    yield f"{MINIGRID:{width}}  {'minigrid':8}  MiniGrid through a glimpse (needs minigrid)"
+        yield f"{row.id:{width}}  {row.family:8}  {row.summary}"
+    yield f"{ATARI:{width}}  {'atari':8}  Play an Atari game through a fovea (needs ale-py)."
+    yield f"{MINIGRID:{width}}  {'minigrid':8}  Act in MiniGrid's worlds (needs minigrid)."
 
 
 def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:
     """What is seen, done and asked in an environment, line by line."""
     seen, task_class = describe(env), task_class_of(env_id)
     yield env_id
-    if task_class is not None:
+    if env_id in SUITE:
+        yield f"  {SUITE[env_id].summary}"
+    elif task_class is not None:
         yield f"  {_summary(task_class)}"
     yield from _facts(seen)
     yield "\nactions"

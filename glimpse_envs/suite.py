@@ -1,6 +1,8 @@
 """The list of environments, used by tests, docs, benchmarks and the command line."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -24,11 +26,13 @@ class Row:
         id: Gymnasium's name of it.
         task: the task's class, "module:Class".
         kwargs: its flat scalar arguments.
+        summary: what the agent has to do, in a sentence, and where the task comes from.
     """
 
     id: str
     task: str
     kwargs: dict[str, Any]
+    summary: str = ""
 
     @property
     def family(self) -> str:
@@ -85,11 +89,11 @@ def _moving(source: str) -> dict[str, Any]:
     )
 
 
-def _pair(source: str, asked: str, clutter: int, budget: int) -> dict[str, Any]:
+def _pair(asked: str, clutter: int, source: str) -> dict[str, Any]:
     # The widest window, of 192 pixels, shows the scene from any place, from a corner all but four
     # rows and columns. With one of 96 an agent missed a digit in one scene of six, mostly where the
     # two are far apart.
-    kwargs = _cluttered_large(source) | dict(clutter=clutter, budget=budget, scales=5)
+    kwargs = _cluttered_large(source) | dict(clutter=clutter, budget=4, scales=5)
     return dict(scene="image_pairs", asked=asked) | kwargs
 
 
@@ -114,47 +118,143 @@ _RECALL = dict(keys=20, values=10, cells=8, length=6)
 _LOOKUP = dict(key_size=8, noise=0.3, values=10, cells=16, length=8)
 _CHASE = dict(cells=1000, values=16, length=5)
 
+
+def _with_glyphs(
+    mnist: str, glyphs: str, task: str, kwargs_of: Callable[[str], dict[str, Any]], summary: str
+) -> tuple[Row, Row]:
+    """Return the rows of an environment of MNIST's digits and of its twin without data files."""
+    twin = f"{mnist} with built-in glyphs in place of MNIST's digits: it needs no data files."
+    return (
+        Row(f"Glimpse/{mnist}-v0", task, kwargs_of("mnist"), summary),
+        Row(f"Glimpse/{glyphs}-v0", task, kwargs_of("glyphs"), twin),
+    )
+
+
 SUITE: dict[str, Row] = {
     row.id: row
     for row in (
-        Row("Glimpse/CenteredMNIST-v0", _CLASSIFICATION, _centred("mnist")),
-        Row("Glimpse/CenteredGlyphs-v0", _CLASSIFICATION, _centred("glyphs")),
-        Row("Glimpse/TranslatedMNIST-v0", _CLASSIFICATION, _translated("mnist")),
-        Row("Glimpse/TranslatedGlyphs-v0", _CLASSIFICATION, _translated("glyphs")),
-        Row("Glimpse/ClutteredMNIST-v0", _CLASSIFICATION, _cluttered("mnist")),
-        Row("Glimpse/ClutteredGlyphs-v0", _CLASSIFICATION, _cluttered("glyphs")),
-        Row("Glimpse/ClutteredMNISTLarge-v0", _CLASSIFICATION, _cluttered_large("mnist")),
-        Row("Glimpse/ClutteredGlyphsLarge-v0", _CLASSIFICATION, _cluttered_large("glyphs")),
-        Row("Glimpse/FashionMNIST-v0", _CLASSIFICATION, _centred("fashion_mnist", 12)),
-        Row("Glimpse/CIFAR10-v0", _CLASSIFICATION, _CIFAR),
-        Row("Glimpse/CircleSquare-v0", _CLASSIFICATION, _CIRCLE_SQUARE),
-        Row("Glimpse/DigitPair-v0", _CLASSIFICATION, _pair("mnist", "pair", 8, 4)),
-        Row("Glimpse/DigitPairGlyphs-v0", _CLASSIFICATION, _pair("glyphs", "pair", 8, 4)),
-        Row("Glimpse/DigitSum-v0", _CLASSIFICATION, _pair("mnist", "sum", 0, 4)),
-        Row("Glimpse/DigitSumGlyphs-v0", _CLASSIFICATION, _pair("glyphs", "sum", 0, 4)),
-        Row("Glimpse/MovingDigit-v0", _CLASSIFICATION, _moving("mnist")),
-        Row("Glimpse/MovingDigitGlyphs-v0", _CLASSIFICATION, _moving("glyphs")),
-        Row("Glimpse/Search-v0", _SEARCH, _search("mnist")),
-        Row("Glimpse/SearchGlyphs-v0", _SEARCH, _search("glyphs")),
-        Row("Glimpse/DigitSequence-v0", _SEQUENCE, _sequence("mnist")),
-        Row("Glimpse/DigitSequenceGlyphs-v0", _SEQUENCE, _sequence("glyphs")),
-        Row("Glimpse/DescribeScene-v0", _DESCRIBE, _describe("mnist")),
-        Row("Glimpse/DescribeSceneGlyphs-v0", _DESCRIBE, _describe("glyphs")),
-        Row("Glimpse/MegapixelMNIST-v0", _CLASSIFICATION, _megapixel("mnist")),
-        Row("Glimpse/MegapixelGlyphs-v0", _CLASSIFICATION, _megapixel("glyphs")),
-        Row("Glimpse/Catch-v0", _CATCH, dict(scene_size=24, paddle=2, glimpse_size=6, scales=3)),
-        Row("Glimpse/Copy-v0", _TAPE, _tape("copy")),
-        Row("Glimpse/Reverse-v0", _TAPE, _tape("reverse")),
-        Row("Glimpse/RepeatCopy-v0", _TAPE, _tape("repeat_copy", repeats=3)),
-        Row("Glimpse/DuplicatedInput-v0", _TAPE, _tape("duplicated_input", duplicates=3)),
-        Row("Glimpse/ForwardReverse-v0", _TAPE, _tape("forward_reverse")),
-        Row("Glimpse/Addition-v0", _TAPE, _tape("addition", symbols=10)),
-        Row("Glimpse/PrioritySort-v0", _TAPE, _tape("priority_sort")),
-        Row("Glimpse/AssociativeRecall-v0", _ASSOCIATIVE_RECALL, _RECALL),
-        Row("Glimpse/DictionaryLookup-v0", _DICTIONARY_LOOKUP, _LOOKUP),
-        Row("Glimpse/PointerChase-v0", _POINTER_CHASE, _CHASE),
+        *_with_glyphs(
+            "CenteredMNIST", "CenteredGlyphs", _CLASSIFICATION, _centred,
+            "Classify a digit that fills the scene, from glimpses of a small part of it (RAM, Mnih "
+            "et al. 2014).",
+        ),
+        *_with_glyphs(
+            "TranslatedMNIST", "TranslatedGlyphs", _CLASSIFICATION, _translated,
+            "Find and classify a digit somewhere in an empty scene (RAM, Mnih et al. 2014).",
+        ),
+        *_with_glyphs(
+            "ClutteredMNIST", "ClutteredGlyphs", _CLASSIFICATION, _cluttered,
+            "Find and classify a digit among pieces of other digits (RAM, Mnih et al. 2014).",
+        ),
+        *_with_glyphs(
+            "ClutteredMNISTLarge", "ClutteredGlyphsLarge", _CLASSIFICATION, _cluttered_large,
+            "Find and classify a digit in a larger scene, among more pieces of other digits (RAM, "
+            "Mnih et al. 2014).",
+        ),
+        Row(
+            "Glimpse/FashionMNIST-v0", _CLASSIFICATION, _centred("fashion_mnist", 12),
+            "Classify a garment that fills the scene, from glimpses of a small part of it.",
+        ),
+        Row(
+            "Glimpse/CIFAR10-v0", _CLASSIFICATION, _CIFAR,
+            "Classify what a small colour photograph shows, from glimpses of a part of it.",
+        ),
+        Row(
+            "Glimpse/CircleSquare-v0", _CLASSIFICATION, _CIRCLE_SQUARE,
+            "Say at every step whether a circle or a square is hidden; the gaze moves by short "
+            "distances, and the background's brightness leads to the shape (ap_gym; APPLE, ICLR "
+            "2026).",
+        ),
+        *_with_glyphs(
+            "DigitPair", "DigitPairGlyphs", _CLASSIFICATION, partial(_pair, "pair", 8),
+            "Name both of two digits, in any order, in a scene with pieces of other digits (DRAM, "
+            "Ba et al. 2015).",
+        ),
+        *_with_glyphs(
+            "DigitSum", "DigitSumGlyphs", _CLASSIFICATION, partial(_pair, "sum", 0),
+            "Find two digits in an empty scene, and add them (DRAM, Ba et al. 2015).",
+        ),
+        *_with_glyphs(
+            "MovingDigit", "MovingDigitGlyphs", _CLASSIFICATION, _moving,
+            "Follow a digit that drifts and bounces among drifting pieces of other digits, and "
+            "name it at every step.",
+        ),
+        *_with_glyphs(
+            "Search", "SearchGlyphs", _SEARCH, _search,
+            "Find the digit that the question names, among other digits in a large scene, and stop "
+            "while looking at it.",
+        ),
+        *_with_glyphs(
+            "DigitSequence", "DigitSequenceGlyphs", _SEQUENCE, _sequence,
+            "Read a row of one to five digits from left to right, and say where it ends (DRAM, Ba "
+            "et al. 2015, with digits in place of street numbers).",
+        ),
+        *_with_glyphs(
+            "DescribeScene", "DescribeSceneGlyphs", _DESCRIBE, _describe,
+            "Describe one or two digits and where they lie in a sentence, word by word; the test "
+            "asks for combinations that training leaves out (Mansimov et al. 2016).",
+        ),
+        *_with_glyphs(
+            "MegapixelMNIST", "MegapixelGlyphs", _CLASSIFICATION, _megapixel,
+            "Name the digit that occurs three times among five, in a scene of more than two "
+            "million pixels with patterns of noise (Katharopoulos and Fleuret 2019).",
+        ),
+        Row(
+            "Glimpse/Catch-v0", _CATCH, dict(scene_size=24, paddle=2, glimpse_size=6, scales=3),
+            "Move a paddle under a falling ball, while choosing which part of the screen to see "
+            "(RAM, Mnih et al. 2014).",
+        ),
+        Row(
+            "Glimpse/Copy-v0", _TAPE, _tape("copy"),
+            "Put out the symbols of a tape, read one cell at a time "
+            "(RL-NTM, Zaremba and Sutskever 2015).",
+        ),
+        Row(
+            "Glimpse/Reverse-v0", _TAPE, _tape("reverse"),
+            "Put out the symbols of a tape, the last first "
+            "(RL-NTM, Zaremba and Sutskever 2015).",
+        ),
+        Row(
+            "Glimpse/RepeatCopy-v0", _TAPE, _tape("repeat_copy", repeats=3),
+            "Put out the symbols of a tape as many times as its first cell says "
+            "(RL-NTM, Zaremba and Sutskever 2015).",
+        ),
+        Row(
+            "Glimpse/DuplicatedInput-v0", _TAPE, _tape("duplicated_input", duplicates=3),
+            "Put out each symbol of a tape once, where every one stands three times "
+            "(RL-NTM, Zaremba and Sutskever 2015).",
+        ),
+        Row(
+            "Glimpse/ForwardReverse-v0", _TAPE, _tape("forward_reverse"),
+            "Put out the symbols of a tape, the last first, with an input head that cannot move "
+            "back and a second tape to write on (RL-NTM, Zaremba and Sutskever 2015).",
+        ),
+        Row(
+            "Glimpse/Addition-v0", _TAPE, _tape("addition", symbols=10),
+            "Add two numbers whose digits alternate on a tape, lowest digit first (after "
+            "Zaremba et al. 2016).",
+        ),
+        Row(
+            "Glimpse/PrioritySort-v0", _TAPE, _tape("priority_sort"),
+            "Put out the symbols of a tape by their priorities, highest first (after neural Turing "
+            "machines, Graves et al. 2014).",
+        ),
+        Row(
+            "Glimpse/AssociativeRecall-v0", _ASSOCIATIVE_RECALL, _RECALL,
+            "Store pairs of keys and values in cells of your choice; then find the value of one "
+            "key.",
+        ),
+        Row(
+            "Glimpse/DictionaryLookup-v0", _DICTIONARY_LOOKUP, _LOOKUP,
+            "Answer with the value of the entry whose key is most like the query.",
+        ),
+        Row(
+            "Glimpse/PointerChase-v0", _POINTER_CHASE, _CHASE,
+            "Follow a number of pointers from a given cell, and answer with the value in the last "
+            "one.",
+        ),
     )
-}
+}  # fmt: skip
 
 ATARI = "Glimpse/Atari-v0"
 """Atari games through a fovea; not of the suite, whose environments share one episode loop."""

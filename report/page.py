@@ -45,6 +45,9 @@ class Published:
     """Name of a block of the README -> Markdown; "docs/index.md:NAME" is one of another page."""
     figures: Mapping[str, Draw] = field(default_factory=dict)
     """Path -> what draws it."""
+    figures_follow_texts: bool = True
+    """Whether figures are drawn again where a text that shows them was stale; False for those that
+    show nothing of what texts are drawn from, such as films."""
     problems: Sequence[str] = ()
     """Of records that were left out; each names its file."""
     owned: str = ""
@@ -107,7 +110,8 @@ def stale_files(published: Published, places: Places) -> list[Path]:
 def write(published: Published, places: Places, *, redraw: bool = False) -> list[Path]:
     """Write what is stale, delete files of nobody, and return the paths of all these.
 
-    A figure is drawn where it is missing, where a text that shows it was stale, and on `redraw`.
+    A figure is drawn where it is missing, on `redraw`, and, with `figures_follow_texts`, where a
+    text that shows it was stale.
 
     Raises:
         ReportError: a page lacks the markers of a block; nothing is written.
@@ -116,11 +120,8 @@ def write(published: Published, places: Places, *, redraw: bool = False) -> list
     texts = _stale_texts(published, places)
     strays = list(_strays(published, places))
     figures = {places.root / path: draw for path, draw in published.figures.items()}
-    drawn = [
-        path
-        for path in figures
-        if redraw or not path.exists() or any(path.name in text for text in texts.values())
-    ]
+    shown = "".join(texts.values()) if published.figures_follow_texts else ""
+    drawn = [path for path in figures if redraw or not path.exists() or path.name in shown]
     for path in drawn:
         path.parent.mkdir(parents=True, exist_ok=True)
         figures[path](path)

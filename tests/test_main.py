@@ -13,7 +13,10 @@ def test_every_environment_has_a_line(capsys: pytest.CaptureFixture[str]) -> Non
     main([])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [*SUITE, ATARI, MINIGRID]
-    assert all(len(line.split()) > 2 for line in lines)
+    assert all(line.endswith(".") and len(line.split()) > 5 for line in lines)
+    summaries = [row.summary for row in SUITE.values()]
+    assert [line.split(maxsplit=2)[2] for line in lines[: len(SUITE)]] == summaries
+    assert len(set(summaries)) == len(summaries)
 
 
 def test_one_is_described_with_a_picture(

@@ -54,6 +54,7 @@ def publish(places: Places) -> Published:
         blocks={"families": families_block(), f"{LANDING}:cards": cards_block()},
         texts={f"{FOLDER}/{name}": text for name, text in make_pages(runs).items()},
         figures=figures | {PREVIEW: partial(draw_windows, row, 600)},
+        figures_follow_texts=False,
         owned=f"{FOLDER}/*",
     )
 
@@ -96,7 +97,7 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
     blocks = [
         f"# {row.id}",
         _NOTICE,
-        docstring.summary,
+        row.summary,
         _films(environment, run),
         table(("", ""), facts.items()),
     ]
@@ -173,13 +174,14 @@ def _index(environments: list[Environment]) -> str:
     blocks = [
         "# Environments",
         _NOTICE,
-        "What is hidden in each environment, and how it is looked at. The *budget* is the number "
-        "of glimpses in an episode, including the first, which `reset` gives. *Chance* is the mean "
-        "return of the best policy that sees nothing, on the test split; *ceiling* is the best "
-        "possible mean return. Environments with MNIST, Fashion-MNIST or CIFAR-10 read "
-        "[data files](../data.md), which are downloaded once; all others need none.",
-        "`python -m glimpse_envs` lists these ids with their arguments, and those of Atari games "
-        "and MiniGrid's worlds [through a glimpse](../wrappers.md), which need packages of their "
+        "What the agent has to do in each environment, what is hidden, and how it is looked at. "
+        "The *budget* is the number of glimpses in an episode, including the first, which `reset` "
+        "gives. *Chance* is the mean return of the best policy that sees nothing, on the test "
+        "split; *ceiling* is the best possible mean return. Environments with MNIST, "
+        "Fashion-MNIST or CIFAR-10 read [data files](../data.md), which are downloaded once; all "
+        "others need none.",
+        "`python -m glimpse_envs` lists these ids with their tasks, and those of Atari games and "
+        "MiniGrid's worlds [through a glimpse](../wrappers.md), which need packages of their "
         "own; `python -m glimpse_envs Glimpse/ClutteredGlyphs-v0` describes one and writes a "
         "picture of it.",
     ]
@@ -189,15 +191,23 @@ def _index(environments: list[Environment]) -> str:
         note = "The first glimpse is taken at a random location."
         if is_memory(members[0]):
             note = "The budget is that of the longest episode."
-        blocks += [f"## {title}", note, _list(members)]
+        blocks += [f"## {title}", _tasks(members), note, _list(members)]
     return "\n\n".join([*blocks, "[Back to the documentation](../index.md)\n"])
 
 
+def _tasks(environments: list[Environment]) -> str:
+    rows = (
+        (f"[`{environment.row.id}`]({environment.name}.md)", environment.row.summary)
+        for environment in environments
+    )
+    return table(("id", "task"), rows)
+
+
 def _list(environments: list[Environment]) -> str:
-    heads = ("id", *setting(environments[0]), "chance", "ceiling")
+    heads = ("name", *setting(environments[0]), "chance", "ceiling")
     rows = (
         (
-            f"[`{environment.row.id}`]({environment.name}.md)",
+            environment.name,
             *setting(environment).values(),
             f"{environment.scored_chance:.4g}",
             f"{environment.described.ceiling:.4g}",

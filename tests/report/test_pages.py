@@ -93,6 +93,24 @@ def test_one_page_is_drawn_alone(root: Path) -> None:
         main(["nowhere"], root)
 
 
+@pytest.mark.parametrize(("follow", "drawn"), [(True, ["a.svg"]), (False, [])])
+def test_figures_that_show_nothing_of_a_text_are_left_when_it_changes(
+    tmp_path: Path, follow: bool, drawn: list[str]
+) -> None:
+    def draw(path: Path) -> None:
+        path.write_text(f"{texts}")
+
+    figures = {"a.svg": draw, "b.svg": draw}
+    places = Places(tmp_path / "results", tmp_path)
+    texts = {"page.md": "![](a.svg)"}
+    write(Published(texts, figures=figures, figures_follow_texts=follow), places)
+    before = {name: (tmp_path / name).read_text() for name in figures}
+    texts = {"page.md": "Another ![](a.svg)"}
+    write(Published(texts, figures=figures, figures_follow_texts=follow), places)
+    assert (tmp_path / "page.md").read_text() == texts["page.md"]
+    assert [name for name in figures if (tmp_path / name).read_text() != before[name]] == drawn
+
+
 @pytest.mark.learning
 def test_a_new_record_makes_its_pages_stale(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(root)
