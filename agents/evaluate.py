@@ -21,7 +21,9 @@ from agents.training.resuming import setting_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.differences import compare
 from glimpse_envs.evaluation.records import write_record
+from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
 from glimpse_envs.rendering import write_film
@@ -64,6 +66,9 @@ class EvaluateConfig:
     """Height of its frames in pixels, at least 160."""
     reveal: Literal["all", "seen"] = "all"
     """What the film shows: all that is hidden, or what the agent has seen so far."""
+    against: Path | None = None
+    """Folder of another run in the same environment, to be played on the same episodes: how much
+    better this one is, and an interval of that."""
     trust: tuple[str, ...] = ()
     """Packages of others whose code the run may name, such as my_tasks."""
     film_with: Path | None = None
@@ -98,9 +103,7 @@ def film_run(
     """
     films = _film(run, episodes, reveal, height, changes)
     if other is not None:
-        ids = [each.config["config"]["env_id"] for each in (run, other)]
-        if ids[0] != ids[1]:
-            raise ValueError(f"runs in one film must be of one environment: {', '.join(ids)}")
+        _check_ids(run, other, "in one film")
         pairs = zip(films, _film(other, episodes, reveal, height, changes), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     world = task_class_of(run.config["config"]["env_id"]) is None
@@ -162,7 +165,24 @@ def _evaluate(config: EvaluateConfig) -> None:
             **config.env_kwargs,
         )
         print(f"filmed in {config.film}")
-    evaluations = score_run(
+    against = None if config.against is None else open_run(config.against)
+    if against is not None:
+        _check_ids(run, against, "that are compared")
+    evaluations = _scored(run, config)
+    print("\n".join(evaluation.summary() for evaluation in evaluations))
+    if against is not None:
+        print(f"\nagainst {config.against}")
+        # One of the two may be playable at fewer lengths.
+        for mine, theirs in zip(evaluations, _scored(against, config), strict=False):
+            print(theirs.summary())
+            print(f"  {'difference':17} {compare(mine, theirs)}")
+    if config.record is not None:
+        path = write_record(make_record(run, evaluations, config.notes), config.record)
+        print(f"recorded in {path}")
+
+
+def _scored(run: Run, config: EvaluateConfig) -> list[Evaluation]:
+    return score_run(
         run,
         split=config.split,
         episodes=config.episodes,
@@ -174,10 +194,12 @@ def _evaluate(config: EvaluateConfig) -> None:
         device=config.device,
         **config.env_kwargs,
     )
-    print("\n".join(evaluation.summary() for evaluation in evaluations))
-    if config.record is not None:
-        path = write_record(make_record(run, evaluations, config.notes), config.record)
-        print(f"recorded in {path}")
+
+
+def _check_ids(run: Run, other: Run, which: str) -> None:
+    ids = [each.config["config"]["env_id"] for each in (run, other)]
+    if ids[0] != ids[1]:
+        raise ValueError(f"runs {which} must be of one environment: {', '.join(ids)}")
 
 
 def _check_film(config: EvaluateConfig) -> None:

@@ -27,7 +27,7 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     """
     from scipy.stats import binomtest
 
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if trials < 1:
         raise ValueError(f"trials is {trials}; an interval needs at least 1")
     if not 0 <= successes <= trials:
@@ -44,7 +44,7 @@ def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float
     """
     from scipy.stats import t
 
-    _check_confidence(confidence)
+    check_confidence(confidence)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size < 2:
         raise ValueError(f"values has shape {array.shape}; it must be (N,) with N at least 2")
@@ -91,24 +91,15 @@ def bootstrap_interval(
     Raises:
         ValueError: `correct` is not a boolean (S, N) with S and N at least 1, or a bad setting.
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     correct = np.asarray(correct)
     if correct.dtype != np.bool_ or correct.ndim != 2 or correct.size == 0:
         raise ValueError(
             f"correct is {correct.dtype} {correct.shape}; it must be bool (seeds, images)"
         )
-    seeds, images = correct.shape
-    # Images that the same seeds got wrong are interchangeable, so that only how often each pattern
-    # of errors is drawn matters: at most 2^S counts a replicate instead of N.
-    patterns, sizes = np.unique(~correct, axis=1, return_counts=True)  # (S, P), (P,)
     generator = np.random.default_rng(seed)
-    chosen = _draw_seeds(generator, resamples, seeds)
-    rates = np.empty((resamples, seeds))
-    rows = max(1, CHUNK_CELLS // len(sizes))
-    for start in range(0, resamples, rows):
-        part = rates[start : start + rows]
-        counts = generator.multinomial(images, sizes / images, size=len(part))  # (R, P)
-        part[:] = counts @ patterns.T.astype(np.float64) / images  # (R, S)
+    chosen = draw_seeds(generator, resamples, len(correct))
+    rates = draw_images(generator, resamples, correct)
     return _percentiles(rates, chosen, (~correct).mean(axis=1), confidence)
 
 
@@ -129,7 +120,7 @@ def bootstrap_interval_from_counts(
     """
     from scipy.stats import binom
 
-    _check_confidence(confidence)
+    check_confidence(confidence)
     counts = np.asarray(errors, dtype=np.int64)
     if counts.ndim != 1 or counts.size == 0 or trials < 1:
         raise ValueError(
@@ -139,7 +130,7 @@ def bootstrap_interval_from_counts(
     if counts.min() < 0 or counts.max() > trials:
         raise ValueError(f"errors are {counts.tolist()}; each must lie in [0, {trials}]")
     generator = np.random.default_rng(seed)
-    chosen = _draw_seeds(generator, resamples, counts.size)
+    chosen = draw_seeds(generator, resamples, counts.size)
     luck = generator.random((resamples, 1))
     rates = np.asarray(binom.ppf(luck, trials, counts / trials)) / trials  # (R, S)
     return _percentiles(rates, chosen, counts / trials, confidence)
@@ -183,7 +174,7 @@ def stratified_interval(
     """
     from scipy.stats import bootstrap
 
-    _check_confidence(confidence)
+    check_confidence(confidence)
     counts = [stratum.shape[-1] for stratum in strata]
     if not strata or min(counts) < 2:
         raise ValueError(f"strata have {counts} values; each needs at least 2")
@@ -219,24 +210,47 @@ def normalised_score(value: float, chance: float, ceiling: float) -> float:
     return (value - chance) / (ceiling - chance)
 
 
-def _draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> Ints:
+def draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> Ints:
     """Return the seeds of each replicate: (R, S) indices, drawn with replacement."""
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; it must be at least 1")
     return generator.integers(seeds, size=(resamples, seeds))
 
 
-def _percentiles(
-    rates: Floats, chosen: Ints, of_seeds: Floats, confidence: float
-) -> tuple[float, float]:
-    """Percentile interval of the replicates' inter-quartile means; rates and chosen are (R, S).
-    Where seeds are few, what the choice of seeds adds to the mean of the rates `of_seeds` (S,) is
+def draw_images(generator: np.random.Generator, resamples: int, correct: Bools) -> Floats:
+    """Return the error rates (R, S) of each replicate, of images drawn with replacement for all
+    seeds at once, from `correct` (S, N)."""
+    seeds, images = correct.shape
+    # Images that the same seeds got wrong are interchangeable, so that only how often each pattern
+    # of errors is drawn matters: at most 2^S counts a replicate instead of N.
+    patterns, sizes = np.unique(~correct, axis=1, return_counts=True)  # (S, P), (P,)
+    rates = np.empty((resamples, seeds))
+    rows = max(1, CHUNK_CELLS // len(sizes))
+    for start in range(0, resamples, rows):
+        part = rates[start : start + rows]
+        counts = generator.multinomial(images, sizes / images, size=len(part))  # (R, P)
+        part[:] = counts @ patterns.T.astype(np.float64) / images  # (R, S)
+    return rates
+
+
+def replicate_means(rates: Floats, chosen: Ints, of_seeds: Floats, confidence: float) -> Floats:
+    """Return the inter-quartile mean (R,) of each replicate; rates and chosen are (R, S). Where
+    seeds are few, what the choice of seeds adds to the mean of the rates `of_seeds` (S,) is
     stretched."""
     means = _middle_means(np.take_along_axis(rates, chosen, axis=1))
-    seeds, tail = len(of_seeds), (1 - confidence) / 2
+    seeds = len(of_seeds)
     if 1 < seeds < CLAIM_SEEDS:
         by_seeds = _middle_means(of_seeds[chosen]) - float(_middle_means(of_seeds[None])[0])
         means = (means + (_stretch(seeds, 1, confidence) - 1) * by_seeds).clip(0.0, 1.0)
+    return means
+
+
+def _percentiles(
+    rates: Floats, chosen: Ints, of_seeds: Floats, confidence: float
+) -> tuple[float, float]:
+    """Percentile interval of the `replicate_means`."""
+    tail = (1 - confidence) / 2
+    means = replicate_means(rates, chosen, of_seeds, confidence)
     low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
 
@@ -282,6 +296,6 @@ def _stratified_means(strata: Sequence[Floats]) -> Floats:
     return (np.take_along_axis(values, order, axis=-1) * kept).sum(axis=-1) / (total - 2 * cut)
 
 
-def _check_confidence(confidence: float) -> None:
+def check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; it must lie in (0, 1), such as 0.95")

@@ -18,7 +18,7 @@ from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, load_policy
-from tests.support.episodes import CENTRED
+from tests.support.episodes import CENTRED, TRANSLATED
 from tests.support.tiny import SMALL, tiny_config, tiny_network
 from tests.support.trainings import trained
 
@@ -75,6 +75,27 @@ def test_splits_and_seeds_are_other_scenes(run: Run) -> None:
         assert other.successes is not None
         assert (other.successes != test.successes).any()
         assert other.mean_return == pytest.approx(test.mean_return, abs=0.15), "and alike"
+
+
+def test_two_runs_are_compared_on_the_same_scenes(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(run.folder)
+    played = ["--episodes", str(SCENES), "--env-kwargs", "budget=3"]
+    weaker = trained(Reinforce, replace(CONFIG, episodes=200), tmp_path / "weaker")
+    main([folder, "--against", str(weaker.folder), *played])
+    text = capsys.readouterr().out
+    difference = next(line for line in text.splitlines() if "difference" in line)
+    scores = [evaluate_run(one, episodes=SCENES).successes for one in (run, weaker)]
+    assert scores[0] is not None
+    assert scores[1] is not None
+    points = 100 * (scores[0].mean() - scores[1].mean())
+    assert f"success {points:+.2f} points" in difference
+    assert difference.endswith("(above 0)")
+    other = trained(Reinforce, replace(CONFIG, env_id=TRANSLATED, episodes=100), tmp_path / "other")
+    with pytest.raises(SystemExit):
+        main([folder, "--against", str(other.folder), *played])
+    assert "runs that are compared must be of one environment" in capsys.readouterr().err
 
 
 def test_looks_are_overridden(run: Run) -> None:

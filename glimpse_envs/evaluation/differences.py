@@ -1,0 +1,120 @@
+"""Differences of two models that were played on the same scenes, with their intervals.
+
+What is easy or hard about a scene is so for both: the interval of their difference is narrower than
+those of their error rates would have it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glimpse_envs.core.arrays import Bools
+from glimpse_envs.evaluation.result import Evaluation
+from glimpse_envs.evaluation.statistics import (
+    check_confidence,
+    draw_images,
+    draw_seeds,
+    replicate_means,
+    student_interval,
+)
+
+
+def difference_interval(
+    correct: Bools,
+    other: Bools,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Interval of the difference of two models' error rates, the first less the second, each the
+    inter-quartile mean over its seeds, as fractions in [-1, 1].
+
+    With several seeds it is a percentile bootstrap over the seeds of either model, and over images
+    for all of them at once (see `glimpse_envs.evaluation.statistics.bootstrap_interval`). Of one
+    run each it is that of paired proportions by Agresti and Min (2005), "Simple improved confidence
+    intervals for comparing matched proportions", and tells nothing of other seeds.
+
+    Args:
+        correct: (S, N) bool, whether the first model's run with seed s answered image n rightly.
+        other: (M, N) bool, of the second model, on the same images.
+        confidence: in (0, 1).
+        resamples: bootstrap replicates.
+        seed: of the bootstrap's own stream.
+
+    Raises:
+        ValueError: an array is not boolean, or empty; or they are not of the same images; or a bad
+            setting.
+    """
+    check_confidence(confidence)
+    one, two = np.asarray(correct), np.asarray(other)
+    for name, array in (("correct", one), ("other", two)):
+        if array.dtype != np.bool_ or array.ndim != 2 or array.size == 0:
+            raise ValueError(
+                f"{name} is {array.dtype} {array.shape}; it must be bool (seeds, images)"
+            )
+    if one.shape[1] != two.shape[1]:
+        raise ValueError(
+            f"correct is of {one.shape[1]} images and other of {two.shape[1]}: both models must be "
+            "played on the same"
+        )
+    if len(one) == len(two) == 1:
+        return _paired_interval(one[0], two[0], confidence)
+    generator = np.random.default_rng(seed)
+    seeds = [draw_seeds(generator, resamples, len(array)) for array in (one, two)]
+    rates = draw_images(generator, resamples, np.concatenate([one, two]))
+    first, second = (
+        replicate_means(drawn, chosen, (~array).mean(axis=1), confidence)
+        for drawn, chosen, array in zip(
+            (rates[:, : len(one)], rates[:, len(one) :]), seeds, (one, two), strict=True
+        )
+    )
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(first - second, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _paired_interval(correct: Bools, other: Bools, confidence: float) -> tuple[float, float]:
+    """Agresti and Min's interval of the difference of error rates of two runs, (N,) each: Wald's,
+    with half an image added to each cell of the two by two table."""
+    from scipy.stats import norm
+
+    images = len(correct) + 2
+    worse = float((~correct & other).sum()) + 0.5
+    better = float((correct & ~other).sum()) + 0.5
+    middle = (worse - better) / images
+    deviation = np.sqrt(worse + better - (worse - better) ** 2 / images) / images
+    half = float(norm.ppf(0.5 + confidence / 2)) * float(deviation)
+    return max(middle - half, -1.0), min(middle + half, 1.0)
+
+
+def compare(one: Evaluation, other: Evaluation) -> str:
+    """Return in words how much the success of `one` is above that of `other`, or its return where
+    there is no success, with the 95 % interval over the episodes: it is of these two runs, and
+    tells nothing of other seeds.
+
+    Raises:
+        ValueError: they were not played on the same episodes.
+    """
+    fields = ("env_id", "split", "seed", "episodes")
+    for name in fields:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine != theirs:
+            raise ValueError(
+                f"{name} is {mine!r} of one and {theirs!r} of the other: runs are compared on the "
+                "same episodes"
+            )
+    if one.successes is not None and other.successes is not None:
+        # Fewer errors are more success.
+        low, high = difference_interval(other.successes[None], one.successes[None])
+        points = 100 * (one.successes.mean() - other.successes.mean())
+        return _line("success", points, (100 * low, 100 * high), " points")
+    gained = one.returns - other.returns
+    if len(gained) < 2:
+        return f"return {gained.mean():+.4g} on a single episode"
+    return _line("return", float(gained.mean()), student_interval(gained), "")
+
+
+def _line(what: str, value: float, interval: tuple[float, float], unit: str) -> str:
+    low, high = interval
+    where = "above 0" if low > 0 else "under 0" if high < 0 else "contains 0"
+    return f"{what} {value:+.2f}{unit}, 95 % interval {low:+.2f} to {high:+.2f} ({where})"

@@ -1,0 +1,100 @@
+"""Differences of models that were played on the same scenes."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glimpse_envs.evaluation.differences import compare, difference_interval
+from glimpse_envs.evaluation.protocol import evaluate
+from tests.evaluation.test_tape_scores import COPY, TAPES, Copier
+
+NORMAL = 1.959964  # the 97.5 % point
+
+
+def test_the_interval_of_two_runs_is_agresti_and_mins() -> None:
+    """By hand: of ten images the first errs alone on three, the second on one."""
+    one = np.array([[0, 0, 0, 1, 1, 1, 1, 1, 1, 0]], np.bool_)
+    two = np.array([[1, 1, 1, 0, 1, 1, 1, 1, 1, 0]], np.bool_)
+    worse, better, images = 3.5, 1.5, 12
+    middle = (worse - better) / images
+    half = NORMAL * np.sqrt(worse + better - (worse - better) ** 2 / images) / images
+    expected = pytest.approx((middle - half, middle + half), abs=1e-6)
+    assert difference_interval(one, two) == expected
+    low, high = difference_interval(two, one)
+    assert (-high, -low) == expected
+
+
+def test_equal_runs_do_not_differ_for_sure() -> None:
+    low, high = difference_interval(np.ones((1, 50), np.bool_), np.ones((1, 50), np.bool_))
+    assert low == -high < 0
+
+
+def simulated(rng: np.random.Generator, images: int, *errors: float) -> list[np.ndarray]:
+    """One run of each error rate, (1, images), on images of which some are hard for all."""
+    hard = rng.beta(0.3, 3.0, images)
+    hard /= hard.mean()
+    return [rng.random((1, images)) >= np.clip(hard * error, 0, 1) for error in errors]
+
+
+def test_the_interval_of_two_runs_holds_the_truth_as_often_as_it_says() -> None:
+    """And it is narrower than one of unpaired error rates would be."""
+    rng, held, widths = np.random.default_rng(0), 0, []
+    hard = rng.beta(0.3, 3.0, 1_000_000)
+    hard /= hard.mean()
+    truth = float((np.clip(0.05 * hard, 0, 1) - np.clip(0.08 * hard, 0, 1)).mean())
+    for _ in range(400):
+        one, two = simulated(rng, 500, 0.05, 0.08)
+        low, high = difference_interval(one, two)
+        held += low <= truth <= high
+        unpaired = NORMAL * np.sqrt(sum(rate * (1 - rate) for rate in (one.mean(), two.mean())))
+        widths.append((high - low) / (2 * unpaired / np.sqrt(500)))
+    assert 0.92 <= held / 400 <= 0.98
+    assert np.mean(widths) < 0.97
+
+
+def test_the_interval_of_several_seeds_is_of_images_and_seeds() -> None:
+    """Seeds that differ widen it; images that are hard for all do not."""
+    rng = np.random.default_rng(1)
+    alike = np.repeat(rng.random((1, 400)) < 0.8, 5, axis=0)
+    better = alike | (rng.random((1, 400)) < 0.5)
+    low, high = difference_interval(alike, better)
+    gained = float(better.mean() - alike.mean())
+    assert 0 < low < gained < high
+    narrow = high - low
+    several = alike.copy()
+    several[0] = ~several[0]
+    several[1] = True
+    low, high = difference_interval(several, better)
+    assert high - low > 2 * narrow
+    assert difference_interval(several, better) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "message"),
+    [
+        (np.ones((1, 3), np.bool_), np.ones((1, 4), np.bool_), "of 3 images and other of 4"),
+        (np.ones((1, 3)), np.ones((1, 3), np.bool_), r"correct is float64 \(1, 3\)"),
+        (np.ones((1, 3), np.bool_), np.ones(3, np.bool_), r"other is bool \(3,\)"),
+    ],
+)
+def test_arrays_that_cannot_be_compared_are_refused(one: Any, two: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        difference_interval(one, two)
+
+
+def test_two_evaluations_are_compared_in_words() -> None:
+    sound, lapsing = (
+        evaluate(copier, COPY, episodes=40, **TAPES)
+        for copier in (Copier(), Copier(lapses=1, how="err"))
+    )
+    assert compare(sound, lapsing).startswith("success +100.00 points, 95 % interval +")
+    assert compare(sound, lapsing).endswith("(above 0)")
+    assert compare(lapsing, sound).endswith("(under 0)")
+    assert compare(sound, sound).endswith("(contains 0)")
+    paid = [replace(one, successes=None) for one in (sound, lapsing)]
+    gain = float((sound.returns - lapsing.returns).mean())
+    assert compare(*paid).startswith(f"return {gain:+.2f}, 95 % interval")
+    with pytest.raises(ValueError, match="episodes is 40 of one and 20 of the other"):
+        compare(sound, evaluate(Copier(), COPY, episodes=20, **TAPES))
