@@ -177,8 +177,8 @@ MEMORY = Table(
         _recorded("reverse-reinforce", "Reverse", "Reinforce-LSTM", "39c966a1", 7),
         # Models that read every cell.
         _recorded("copy-soft", "Copy", "Soft-key-value-LSTM", "f3bc1d11"),
-        _recorded("copy-hard", "Copy", "Hard-key-value-LSTM", "a6f53894"),
-        _recorded("copy-soft-to-hard", "Copy", "Soft-to-hard-key-value-LSTM", "d9c5d7c6"),
+        _recorded("copy-hard", "Copy", "Hard-key-value-LSTM", "1f500ff0"),
+        _recorded("copy-soft-to-hard", "Copy", "Soft-to-hard-key-value-LSTM", "7cb8c60a"),
         _recorded("copy-ntm", "Copy", "Soft-NTM-LSTM", "efd3c811"),
         _recorded("copy-lstm", "Copy", _WITHOUT, "294f27e7"),
         _recorded("reverse-soft", "Reverse", "Soft-key-value-LSTM", "92aae737"),
@@ -192,18 +192,18 @@ MEMORY = Table(
             "associative-recall-soft", "AssociativeRecall", "Soft-key-value-LSTM", "c9dd0530"
         ),
         _recorded(
-            "associative-recall-hard", "AssociativeRecall", "Hard-key-value-LSTM", "3e95b551"
+            "associative-recall-hard", "AssociativeRecall", "Hard-key-value-LSTM", "b4200177"
         ),
         _recorded(
             "associative-recall-soft-to-hard", "AssociativeRecall", "Soft-to-hard-key-value-LSTM",
-            "882e76b1",
+            "281b708c",
         ),
         _recorded("associative-recall-lstm", "AssociativeRecall", _WITHOUT, "adea1c62"),
         _recorded("dictionary-lookup-soft", "DictionaryLookup", "Soft-key-value-LSTM", "61d87b68"),
-        _recorded("dictionary-lookup-hard", "DictionaryLookup", "Hard-key-value-LSTM", "ae04fff1"),
+        _recorded("dictionary-lookup-hard", "DictionaryLookup", "Hard-key-value-LSTM", "b2d0e18f"),
         _recorded(
             "dictionary-lookup-soft-to-hard", "DictionaryLookup", "Soft-to-hard-key-value-LSTM",
-            "8cb4b136",
+            "d533dd46",
         ),
         _by_preset(
             "pointer-chase-soft", "PointerChase", "tables", "key_value_memory",

@@ -211,7 +211,11 @@ def normalised_score(value: float, chance: float, ceiling: float) -> float:
 
 
 def draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> Ints:
-    """Return the seeds of each replicate: (R, S) indices, drawn with replacement."""
+    """Return the seeds of each replicate: (R, S) indices, drawn with replacement.
+
+    Raises:
+        ValueError: there are no resamples.
+    """
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; it must be at least 1")
     return generator.integers(seeds, size=(resamples, seeds))
@@ -297,5 +301,6 @@ def _stratified_means(strata: Sequence[Floats]) -> Floats:
 
 
 def check_confidence(confidence: float) -> None:
+    """Raise a ValueError unless `confidence` lies in (0, 1)."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; it must lie in (0, 1), such as 0.95")

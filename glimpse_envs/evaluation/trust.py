@@ -46,8 +46,11 @@ def check_trusted(config: Mapping[str, Any], where: object) -> None:
 
 
 def check_code(entry: str, text: str, where: object) -> None:
-    """Refuse the code "module:..." that an entry of the file `where` names, if it is of others; see
-    `check_trusted`."""
+    """Refuse the code "module:..." that an entry of the file `where` names, if it is of others.
+
+    Raises:
+        TrustError: see `check_trusted`.
+    """
     package = _package(text)
     if package not in _known() | _trusted:
         raise TrustError(
