@@ -40,7 +40,7 @@ class EvaluateConfig:
     """Arguments of the environment that differ from the training's, all after one option, such as
     budget=12; not with --record."""
     split: str = "test"
-    """Split to play: test or validation."""
+    """Split to play: test or validation; or train, with --episodes."""
     episodes: int | None = None
     """Number of episodes to play, from the split's first on; where it is not given, the whole
     split, or 1,000 at each level of a tape or a table."""
