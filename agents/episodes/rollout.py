@@ -14,8 +14,8 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from glimpse_envs.task import Component
 
 ENCODED_AT_ONCE = 64
-"""Glimpses, of several steps where rows are few: on a core convolutions are two to three times
-slower a picture for 8, and up to twice for 512."""
+"""Convolutions of 64 pictures at once are fastest: of 8 each takes up to twice as long on a core,
+and of 512 as well."""
 
 
 def sample_actions(
@@ -83,9 +83,18 @@ def replay_episodes(
     rows: Tensor,
     *,
     precision: torch.dtype = torch.float32,
+    encoded_at_once: int = ENCODED_AT_ONCE,
 ) -> Trajectory:
     """The episodes of `rows` (b,) int64 of `played`, with the decisions of the present policy,
     whose gradient is kept.
+
+    Args:
+        policy: decides anew.
+        played: the episodes of a batch.
+        rows: which of them.
+        precision: see `play_episodes`.
+        encoded_at_once: number of glimpses, of several steps where rows are few; with 1 the policy
+            is called step by step, as in playing.
 
     Raises:
         FloatingPointError: a decision is not finite.
@@ -96,7 +105,7 @@ def replay_episodes(
     state = policy.initial_state(len(rows))
     decisions: list[Decision] = []
     with autocast(device, precision):
-        codes = _encoded(policy, observations, len(rows))
+        codes = _encoded(policy, observations, len(rows), encoded_at_once)
         for observation, seen in zip(observations, codes, strict=True):
             decision, state = policy(observation, state, seen)
             check_finite(decision, len(decisions))
@@ -105,11 +114,11 @@ def replay_episodes(
 
 
 def _encoded(
-    policy: GlimpsePolicy, observations: Sequence[dict[str, Tensor]], rows: int
+    policy: GlimpsePolicy, observations: Sequence[dict[str, Tensor]], rows: int, at_once: int
 ) -> Iterator[Tensor]:
     """The codes (b, glimpse_units) of each step's observations, name -> (b, ...); where rows are
     few those of several steps are worked out at once."""
-    steps = max(1, ENCODED_AT_ONCE // max(1, rows))  # another process may have all rows
+    steps = max(1, at_once // max(1, rows))  # another process may have all rows
     for first in range(0, len(observations), steps):
         group = observations[first : first + steps]
         joined = {name: torch.cat([step[name] for step in group]) for name in group[0]}

@@ -174,8 +174,9 @@ def episode_grams(
     others = sorted({name for name, _ in reached(policy)} - held)
     if others:
         raise ValueError(f"{', '.join(others)} are in no linear layer: set normalise=False")
-    with _recorded(layers) as calls:
-        replayed = replay_episodes(policy, played, torch.arange(played.rewards.shape[1]))
+    everyone = torch.arange(played.rewards.shape[1])
+    with _recorded(layers) as calls:  # one call of each layer a step
+        replayed = replay_episodes(policy, played, everyone, encoded_at_once=1)
     outputs = [output for called in calls.values() for _, output in called]
     inputs = {name: _input_products([x for x, _ in called]) for name, called in calls.items()}
     log_prob = replayed.stack("look", "log_prob")
