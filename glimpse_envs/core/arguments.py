@@ -22,14 +22,14 @@ MOST_STEPS = 2**31
 _OF_ARGUMENTS = re.compile(
     r"unexpected keyword argument|missing \d+ required .*argument|takes no arguments"
 )
-"""What Python says where a call's arguments are not those of the function."""
+"""Python's messages for a call whose arguments do not match the function's."""
 
 _MOST = 1e100  # squares and sums of such numbers are still finite
 
 
 def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of `function` that are given by keyword alone, name -> parameter; those
-    that a class takes as `**rest: Unpack[...]` as its base has them."""
+    """Return the keyword-only parameters of `function`, name -> parameter. Those that a class takes
+    as `**rest: Unpack[...]` are looked up in its base class."""
     found: dict[str, inspect.Parameter] = {}
     for name, one in inspect.signature(function).parameters.items():
         if one.kind is one.KEYWORD_ONLY:
@@ -48,12 +48,12 @@ def enter_arguments(
     arguments: Mapping[str, Any],
     hint_of: Callable[[str, Mapping[str, Any]], str] = lambda _, __: "",
 ) -> dict[str, Any]:
-    """Return `arguments`, all of them `known`, with NumPy's numbers as Python's: sums of small
-    NumPy integers wrap around.
+    """Return `arguments`, all of which must be `known`, with NumPy's numbers converted to Python's:
+    sums of small NumPy integers wrap around.
 
     Raises:
-        TypeError: one is not known; the message has the nearest one, or else what `hint_of` tells
-            of it, and names all.
+        TypeError: an argument is not known; the message suggests the nearest known name, or else
+            gives the hint of `hint_of`, and lists all names.
     """
     parameters = list(known)
     unknown = [name for name in arguments if name not in parameters]
@@ -62,7 +62,7 @@ def enter_arguments(
         hint = f": did you mean {nearest!r}?" if nearest else "."
         told = "" if nearest else hint_of(unknown[0], arguments)
         hint = f": {told}." if told else hint
-        # In Python's words, by which TorchRL knows that an environment has no `frameskip`.
+        # Python's wording, by which TorchRL recognises that an environment has no `frameskip`.
         raise TypeError(
             f"unexpected keyword argument {unknown[0]!r}{hint} The arguments are "
             f"{', '.join(parameters)}"
@@ -71,15 +71,15 @@ def enter_arguments(
 
 
 def nearest_of(name: object, known: Iterable[str]) -> str | None:
-    """Return the one of `known` that `name` may be a slip of; None where none is near."""
+    """Return the name in `known` that `name` may be a misspelling of; None where none is close."""
     if not isinstance(name, str):
         return None
     return next(iter(difflib.get_close_matches(name, known, 1, cutoff=0.7)), None)
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Return a full stop and a question, whether the nearest of `known` was meant; "" where none is
-    near."""
+    """Return the end of a message that suggests the nearest of `known`, such as
+    ". Did you mean 'tiles'?"; "" where none is close."""
     nearest = nearest_of(name, known)
     return "" if nearest is None else f". Did you mean {nearest!r}?"
 
@@ -92,12 +92,12 @@ def _as_plain(value: Any) -> Any:
 
 @contextmanager
 def naming_environment(env_id: str) -> Iterator[None]:
-    """Turn the TypeError of an environment that lacks an argument, or does not take one, into one
-    sentence; other TypeErrors are faults of code, and keep their traceback.
+    """Turn the TypeError for a missing or unknown argument of an environment into one sentence.
+    Other TypeErrors are bugs, and keep their traceback.
 
     Raises:
-        ValueError: the block gave such arguments; without the names of all of them, which Gymnasium
-            puts behind the reason.
+        ValueError: the block lacks an argument or has an unknown one. The message omits the list of
+            all arguments that Gymnasium appends.
     """
     try:
         yield
@@ -109,7 +109,7 @@ def naming_environment(env_id: str) -> Iterator[None]:
 
 
 def shown(value: object) -> str:
-    """Return `value` as it stands in an error: its `repr`, shortened where it is long."""
+    """Return `value` as error messages show it: its `repr`, shortened where it is long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 200 else f"{text[:200]}... ({type(value).__name__})"
 
@@ -180,8 +180,8 @@ def check_slack(slack: float, steps: int) -> None:
 
 
 def check_memory(needed: int, **values: int) -> None:
-    """Raise a ValueError if a single row of an environment with these `values` needs more bytes,
-    `needed`, than the machine has."""
+    """Raise a ValueError if a single row of an environment with these `values` needs more than the
+    machine's memory; `needed` is in bytes."""
     available = memory_of_machine()
     if needed > available:
         named = ", ".join(f"{name}={value}" for name, value in values.items())
@@ -191,8 +191,8 @@ def check_memory(needed: int, **values: int) -> None:
 
 
 def check_batch_memory(num_envs: int, *single_spaces: spaces.Space, hidden: int = 0) -> None:
-    """Raise a ValueError if `num_envs` rows of spaces, and what is `hidden` in all of them, need
-    more bytes than the machine has: of each entry the least, the greatest and the present value."""
+    """Raise a ValueError if `num_envs` rows of `single_spaces` and `hidden` more bytes need more
+    than the machine's memory. Each entry counts three times: lower bound, upper bound and value."""
     leaves = [
         leaf
         for space in single_spaces
@@ -208,10 +208,10 @@ def check_batch_memory(num_envs: int, *single_spaces: spaces.Space, hidden: int 
 
 @contextmanager
 def naming_memory(num_envs: int) -> Iterator[None]:
-    """Turn the MemoryError of a batch of `num_envs` rows into a sentence.
+    """Turn the MemoryError of a batch of `num_envs` rows into one sentence.
 
     Raises:
-        ValueError: of the block.
+        ValueError: the block ran out of memory.
     """
     try:
         yield
@@ -223,7 +223,7 @@ def naming_memory(num_envs: int) -> Iterator[None]:
 
 
 def memory_of_machine() -> int:
-    """Return the bytes of memory that this machine has, or, where it does not tell, 1 TiB."""
+    """Return the machine's memory in bytes; 1 TiB where the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -231,8 +231,9 @@ def memory_of_machine() -> int:
 
 
 def check_move(look: str, max_move: Any, default: float | None = None) -> None:
-    """Raise a ValueError unless `max_move`, above 0 and at most 2, is the longest move of a `look`
-    that moves; `default`, which may have been given by nobody, goes with every look."""
+    """Raise a ValueError unless `max_move` is above 0 and at most 2, and `look` is "relative", the
+    only look that uses it; with every other look only `default` is accepted, since the user may not
+    have given it."""
     if not is_number(max_move) or not 0.0 < max_move <= 2.0:
         raise ValueError(
             f"max_move={shown(max_move)} must be a number above 0 and at most 2, the whole scene"
@@ -240,7 +241,7 @@ def check_move(look: str, max_move: Any, default: float | None = None) -> None:
     if look != "relative" and max_move != default:
         raise ValueError(
             f"max_move={shown(max_move)} is the longest move of look='relative'; with "
-            f"look={shown(look)} nothing moves by it: give look='relative' too, or leave it out"
+            f"look={shown(look)} it has no effect: give look='relative' too, or leave it out"
         )
 
 

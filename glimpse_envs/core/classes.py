@@ -14,12 +14,12 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
     Args:
         argument: its name, for the messages.
         name: one of `known`, or "module:Class".
-        base: of which it must be a subclass.
+        base: the class that it must extend.
         known: name -> "module:Class".
 
     Raises:
-        ValueError: it names no class, or none that extends `base`, or its module or one that this
-            needs is missing.
+        ValueError: there is no such class, it does not extend `base`, or its module or a dependency
+            of that is missing.
     """
     path = known.get(name, name) if isinstance(name, str) else ""
     module, _, class_name = path.partition(":")
@@ -42,8 +42,8 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
 
 
 def check_by_keyword(argument: str, name: object, kind: type, by_position: int = 0) -> None:
-    """Raise a ValueError where the class `kind` that an argument names takes more arguments by
-    position than the first `by_position`: the others are passed on where they are by keyword."""
+    """Raise a ValueError where the class `kind` that an argument names takes arguments by position
+    besides the first `by_position`: all others are passed on by keyword."""
     given = inspect.signature(kind).parameters.values()
     names = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD][by_position:]
     if names:
@@ -58,7 +58,7 @@ def add_name(known: dict[str, str], name: str, path: str) -> None:
     """Add `name` to the list `known`, name -> "module:Class".
 
     Raises:
-        ValueError: the name stands for another class, or the class is not so written.
+        ValueError: the name stands for another class already, or `name` or `path` is malformed.
     """
     fits = isinstance(name, str) and isinstance(path, str) and ":" not in name and ":" in path
     if not fits:

@@ -16,7 +16,7 @@ def replacing(target: Path) -> Iterator[Path]:
     file is left.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    # In a folder of its own: a kill leaves nothing there that a pattern such as *.json would find.
+    # A scratch folder: a killed process leaves nothing that a pattern such as *.json matches.
     with TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
         temporary = Path(scratch) / target.name
         yield temporary
@@ -24,7 +24,7 @@ def replacing(target: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that whoever reads, even after a power cut, sees the old or the new one."""
+    """Write a file so that a reader sees the old or the new one, even after a power cut."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(content)
         file.flush()

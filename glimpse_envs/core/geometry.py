@@ -16,7 +16,7 @@ from glimpse_envs.core.arrays import Floats
 
 @register_jitable
 def place_of(location: Any, side: Any, margin: float) -> Any:
-    """One coordinate of a location, in pixels, where the scene has `side` of them."""
+    """Convert one coordinate of a location to pixels, in a scene of `side` pixels."""
     return side / 2 + location * (side / 2 - margin)
 
 
@@ -63,7 +63,7 @@ class LookSpace:
         return place_of(locations, np.array([self.width, self.height]), self.margin)
 
     def to_locations(self, places: NDArray) -> Floats:
-        """Places (..., 2) in pixels to locations (..., 2); outside the look space beyond [-1, 1].
+        """Places (..., 2) in pixels to locations (..., 2), beyond [-1, 1] outside the look space.
 
         Where the margin leaves one place only (a glimpse as large as the scene), that place is 0.
         """

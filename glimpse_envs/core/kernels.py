@@ -1,7 +1,7 @@
 """Compiled kernels, with a cache on disk that is never stale and never in the way.
 
-Numba's own cache looks at a kernel's own file alone, so that a change in a function which it calls
-from another file would go unnoticed; and where it can neither be written nor read, it raises.
+Numba's own cache checks only the file of the kernel itself, so it would miss a change in a function
+that the kernel calls from another file; and it raises where it can be neither written nor read.
 
 Imported by kernels alone: this module needs Numba.
 """
@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[1]
 def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     """Decorate a function as a kernel: compiled without the GIL, at its first call, and cached.
 
-    What a kernel uses of other files, functions and constants, must stand in `kernel_files`.
+    All files whose functions and constants a kernel uses must be among `kernel_files`.
 
     Args:
         function: the function, where the decorator has no options.
@@ -32,7 +32,7 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
         dispatcher = njit(nogil=True, **options)(function)
         try:
             dispatcher._cache = _KernelCache(function)
-        except RuntimeError as error:  # no folder can be written to
+        except RuntimeError as error:  # there is no writable folder
             _warn(error)
         return dispatcher
 
@@ -53,11 +53,11 @@ def _digest() -> str:
     return sources.hexdigest()
 
 
-_DIGEST = _digest()  # now, while the files are those that are being imported
+_DIGEST = _digest()  # at import, while the files are those that are being imported
 
 
 class _KernelCache(FunctionCache):
-    """Numba's cache, of use only while all kernels' sources are the same; damaged entries are
+    """Numba's cache, used only while the sources of all kernels are unchanged; damaged entries are
     compiled anew, and what cannot be written is not kept."""
 
     def __init__(self, function: Callable) -> None:

@@ -33,8 +33,8 @@ class Keys:
         return self.seeds, self.streams, self.episodes, self.indices
 
     def generator(self, n: int, name: str) -> np.random.Generator:
-        """Return the random stream of scene n that is called `name`, such as a task's and its
-        split's: NumPy's way of drawing, where kernels are not worth their trouble."""
+        """Return a NumPy generator for scene n; `name`, such as a task's and its split's, selects
+        the stream. For draws that are not worth a kernel."""
         index = int(self.indices[n])
         place = (int(self.streams[n]), int(self.episodes[n])) if index < 0 else (index, 0)
         words = (crc32(name.encode()), index >= 0, int(self.seeds[n]), *place)

@@ -1,4 +1,4 @@
-"""What in a value is not as its space promises, and what differs between two spaces, in words."""
+"""Messages about a value that does not fit its space, and about what differs in two spaces."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from glimpse_envs.core.arguments import shown
 
 
 def misfit_of(value: Any, space: spaces.Space, name: str) -> str | None:
-    """Return what in `value`, called `name`, is not as its `space` promises, part by part; None
-    where all is."""
+    """Describe the first part of `value`, called `name`, that does not fit its `space`; None where
+    all fit."""
     if isinstance(space, spaces.Dict):
         if not isinstance(value, Mapping):
             return f"{name} is {shown(value)}; its space promises a dict of {_names(space.spaces)}"
@@ -42,7 +42,7 @@ def _misfit_of_array(value: np.ndarray, space: spaces.Box, name: str) -> str | N
 
 
 def check_batch(observation: Mapping[str, Any], space: spaces.Dict) -> None:
-    """Raise a ValueError unless the parts of an `observation` are batches of those of `space`."""
+    """Raise a ValueError unless each part of `observation` is a batch of that part of `space`."""
     for name, leaf in space.items():
         if name not in observation:
             raise ValueError(f"the observation has no part {name!r}; it has {_names(observation)}")
@@ -56,8 +56,8 @@ def check_batch(observation: Mapping[str, Any], space: spaces.Dict) -> None:
 
 
 def difference_of(known: spaces.Space, given: spaces.Space, name: str) -> str | None:
-    """Return what of the `known` space, called `name`, is otherwise in the `given` one: parts,
-    shapes, or numbers of choices, not bounds and dtypes; None where nothing is."""
+    """Describe how the `given` space, called `name`, differs from the `known` one in parts, shapes
+    or numbers of choices; bounds and dtypes may differ. None where nothing else does."""
     if isinstance(known, spaces.Dict) and isinstance(given, spaces.Dict):
         if known.spaces.keys() != given.spaces.keys():
             return f"{name} had the parts {_names(known.spaces)}, and has {_names(given.spaces)}"

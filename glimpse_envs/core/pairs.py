@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-_CONSTANTS = {"True": "true", "False": "false", "None": "null"}  # Python's words in JSON's
+_CONSTANTS = {"True": "true", "False": "false", "None": "null"}  # Python's constants in JSON
 
 
 def parse_pairs(pairs: Iterable[str]) -> dict[str, Any]:
-    """From ["budget=4", "look=tiles"] to {"budget": 4, "look": "tiles"}: values are JSON's or
-    Python's constants, or else text.
+    """Convert ["budget=4", "look=tiles"] to {"budget": 4, "look": "tiles"}: values are constants of
+    JSON or Python, or else text.
 
     Raises:
         ValueError: a pair has no "=", or a key is given twice.

@@ -1,4 +1,4 @@
-"""How a picture is looked at: its geometry, and what the looks of an action stand for."""
+"""Geometry of a picture and its glimpses, and the places that an action's looks stand for."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from glimpse_envs.core.geometry import LookSpace, project_to_disc
 
 @dataclass(frozen=True)
 class PictureView:
-    """Geometry of a picture and its glimpses, for scanners and readers without the task.
+    """Geometry of a picture and its glimpses, for scanners and readers that have no task.
 
     Args:
         scene_shape: (C, H, W) of the hidden scene, in pixels.
@@ -20,12 +20,12 @@ class PictureView:
         space: the places that can be looked at.
         tile_locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles, row by row.
         max_move: the longest relative move, in look coordinates.
-        outlines: of what a glimpse shows, each the corners (n, 2) of a polygon, (x, y) in pixels
-            from the place looked at.
+        outlines: polygons around what a glimpse shows, each as its corners (n, 2), (x, y) in
+            pixels from the place looked at.
         window_sides: (K,) in pixels, of the square windows that a glimpse shows, finest first;
             empty where the sensor has no such windows.
         glimpse_size: g, the side of each window in cells; 0 where there are none.
-        answers: their names; empty where they have none.
+        answers: names of the answers; empty where they have none.
     """
 
     scene_shape: tuple[int, int, int]

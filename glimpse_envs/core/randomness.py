@@ -27,7 +27,7 @@ _32 = np.uint64(32)
 def block_at(
     block: int | np.int64, seed: np.uint64, purpose: int, stream: int, episode: int
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """Return words 4 block ... 4 block + 3 of the stream that the rest names, each below 2**32."""
+    """Return words 4 block ... 4 block + 3 of the stream of the other arguments, each < 2**32."""
     c0, c1 = np.uint64(block), np.uint64(purpose)
     c2, c3 = np.uint64(stream), np.uint64(episode)
     k0, k1 = seed & _LOW, seed >> _32
@@ -41,7 +41,7 @@ def block_at(
 
 @kernel
 def fill_words(words: Words, seed: np.uint64, purpose: int, stream: int, episode: int) -> None:
-    """Fill `words` (n,) uint32 with the first n words of the stream that the rest names."""
+    """Fill `words` (n,) uint32 with the first n words of the stream of the other arguments."""
     for start in range(0, len(words), 4):
         block = block_at(start // 4, seed, purpose, stream, episode)
         for i in range(min(4, len(words) - start)):
@@ -78,8 +78,8 @@ def fill_keyed_words(words: Words, n: int, keys: KeyArrays, train: int, fixed: i
 def keyed_block(
     block: int | np.int64, n: int, keys: KeyArrays, train: int, fixed: int
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
-    """Return words 4 block ... 4 block + 3 of those that `fill_keyed_words` gives, without the
-    words before them: large hidden things are drawn cell by cell, where they are read."""
+    """Return words 4 block ... 4 block + 3 of the stream of `fill_keyed_words`, without drawing
+    those before them: large hidden things are drawn cell by cell, when they are read."""
     seeds, streams, episodes, indices = keys
     if indices[n] < 0:
         return block_at(block, seeds[n], train, streams[n], episodes[n])
@@ -88,7 +88,10 @@ def keyed_block(
 
 @kernel
 def draw_level_words(which: Ints, keys: KeyArrays, words: Words) -> None:
-    """Fill `words` (m, 3), a row for each of `which` (m,), from which its level is drawn."""
+    """Fill `words` (m, 3): row i has the random words from which the level of `which[i]` is drawn.
+
+    `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
+    """
     for i in range(len(which)):
         block = keyed_block(0, which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
         words[i, 0], words[i, 1], words[i, 2] = block[0], block[1], block[2]

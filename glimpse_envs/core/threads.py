@@ -1,7 +1,7 @@
 """Splitting a batch of rows over a few threads of our own.
 
 Kernels run serially and release the GIL, so plain threads suffice; the pools of OpenMP would fight
-with torch's for the same cores. One thread is the default: training runs one process a core.
+with torch's for the same cores. One thread is the default: training runs one process per core.
 """
 
 import os
@@ -29,12 +29,12 @@ def _threads_wanted() -> int:
 
 
 def _workers_of(threads: int) -> tuple[int, ThreadPoolExecutor]:
-    """Return a number of threads and a pool of as many, which start with their first work."""
+    """Return `threads` and a pool of that many threads, which start when they first get work."""
     return threads, ThreadPoolExecutor(threads, thread_name_prefix="glimpse")
 
 
-# One value, so that whoever works through chunks keeps the pool that they began with. Its threads
-# end when nobody has it any more.
+# One value, so that a call of `for_chunks` keeps the pool that it began with. The pool's threads
+# end when nothing refers to it any more.
 _workers = _workers_of(_threads_wanted())
 
 

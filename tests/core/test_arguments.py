@@ -66,7 +66,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("max_move", 2.5, "above 0 and at most 2"),
     ("max_move", np.nan, "above 0 and at most 2"),
     ("max_move", "far", "above 0 and at most 2"),
-    ("max_move", 0.1, "is the longest move of look='relative'; with look='continuous' nothing"),
+    ("max_move", 0.1, "is the longest move of look='relative'; with look='continuous' it has no"),
     ("glimpse_cost", -0.1, "must be a number of at least 0"),
     ("glimpse_cost", np.nan, "must be a number of at least 0"),
     ("glimpse_cost", np.inf, "must be a number of at least 0"),

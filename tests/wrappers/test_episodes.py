@@ -303,7 +303,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"start": "corner"}, "start='corner'"),
     ({"look": "relative", "max_move": 0}, "max_move=0 must be a number above 0"),
     ({"max_move": 0.5}, "max_move=0.5 is the longest move of look='relative'"),
-    ({"look": "static", "max_move": 0.2}, "look='static' nothing moves by it: give"),
+    ({"look": "static", "max_move": 0.2}, "look='static' it has no effect: give"),
     ({"pixels": "image"}, "have no parts"),
     ({"layout": "HWC"}, "layout='HWC' does not fit the shape"),
     ({"layout": "XY"}, "layout='XY' must be one of"),
