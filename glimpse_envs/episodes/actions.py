@@ -90,12 +90,12 @@ class ActionChecker:
 def checked_but_of(
     rows: Bools, check: Callable[[Any], Checked], actions: Any, space: spaces.Space
 ) -> Checked:
-    """Return `check(actions)`, in which the actions of `rows` (n,), which are ignored, may be any.
+    """Return `check(actions)`; the actions of `rows` (n,) are ignored, and may be anything.
 
     Raises:
-        ValueError: as `check` does, over what is not ignored.
+        ValueError: from `check`, for an action that is not ignored.
     """
-    try:  # at most steps all are valid
+    try:  # in most steps all are valid
         return check(actions)
     except ValueError:
         if not rows.any():
@@ -104,8 +104,8 @@ def checked_but_of(
 
 
 def _with_valid(actions: Any, rows: Bools, space: spaces.Space) -> Any:
-    """Return a copy of `actions`, in which those of `rows` (n,) are valid ones of a row's `space`;
-    parts that cannot be actions of n rows stay as they are."""
+    """Return a copy of `actions` with valid ones of a row's `space` in place of those of `rows`
+    (n,); parts that cannot be actions of n rows stay as they are."""
     if isinstance(actions, Mapping) and isinstance(space, spaces.Dict):
         known = space.spaces
         return {
@@ -127,8 +127,8 @@ def as_array(value: Any, name: str, shape: tuple[int | str, ...]) -> NDArray:
     """Return `value`, which should have `shape`, as an array.
 
     Raises:
-        ValueError: it cannot become an array, as where its parts differ in shape, or is masked.
-            What is right is named: `shape`, or detaching a tensor.
+        ValueError: it is masked, or cannot become an array, as where its parts differ in shape. The
+            message names the cure, such as detaching a tensor.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array; fill it first, with {name}.filled(...)")

@@ -1,16 +1,16 @@
-"""Attributes and methods of a batch, asked for once a row."""
+"""Attributes and methods of a batch, returned once for each row."""
 
 from typing import Any
 
 
 class SharedAttributes:
-    """A batch whose rows share all attributes, with `SyncVectorEnv`'s way of reaching them."""
+    """A batch whose rows share all attributes, with the attribute methods of `SyncVectorEnv`."""
 
     num_envs: int
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return an attribute, or what a method returns, once a row, as `SyncVectorEnv` does; a
-        tuple of `num_envs` entries, such as frames, has an entry a row."""
+        """Return an attribute, or the result of a method, once for each row, as `SyncVectorEnv`
+        does. A tuple of `num_envs` entries, such as frames, is taken to have one for each row."""
         value = getattr(self, name)
         if callable(value):
             value = value(*args, **kwargs)
@@ -19,7 +19,7 @@ class SharedAttributes:
         return (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute, once a row."""
+        """Return an attribute, once for each row."""
         return (getattr(self, name),) * self.num_envs
 
     def set_attr(self, name: str, values: Any) -> None:

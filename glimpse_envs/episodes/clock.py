@@ -15,7 +15,7 @@ class Clock:
     Attributes:
         taken: (n,), how many glimpses a row has taken; changed in place.
         ended: (n,), which rows have no episode under way.
-        truncated: (n,), those of the ended whose time was over.
+        truncated: (n,), which of the ended rows ran out of time.
     """
 
     def __init__(self, num_envs: int) -> None:
@@ -30,8 +30,8 @@ class Clock:
         self.ended[rows] = self.truncated[rows] = False
 
     def end(self, rows: Rows, truncated: Bools | None) -> None:
-        """End the episodes of `rows` (m,), of which those `truncated` (m,) are out of time; None:
-        none is."""
+        """End the episodes of `rows` (m,); those in `truncated` (m,) ran out of time, None means
+        none."""
         self.ended[rows] = True
         if truncated is not None:
             self._truncates = True

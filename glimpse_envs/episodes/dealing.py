@@ -21,7 +21,7 @@ _NO_OPTION = {
 
 
 class Dealer:
-    """Keys of all groups of rows (see `Keys`), moved on by resets and deals.
+    """Keys of all groups of rows (see `Keys`); resets and deals advance them.
 
     Args:
         num_envs: rows.
@@ -30,7 +30,7 @@ class Dealer:
     Attributes:
         keys: of every group.
         next_scene: the next scene of a fixed split.
-        started: whether every row has an episode; the environment says so once it has dealt.
+        started: whether every row has an episode; set from outside once all are dealt.
     """
 
     def __init__(self, num_envs: int, copies: int) -> None:
@@ -53,10 +53,11 @@ class Dealer:
         return rows_of(groups, self.copies)
 
     def groups_in(self, mask: Bools | None) -> Rows:
-        """Return the groups that `mask` (num_envs,) takes; None takes all.
+        """Return the groups whose rows `mask` (num_envs,) selects; None selects all.
 
         Raises:
-            TypeError, ValueError: `mask` is no such array, empty, or parts copies of a scene.
+            TypeError, ValueError: `mask` is not such an array, selects no row, or only some copies
+                of a scene.
         """
         if mask is None:
             return np.arange(self.num_groups)
@@ -83,7 +84,7 @@ class Dealer:
             bounds: the least and the greatest; None where there is nothing to choose from.
 
         Raises:
-            ValueError: `value` is no such integers, out of bounds, or differs among copies.
+            ValueError: `value` is not made of integers, is out of bounds, or differs among copies.
         """
         if value is None:
             return None
@@ -108,17 +109,17 @@ class Dealer:
         return whole[:, 0].astype(np.int64)
 
     def first_group(self, first_row: Any, seed: Seed, num_scenes: int | None) -> int:
-        """Return the number of the first group in a larger batch, where `first_row` is the number
-        of its first row; None is 0.
+        """Return the number that the first group has in a larger batch, in which `first_row` is the
+        number of its first row; None stands for 0.
 
         Raises:
-            ValueError: `first_row` is no such number, `seed` is not one integer, or the split is a
-                fixed one, of `num_scenes`.
+            ValueError: `first_row` is not the number of a group's first row, `seed` is not one
+                integer, or the split is fixed, with `num_scenes` scenes.
         """
         if first_row is None:
             return 0
         if num_scenes is not None:
-            raise ValueError("options['first_row'] needs split='train', whose scenes have keys")
+            raise ValueError("options['first_row'] needs split='train', which deals by row")
         whole = isinstance(first_row, int | np.integer) and not isinstance(first_row, bool)
         if not whole or not 0 <= first_row < 2**31 or first_row % self.copies:
             raise ValueError(
@@ -131,12 +132,12 @@ class Dealer:
 
     def reseed(self, seed: Seed, groups: Rows, first_group: int = 0) -> int | None:
         """Begin the streams of `groups` anew, numbered from `first_group` where `seed` is one
-        integer. None, alone or in a list, goes on with the stream, or, at the first time, draws a
-        seed from the system. Return the one seed that was given or drawn for all; None where there
-        is none.
+        integer. None, alone or in a list, continues the stream; at the first reset it draws a seed
+        from the system. Return the one seed that was given or drawn for all; None where there is
+        none.
 
         Raises:
-            ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or many.
+            ValueError: a seed is no integer from 0 to 2**64 - 1, or there are too few or too many.
         """
         if seed is None and self.started:
             return None
@@ -160,7 +161,7 @@ class Dealer:
         return one
 
     def _one_a_group(self, seeds: list[int | None]) -> list[int | None]:
-        """Return the seed of each group out of those of the rows."""
+        """Return the seed of each group from those of the rows."""
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seeds)}")
         whole = [seeds[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
@@ -169,8 +170,8 @@ class Dealer:
         return [same[0] for same in whole]
 
     def next_episode(self, groups: Rows, scenes: Ints | None, num_scenes: int | None) -> None:
-        """Move the keys of `groups` (m,) to their next episode, of `scenes` (num_groups,) where
-        they were asked for, else, in a fixed split, of the scenes whose turn it is."""
+        """Move the keys of `groups` (m,) to their next episode. In a fixed split its scene is that
+        in `scenes` (num_groups,), or, where this is None, the next in turn."""
         self.keys.episodes[groups] += 1
         if scenes is not None:
             self.keys.indices[groups] = scenes[groups]
@@ -189,7 +190,7 @@ class Dealer:
         from `distribution` by the keys themselves.
 
         Raises:
-            ValueError: `distribution` draws no integers within `bounds`; all rows then need a
+            ValueError: `distribution` does not draw integers within `bounds`; all rows then need a
                 reset.
         """
         if asked is not None:
@@ -216,7 +217,7 @@ class Dealer:
         self.next_scene, self.started = state["next_scene"], state["started"]
 
     def check_scenes(self, num_scenes: int | None) -> None:
-        """Raise a ValueError unless all scenes that are dealt are in a split of `num_scenes`."""
+        """Raise a ValueError unless the scenes of all groups are in a split of `num_scenes`."""
         last = int(max(self.keys.indices.max(), self.next_scene))
         if num_scenes is not None and last >= num_scenes:
             raise ValueError(
@@ -226,8 +227,8 @@ class Dealer:
 
 
 def _checked_levels(distribution: LevelDistribution, words: Words, bounds: tuple[int, int]) -> Ints:
-    """Return the levels (m,) that `distribution` draws from `words` (m, WORDS): kernels index
-    arrays by them."""
+    """Return the levels (m,) that `distribution` draws from `words` (m, WORDS), checked, because
+    kernels index arrays by them."""
     least, greatest = bounds
     drawn = distribution.draw(words)
     levels: NDArray = np.empty(0)

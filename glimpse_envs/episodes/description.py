@@ -19,7 +19,7 @@ OBSERVATION, ACT = "observation", "act"
 
 @dataclass(frozen=True)
 class Description:
-    """One environment, as its task describes it, or as its spaces do where it has no task of ours.
+    """An environment as its task describes it, or by its spaces where it has no task of this kind.
 
     Args:
         observation_space: of a single row.
@@ -54,12 +54,12 @@ class Description:
 
     @property
     def taught(self) -> str | None:
-        """The component that may be learned from `info["target"]`; None where there is none."""
+        """Name of the component that may be learned from `info["target"]`; None without one."""
         return next((name for name, part in self.components.items() if part.taught), None)
 
 
 def task_of(env: gym.Env | VectorEnv) -> Task | None:
-    """Return the task of an environment of ours, single or batched, wrapped or not; else None."""
+    """Return the `Task` of an environment, single or batched, wrapped or not; None without one."""
     task: Any = getattr(env.unwrapped, "task", None)
     return task if isinstance(task, Task) else None
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 RENDER_MODES = ("rgb_array", "human")
 RENDER_FPS = 4
 FRAME_HEIGHT = 360
-"""Of a frame, in pixels."""
+"""Height of a frame, in pixels."""
 REVEALS = ("all", "seen")
 
 
@@ -43,7 +43,8 @@ class Display:
         self._seen: dict[int, Seen] = {}
 
     def frames(self, taken: Ints, ended: Bools) -> tuple[Bytes, ...] | None:
-        """Return a frame (height, width, 3) uint8 RGB of every row; None but in "rgb_array" mode.
+        """Return a frame (height, width, 3) uint8 RGB of every row; None unless in
+        "rgb_array" mode.
 
         Args:
             taken: (n,) glimpses taken by each row.
@@ -76,7 +77,7 @@ class Display:
         self._window.show(self._frame(0, taken, ended))
 
     def forget(self) -> None:
-        """Forget what was seen so far, as where another episode is loaded."""
+        """Forget what was seen so far, because another episode was loaded."""
         self._seen.clear()
 
     def close(self) -> None:
@@ -97,5 +98,5 @@ class Display:
         if self._reveal == "all":
             return draw_frame(picture, self._height)
         memory = self._memory(row)
-        memory.add(picture)  # of a state that was just loaded, the present glimpse alone
+        memory.add(picture)  # after loading a state, the present glimpse alone
         return draw_frame(memory.reveal(picture, bool(ended[row])), self._height, legend=True)

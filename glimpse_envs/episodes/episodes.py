@@ -1,4 +1,4 @@
-"""The episodes of a batch: they are dealt, they act and look, and they end."""
+"""The episodes of a batch: dealing, acting, looking and ending."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glimpse_envs.task import Arrays, Outcome, Rows, Task
 
 
 class Episodes:
-    """One episode of `task` in each of `num_envs` rows, of which `copies` in turn share a scene.
+    """One episode of `task` in each of `num_envs` rows; each `copies` rows in turn share a scene.
 
     Args:
         task: its rows are allocated here.
@@ -58,8 +58,8 @@ class Episodes:
         """Deal lengths by `distribution` from now on.
 
         Raises:
-            ValueError: there are no lengths, or it has some that are not dealt.
-            TypeError: it is no distribution.
+            ValueError: there are no lengths, or `distribution` has some that are not dealt.
+            TypeError: `distribution` is not a LevelDistribution.
         """
         if self.task.levels is None:
             raise ValueError("level_distribution: this environment has no lengths")
@@ -101,7 +101,7 @@ class Episodes:
 
     def deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> Rows:
         """Begin the next episode of `groups` (m,), with `scenes` and of `lengths`, (num_groups,)
-        each, if asked for; return their rows. Of no groups the task is told nothing."""
+        each, if asked for; return their rows. Without groups the task is not called."""
         if not len(groups):
             return self.rows_of(groups)
         task, dealer = self.task, self._dealer
@@ -128,8 +128,8 @@ class Episodes:
     # --- steps -------------------------------------------------------------------------------
 
     def act(self, acting: Rows, actions: Arrays) -> tuple[Outcome, Rows]:
-        """Let the rows `acting` (m,) act, and those look whose episodes go on; return their
-        outcome and the rows whose episode ends."""
+        """Let the rows `acting` (m,) act, and then those look whose episodes go on; return the
+        outcome and the rows whose episodes end."""
         taken, budgets = self.clock.taken, self.task.budgets
         if len(acting) < self.num_envs:
             taken, budgets = taken[acting], budgets[acting]
@@ -157,7 +157,7 @@ class Episodes:
         return outcome, ending
 
     def _is_over(self, acting: Rows, actions: Arrays, outcome: Outcome, spent: Bools) -> Bools:
-        """Return where the episodes of `acting` (m,) terminate, time limits aside, (m,)."""
+        """Return which episodes of the rows `acting` terminate, time limits aside, (m,)."""
         over = spent.copy() if self.task.budget_is_seen else np.zeros_like(spent)
         if self._can_stop:
             over |= actions["stop"][acting] == 1

@@ -12,7 +12,7 @@ Info = dict[str, Any]
 
 
 def mask_of(rows: Rows, num_envs: int) -> Bools:
-    """Return where `rows` (m,) are: (num_envs,) bool."""
+    """Return the mask (num_envs,) bool of `rows` (m,)."""
     if len(rows) == num_envs:
         return np.ones(num_envs, np.bool_)
     mask = np.zeros(num_envs, np.bool_)
@@ -86,12 +86,12 @@ def final_infos(observation: Arrays | NDArray, values: Arrays, rows: Rows, num_e
 
 
 def read_outcome(info: Info, ended: Bools) -> Arrays:
-    """Return `info` of the action just taken, name -> (n, ...), in any autoreset mode: that of rows
-    which ended under "SameStep" is read from `final_info`.
+    """Return `info` of the action just taken, name -> (n, ...), in any autoreset mode: under
+    "SameStep" that of the rows that ended is read from `final_info`.
 
     Args:
         info: of the latest step.
-        ended: (n,), which rows it ended.
+        ended: (n,), the rows that ended in this step.
     """
     final = info.get("final_info", {}) if ended.any() else {}
     outcome: Arrays = {}

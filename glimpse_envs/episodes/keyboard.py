@@ -5,8 +5,8 @@ from itertools import product
 from typing import Any
 
 Held = tuple[int, ...]
-"""Key codes of SDL, which are pygame's, that are held together; those of letters and digits are
-their code points."""
+"""Keys held together, as key codes of SDL and pygame; the codes of letters and digits are their
+code points."""
 Parts = Mapping[str, Any]
 """Component -> its choice, for a single row."""
 
@@ -15,7 +15,7 @@ RIGHT, LEFT, DOWN, UP = range(0x4000004F, 0x40000053)
 SHIFT = 0x400000E1
 
 SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyz"
-"""Keys of symbols: that of number n stands at n."""
+"""Keys of symbols; that of symbol n has index n."""
 
 
 def key_of_symbol(number: int) -> int:
@@ -33,7 +33,7 @@ def key_of_symbol(number: int) -> int:
 
 
 def combine_keys(idle: Parts, groups: Sequence[Mapping[Held, Parts]]) -> dict[Held, dict[str, Any]]:
-    """The action of each combination of keys, at most one entry of each of `groups`.
+    """Return the action of each combination of at most one entry of each of `groups`.
 
     Args:
         idle: the action without a choice, which the space bar gives.

@@ -14,9 +14,9 @@ from glimpse_envs.core.arguments import check_integers, is_number, shown
 from glimpse_envs.core.arrays import Bools, Ints, Words
 
 LEVEL_ARGUMENTS = ("length", "min_length")
-"""Arguments of a task with levels that say which ones are dealt, the greatest and the least."""
+"""Arguments with which a task sets the greatest and the least level that is dealt."""
 WORDS = 3
-"""Random words for each level drawn: for a mixture's part, the level, and the excess over C."""
+"""Random words per level: they choose a mixture's part, the level, and the excess over C."""
 
 
 class LevelDistribution(ABC):
@@ -26,7 +26,7 @@ class LevelDistribution(ABC):
         least, greatest: integers, 0 <= least <= greatest.
 
     Raises:
-        ValueError: they are no such integers.
+        ValueError: the arguments are not such integers.
     """
 
     name: ClassVar[str]
@@ -63,19 +63,20 @@ class UniformLevels(LevelDistribution):
 
 
 class Curriculum(LevelDistribution):
-    """Levels around a present one, C, which grows by one each time that enough episodes of level C
-    were solved. It begins at `least`.
+    """Levels around a present one, C, which grows by one whenever enough episodes of level C were
+    solved. It begins at `least`.
 
     Args:
         least, greatest: integers, 0 <= least <= greatest.
         solve_share: share of the episodes at level C that must be solved, in (0, 1].
-        episodes: number of episodes of level C over which that share is taken, each time anew.
+        episodes: number of episodes of level C after which that share is taken; the count then
+            begins again.
 
     Attributes:
         present: C.
 
     Raises:
-        ValueError: an argument is not one of these.
+        ValueError: an argument is out of its range.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Curriculum(LevelDistribution):
         """Count ended episodes of `levels` (m,), each `solved` (m,) or not; C may grow.
 
         Raises:
-            ValueError: `solved` are no booleans, or not as many; nothing changes.
+            ValueError: `solved` is not bool (m,); nothing changes.
         """
         levels, solved = np.asarray(levels), np.asarray(solved)
         if solved.dtype != np.bool_ or solved.shape != levels.shape:
@@ -117,7 +118,7 @@ class Curriculum(LevelDistribution):
         """Restore what `state_dict` returned.
 
         Raises:
-            ValueError: `state` is no such state; nothing changes.
+            ValueError: `state` is not such a state; nothing changes.
         """
         try:
             present, seen, solved = (index(state[name]) for name in ("present", "seen", "solved"))
@@ -143,7 +144,7 @@ class ThresholdLevels(Curriculum):
 class MixtureLevels(Curriculum):
     """The mixture of Zaremba & Sutskever (2015, "Reinforcement Learning Neural Turing Machines"):
     10 % uniform over all levels, 25 % uniform from `least` to C + e, 65 % C + e, where e is
-    geometric(1/2), here from 0 on; C grows when the zero-one loss is under 0.2."""
+    geometric(1/2), starting at 0 here; C grows when the zero-one loss is at most 0.2."""
 
     name = "mixture"
 
@@ -159,7 +160,7 @@ class MixtureLevels(Curriculum):
 
 class NearestLevels(Curriculum):
     """C in 60 % of the episodes, uniform up to C in 30 %, and over all levels in 10 %. For levels
-    that may be left behind, such as first glimpses near a target."""
+    that may be left behind once solved, such as first glimpses near a target."""
 
     name = "distance"
 

@@ -14,12 +14,12 @@ from glimpse_envs.task import Task
 
 
 def spec_of(env_id: str) -> EnvSpec:
-    """Return Gymnasium's specification of an id, whose module, as in "package:Namespace/Name-v0",
-    is imported first.
+    """Return Gymnasium's specification of an id. The module that an id may name, as in
+    "package:Namespace/Name-v0", is imported first.
 
     Raises:
-        TypeError: it is no text, such as an environment itself.
-        gymnasium.error.Error: there is no such id, or its module or one that it needs is missing.
+        TypeError: it is not a string, but an environment, say.
+        gymnasium.error.Error: there is no such id, or its module or a dependency is missing.
     """
     if not isinstance(env_id, str):
         spec = getattr(env_id, "spec", None)
@@ -49,7 +49,7 @@ def spec_of(env_id: str) -> EnvSpec:
 
 
 def task_class_of(env_id: str) -> type[Task] | None:
-    """Return the task class of a registered environment; None where it is none of ours.
+    """Return the task class of a registered environment; None where it is not of this package.
 
     Raises:
         gymnasium.error.Error: there is no such id.
@@ -59,11 +59,11 @@ def task_class_of(env_id: str) -> type[Task] | None:
 
 
 def arguments_of(env_id: str, env_kwargs: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the names of the arguments that an environment takes, those of the scene and the
-    sensor that `env_kwargs` name included; None where it is none of ours.
+    """Return the names of the arguments that an environment takes, including those of the scene and
+    the sensor named in `env_kwargs`; None where it is not of this package.
 
     Raises:
-        ValueError: `env_kwargs` name a part that there is not.
+        ValueError: `env_kwargs` name a scene or a sensor that does not exist.
         gymnasium.error.Error: there is no such id.
     """
     task = task_class_of(env_id)
@@ -73,11 +73,11 @@ def arguments_of(env_id: str, env_kwargs: Mapping[str, Any]) -> frozenset[str] |
 
 
 def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the same environment with everything shown at once: those that only
-    glimpses have are left out.
+    """Return the arguments of the same environment with everything shown at once, without those
+    that apply only to glimpses.
 
     Raises:
-        ValueError: the environment is none of ours.
+        ValueError: the environment is not of this package.
     """
     task = task_class_of(env_id)
     if task is None:
@@ -87,8 +87,8 @@ def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def has_splits(env_id: str) -> bool:
-    """Return whether batches of a registered environment are made by a class or function of its own
-    that takes `split`, as all of ours are.
+    """Return whether a registered environment has a vector entry point of its own that takes
+    `split`, as all of this package have.
 
     Raises:
         gymnasium.error.Error: there is no such id.
@@ -104,7 +104,7 @@ def load_task(name: str) -> type[Task]:
     """Return the task class named "module:Class".
 
     Raises:
-        ValueError: it names no task, or one that takes arguments by position.
+        ValueError: it does not name a task, or names one that takes arguments by position.
     """
     task: type[Task] = find_class("task", name, Task, {})
     check_by_keyword("task", name, task)
@@ -112,7 +112,7 @@ def load_task(name: str) -> type[Task]:
 
 
 def hint_of_batch(task: type[Task], argument: str, arguments: Mapping[str, Any]) -> str:
-    """Return what is told of an `argument` that batches of `task` do not take; "" for nothing."""
+    """Return a hint on an `argument` that batches of `task` do not take; "" where there is none."""
     if argument != "max_episode_steps":
         return task.hint_of(argument, arguments)
     has_budget = "budget" in task.parameters(arguments)
@@ -120,7 +120,7 @@ def hint_of_batch(task: type[Task], argument: str, arguments: Mapping[str, Any])
 
 
 def hint_of_world_batch(argument: str, _: Mapping[str, Any]) -> str:
-    """Return what is told of an `argument` that batches of a world do not take; "" for nothing."""
+    """Return a hint on an `argument` that batches of a world do not take; "" without one."""
     return _no_time_limit() if argument == "max_episode_steps" else ""
 
 

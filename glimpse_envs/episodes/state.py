@@ -19,16 +19,16 @@ _DIGEST_BYTES = 6  # below 2**53, which every reader of JSON holds exactly
 def digests_of(
     parameters: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]
 ) -> dict[str, int]:
-    """Return a number below 2**48 for each of `parameters` as `arguments` have it, or its default:
-    name -> the same number wherever the values are equal.
+    """Return a digest below 2**48 for each of `parameters`, name -> digest of its value in
+    `arguments`, or of its default. Equal values have equal digests.
 
-    Checkpoints hold arrays and numbers: these stand for values of any kind.
+    Checkpoints hold arrays and numbers only: digests stand for values of any kind.
     """
     return {name: digest(arguments.get(name, one.default)) for name, one in parameters.items()}
 
 
 def digest(value: Any) -> int:
-    """Return a number below 2**48 for a value; 1, 1.0 and np.int64(1) are one value."""
+    """Return a number below 2**48 for a value; 1, 1.0 and np.int64(1) count as one value."""
     plain = float(value) if isinstance(value, int | float | np.number | np.bool_) else value
     return int.from_bytes(blake2b(repr(plain).encode(), digest_size=_DIGEST_BYTES).digest())
 
@@ -36,12 +36,12 @@ def digest(value: Any) -> int:
 def check_state(
     state: Mapping[str, Any], own: Mapping[str, Any], task: Task, levels: LevelDistribution | None
 ) -> None:
-    """Check a state of an environment with `task` and `levels`, whose present state is `own`:
-    kernels, which check nothing, index arrays by what is in it. Nothing is changed.
+    """Check a saved `state` for an environment with `task` and `levels`, whose present state is
+    `own`: kernels use its values as indices without checks. Nothing is changed.
 
     Raises:
-        ValueError: the state is of another environment, or has values that it could not have; the
-            message names them.
+        ValueError: the state is of another environment, or has impossible values; the message names
+            them.
     """
     if not isinstance(state, Mapping):
         raise ValueError(f"a state must be a dict that state_dict returned, not {shown(state)}")
@@ -56,7 +56,9 @@ def check_state(
             f"{own_groups}"
         )
     if not isinstance(state.get("arguments"), Mapping):
-        raise ValueError("the state does not say which arguments it is of: an older version's")
+        raise ValueError(
+            "the state does not say which arguments its environment had: it is of an older version"
+        )
     theirs, ours = state["arguments"], own["arguments"]
     different = [name for name in ours | theirs if ours.get(name) != theirs.get(name)]
     if different:
@@ -104,7 +106,7 @@ def _check_ranges(state: Mapping[str, Any], task: Task) -> None:
     started, fixed = bool(state["started"]), task.num_scenes is not None
     least, greatest = task.levels or (0, 0)
     counted = 1 if started else 0
-    # The last scene of a split is held by `Dealer.check_scenes`.
+    # The last scene of a split is checked by `Dealer.check_scenes`.
     last = _COUNTABLE if fixed else -1
     bounds: dict[str, tuple[float, float]] = {
         "streams": (0, 2**32 - 1),  # they index nothing
