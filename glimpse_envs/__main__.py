@@ -19,13 +19,13 @@ from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 
 SEED, STEPS = 4, 4
-"""Of the episode that is drawn, and the steps taken in it."""
+"""Seed of the episode that is drawn, and the number of steps before the picture."""
 
 Env = gym.Env[Any, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command line; an error of the user is one line, and exit status 2."""
+    """Run the command line; an error of the user is printed as one line, with exit status 2."""
     parser = argparse.ArgumentParser(
         prog="python -m glimpse_envs",
         description="List the environments, or describe one and write a picture of it.",
@@ -64,7 +64,7 @@ def listed() -> Iterator[str]:
 
 
 def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:
-    """What is seen, done and asked in an environment, line by line."""
+    """Describe an environment line by line: summary, facts, actions, observations, arguments."""
     seen, task_class = describe(env), task_class_of(env_id)
     yield env_id
     if env_id in SUITE:
@@ -89,7 +89,7 @@ def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:
 
 
 def draw(env: Env, path: Path) -> Path:
-    """Write a picture of an episode after a few steps, of the task's oracle where there is one."""
+    """Write a picture of an episode after a few steps, by the task's oracle if there is one."""
     from glimpse_envs.rendering import write_png
 
     env.reset(seed=SEED)
@@ -129,7 +129,7 @@ def _summary(documented: type) -> str:
 
 
 def _meanings(documented: Sequence[type]) -> dict[str, str]:
-    """Name -> meaning, of the arguments in the docstrings of classes."""
+    """Return the meanings of the arguments in the docstrings of classes, name -> meaning."""
     found: dict[str, str] = {}
     for one in documented:
         _, _, text = (inspect.getdoc(one) or "").partition("Args:\n")

@@ -34,7 +34,7 @@ from glimpse_envs.task import Arrays, Outcome, Rows
 OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
 """Arguments of batches alone."""
 OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
-"""Arguments of single environments and batches of whatever task."""
+"""Arguments of single environments and batches, whatever the task."""
 
 
 class GlimpseVectorEnv(VectorEnv, SharedAttributes):
@@ -44,16 +44,16 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     depend neither on the number of rows nor on threads. `reset(seed=s)` gives row i the key (s, i);
     `reset(seed=[...])` makes row i the single environment with seed s_i. In a fixed split
     ("validation", "test") scene k is keyed by (seed, k), with row i's seed; scenes are dealt in
-    turn to the rows of the batch, from 0 on, and `reset(options={"scene": k})`, one index or one a
-    row, deals those asked for. Single environments do not share the turns: each begins with scene
-    0. To score, use `glimpse_envs.evaluation.protocol.evaluate`, or one batch.
-    `reset(options={"reset_mask": mask})` resets the rows in `mask` alone.
+    turn to the rows of the batch, from 0 on; `reset(options={"scene": k})` deals the scenes asked
+    for, with one index for all rows or one per row. Single environments do not share the turns:
+    each begins with scene 0. To score, use `glimpse_envs.evaluation.protocol.evaluate`, or one
+    batch. `reset(options={"reset_mask": mask})` resets only the rows in `mask`.
 
     With `copies=M` rows iM ... iM + M - 1 share scene and first glimpse, and are dealt again when
     all of them have ended. A row that has ended stands still until then: each step repeats its last
     observation, with reward 0, `terminated` True and `info["waiting"]` True, but without a new
     `final_obs`. Wrappers that count episodes by `terminated` (`RecordEpisodeStatistics`) count such
-    a row at every step: leave out the rows that wait.
+    a row at every step: leave out the rows that are waiting.
 
     Args:
         num_envs: rows; a multiple of `copies`.
@@ -69,7 +69,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         **kwargs: the task's own arguments.
 
     Raises:
-        ValueError: an argument has a value that is not one of these.
+        ValueError: an argument is unsuitable; the message names it and what it may be.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         self._episodes = Episodes(self.task, num_envs, copies)
 
     def _scene_bytes(self) -> int:
-        """The least that a hidden scene takes: a byte for each pixel."""
+        """Return the least number of bytes that a hidden scene takes: one for each pixel."""
         view = self.task.picture_view
         return 0 if view is None else prod(view.scene_shape)
 
@@ -156,8 +156,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         it. Uniform over the task's range until another is set; None without lengths.
 
         Raises:
-            ValueError: on setting, without lengths, or to lengths that are not dealt.
-            TypeError: on setting, to what is no distribution.
+            ValueError: set where there are no lengths, or to a distribution with lengths that are
+                not dealt.
+            TypeError: set to something other than a distribution.
         """
         return self._episodes.levels
 
@@ -178,16 +179,16 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         """Deal new episodes to all rows, or to those in `options["reset_mask"]` (n,) bool.
 
         Args:
-            seed: None goes on with the streams (a first reset draws a seed from the system, which
-                `np_random_seed` then is); an int keys row i by (seed, i); a list gives row i its
-                i-th seed, with which the split "train" deals what a single environment has, and
-                lets the rows whose seed is None go on. In a fixed split seeds draw clutter and
+            seed: None continues the streams (a first reset draws a seed from the system and keeps
+                it as `np_random_seed`); an int keys row i by (seed, i); a list gives row i its i-th
+                seed, with which the split "train" deals the episodes of a single environment, while
+                rows whose seed is None continue. In a fixed split seeds draw clutter and
                 places; scenes are dealt in turn, and seeding all rows begins again at scene 0:
-                seed once, or name the scenes by `options`.
+                seed once, or choose the scenes by `options`.
             options: `reset_mask`; in a fixed split `scene`, the scene for all rows or one for
                 each; where what is hidden has a length, `length`, for all rows or one for each;
-                with an int seed, `first_row`: k makes these rows those from row k on of a larger
-                batch with that seed, in the split "train".
+                in the split "train" with an int seed, `first_row`: k makes the rows of this batch
+                those from row k on of a larger batch with that seed.
 
         Raises:
             ValueError, TypeError: a seed or an option is invalid; nothing has changed.
@@ -210,7 +211,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
                 [-1, 1] is refused, not clipped.
 
         Raises:
-            ValueError: an action is not in the space; it is named, and nothing has changed.
+            ValueError: an action is not in the space; the message names it. Nothing has changed.
             gymnasium.error.ResetNeeded: before the first reset, or when `autoreset_mode` is
                 "Disabled" and a row has ended.
         """
@@ -249,7 +250,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         waiting = clock.ended.copy()
         rewards = np.zeros(self.num_envs)
         infos: Info = {}
-        fresh = None  # rows that are dealt anew in the step that ended them
+        fresh = None  # rows that are dealt anew in the same step that ended them
 
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         dealt = episodes.ended_groups() if idle and next_step else None
@@ -280,7 +281,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             )
 
     def _refresh(self) -> None:
-        """Show the window what there is now."""
+        """Update the window, if there is one."""
         clock = self._episodes.clock
         self._display.refresh(clock.taken, clock.ended)
 
@@ -327,7 +328,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         }
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
-        self.__init__(**pickled["arguments"])  # type: ignore[misc]  # a pickle is made anew
+        self.__init__(**pickled["arguments"])  # type: ignore[misc]  # built anew, not unpickled
         if pickled["level_distribution"] is not None:
             self.level_distribution = pickled["level_distribution"]
         self.load_state_dict(pickled["state"])
@@ -354,7 +355,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
 
 
 def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
-    """Return the batch of ours under an environment's wrappers; None where it is not ours."""
+    """Return the batch under an environment's wrappers; None where it is not of this package."""
     batch = env.unwrapped
     return batch if isinstance(batch, GlimpseVectorEnv) else None
 

@@ -16,7 +16,7 @@ from glimpse_envs.episodes.actions import ActionChecker, as_array
 class _Part:
     """One component of the Dict action and its columns in the flat one.
 
-    Numbers and choices stand in it as they are, but that choices are numbered from 0.
+    Its values are copied unchanged, except that choices are numbered from 0.
 
     Args:
         space: of the component.
@@ -37,7 +37,7 @@ class _Part:
 
 
 class _Scores(_Part):
-    """Choices in the Box, a score for each possibility: the greatest wins, of equals the first."""
+    """Choices in the Box, a score for each possibility; the greatest wins, the first of equals."""
 
     def __init__(self, space: spaces.Space, start: Any, columns: slice) -> None:
         super().__init__(space, start, columns)
@@ -62,8 +62,8 @@ class FlatActions:
     """One array in place of a Dict action.
 
     Without a Box every choice is a column of one `MultiDiscrete`: a Discrete has one, a
-    MultiDiscrete as many as it holds, a MultiBinary one of 2 choices a bit. With a Box (a look that
-    is a place or a move) all is one `Box(-1, 1, (d + n_1 + n_2 + ...,))`: first the look's d
+    MultiDiscrete as many as it holds, a MultiBinary one of 2 choices per bit. With a Box (a look
+    that is a place or a move) all is one `Box(-1, 1, (d + n_1 + n_2 + ...,))`: first the look's d
     numbers, then for each choice a score for each of its n_i possibilities, of which the greatest
     wins. That is a handicap: a learner gives the scores a Gaussian, not a softmax, and the reward
     does not depend on how far a score lost.
@@ -73,14 +73,14 @@ class FlatActions:
 
     Args:
         space: the Dict of Box, Discrete, MultiDiscrete and MultiBinary of a single row.
-        joint: whether all choices are one.
+        joint: whether all choices are combined into one.
 
     Attributes:
         space: of a flat action.
 
     Raises:
-        ValueError: `space` is no Dict, or has a component that cannot be flattened; or it has too
-            many joint choices, or a Box among them.
+        ValueError: `space` is not a Dict, or has a component that cannot be flattened; or, with
+            `joint`, it has too many joint choices or a Box among them.
     """
 
     space: spaces.Box | spaces.MultiDiscrete | spaces.Discrete
@@ -135,8 +135,8 @@ class FlatActions:
         return self._decoded(given, one=False)
 
     def decode_one(self, flat: Any) -> dict[str, NDArray]:
-        """Return the Dict action of a single environment, name -> (...), of a flat one (d,), or ()
-        if joint.
+        """Return the Dict action of a single environment, name -> (...), from a flat one (d,), or
+        () if joint.
 
         Raises:
             ValueError: as `decode`.
@@ -170,8 +170,8 @@ class FlatActions:
         return flat
 
     def _checked(self, flat: NDArray, one: bool) -> NDArray:
-        """Return `flat` (n, ...), of the right shape, where its numbers are right too; errors speak
-        of the action of a single environment where it is `one`."""
+        """Return `flat` (n, ...), whose shape is right, if its dtype and numbers are valid; errors
+        speak of a single environment's action where `one` is true."""
         they = "the flat action has dtype {}; it" if one else "flat actions have dtype {}; they"
         if isinstance(self.space, spaces.Box):
             if flat.dtype.kind not in "fiu":
@@ -192,8 +192,8 @@ class FlatActions:
 
 
 class FlatObservations:
-    """One Box in place of a Dict observation: its parts one after another, as Gymnasium's
-    `FlattenObservation` has them.
+    """One Box in place of a Dict observation: its parts are concatenated in the order of
+    Gymnasium's `FlattenObservation`.
 
     Args:
         space: the Dict of a single row.

@@ -1,11 +1,11 @@
-"""Ids of the suite with plain spaces, for clients that take nothing but an id.
+"""Ids of the suite with plain spaces, for clients that accept only an id.
 
 Gymnasium imports this module where an id names it:
 
     gymnasium.make("glimpse_envs.flat_ids:GlimpseBox/ClutteredGlyphs-v0")
     gymnasium.make("glimpse_envs.flat_ids:GlimpseDiscrete/Reverse-v0")
 
-Observations are one `Box`, of all glimpses so far where pictures are looked at, since many of these
+Observations are one `Box`; for pictures it holds all glimpses so far, since many of these
 clients have no memory. Actions are one `Box` or `MultiDiscrete` under "GlimpseBox", one
 `Discrete` under "GlimpseDiscrete", where looks at pictures are tiles.
 """

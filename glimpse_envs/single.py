@@ -19,11 +19,11 @@ from glimpse_envs.task import Task
 class GlimpseEnv(gym.Env):
     """A single environment: row 0 of a `GlimpseVectorEnv` of one, which never resets itself.
 
-    It takes the same arguments, but for `num_envs`, `copies` and `autoreset_mode`. The info of the
-    last step has `is_success` where the task has success.
+    It takes the same arguments, except `num_envs`, `copies` and `autoreset_mode`. The info of the
+    last step has `is_success` where the task defines success.
 
     Raises:
-        ValueError: an argument of batches, or one that is invalid.
+        ValueError: an argument is for batches only, or unsuitable.
         TypeError: an argument is not known.
     """
 
@@ -46,7 +46,7 @@ class GlimpseEnv(gym.Env):
 
     @property
     def task(self) -> Task:
-        """The rules, of a batch of one."""
+        """The task, allocated for a batch of one row."""
         return self.batch.task
 
     @property
@@ -68,13 +68,13 @@ class GlimpseEnv(gym.Env):
     ) -> tuple[Any, Info]:
         """Deal a new episode; in a fixed split `options={"scene": k}` deals scene k, and where what
         is hidden has a length, `options={"length": n}` deals one of length n. A first reset without
-        a seed draws one from the system, which `np_random_seed` then is.
+        a seed draws one from the system and keeps it as `np_random_seed`.
 
         In a fixed split any seed begins again at scene 0, and a reset without one deals the next:
-        `reset(seed=s + k)` in a loop plays scene 0 alone. Seed once, or name the scene.
+        `reset(seed=s + k)` in a loop plays scene 0 alone. Seed once, or choose scenes by `options`.
 
         Raises:
-            ValueError: a seed or an option that cannot be; it is named, and nothing has changed.
+            ValueError: a seed or an option is invalid; the message names it. Nothing has changed.
             glimpse_envs.sources.SourceError: files are missing or damaged.
         """
         if seed is not None:
@@ -97,7 +97,7 @@ class GlimpseEnv(gym.Env):
                 clipped.
 
         Raises:
-            ValueError: the action is not in the space; it is named, and nothing has changed.
+            ValueError: the action is not in the space; the message names it. Nothing has changed.
             gymnasium.error.ResetNeeded: before the first reset, and when the episode has ended.
         """
         flat = self.batch.flat_actions
@@ -134,8 +134,8 @@ class GlimpseEnv(gym.Env):
     def get_keys_to_action(self) -> dict[tuple[int, ...], Any]:
         """Return key codes -> action, for `gymnasium.utils.play.play(env, wait_on_player=True)`.
 
-        On tapes the arrows move heads (left and right the input's, down and up the memory's), a
-        symbol's key puts it out (digits, then letters) and with shift writes it. On tables letters
+        On tapes the left and right arrows move the input head, down and up the memory head; the key
+        of a symbol (digits, then letters) puts it out, and with shift writes it. On tables letters
         choose the address, in order or as bits, and digits give the answer. The space bar makes no
         choice.
 
@@ -156,7 +156,7 @@ class GlimpseEnv(gym.Env):
 
 
 def _first(values: dict[str, Any]) -> dict[str, Any]:
-    """Return row 0 of each array; flags as Python's bool, which Gymnasium batches as flags."""
+    """Return row 0 of each array; flags as Python's bool, which Gymnasium batches as bool."""
     firsts: dict[str, Any] = {}
     for name, value in values.items():
         if name[0] != "_":

@@ -23,7 +23,7 @@ class Row:
     """One environment.
 
     Args:
-        id: Gymnasium's name of it.
+        id: its name in Gymnasium's registry.
         task: the task's class, "module:Class".
         kwargs: its flat scalar arguments.
         summary: what the agent has to do, in a sentence, and where the task comes from.
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def family(self) -> str:
-        """The room of the task, which says what is hidden: pictures, tape, table or worlds."""
+        """Family of the task, by what is hidden: pictures, tape, table or worlds."""
         return self.task.split(".")[2]
 
 
@@ -122,7 +122,7 @@ _CHASE = dict(cells=1000, values=16, length=5)
 def _with_glyphs(
     mnist: str, glyphs: str, task: str, kwargs_of: Callable[[str], dict[str, Any]], summary: str
 ) -> tuple[Row, Row]:
-    """Return the rows of an environment of MNIST's digits and of its twin without data files."""
+    """Return the rows of an environment with MNIST's digits and of its twin with glyphs."""
     twin = f"{mnist} with built-in glyphs in place of MNIST's digits: it needs no data files."
     return (
         Row(f"Glimpse/{mnist}-v0", task, kwargs_of("mnist"), summary),
@@ -257,25 +257,25 @@ SUITE: dict[str, Row] = {
 }  # fmt: skip
 
 ATARI = "Glimpse/Atari-v0"
-"""Atari games through a fovea; not of the suite, whose environments share one episode loop."""
+"""Atari games through a fovea; not in the suite, whose environments share one episode loop."""
 
 MINIGRID = "Glimpse/MiniGrid-v0"
-"""MiniGrid's worlds through a glimpse; not of the suite either."""
+"""MiniGrid's worlds through a glimpse; not in the suite either."""
 
 
 def register(env_id: str, *, task: str, **kwargs: Any) -> None:
     """Register an environment with Gymnasium, single and batched.
 
-    Another package does so in the module that its ids name, `package:Namespace/Name-v0`; worker
-    processes import it by that name.
+    Another package registers its environments in the module that their ids name, as in
+    `package:Namespace/Name-v0`; worker processes import it by that name.
 
     Args:
         env_id: Gymnasium's name, such as "Mine/MyTask-v0".
         task: the task's class, a `glimpse_envs.task.Task`, as "module:Class".
-        **kwargs: its arguments, flat scalars, so that specs can be written down.
+        **kwargs: its arguments, flat scalars, so that specs can be saved as JSON.
 
     Raises:
-        ValueError: the id stands for another environment of this package.
+        ValueError: the id is taken by an environment of this package.
     """
     taken = gym.registry.get(env_id) if env_id in (*SUITE, ATARI, MINIGRID) else None
     if taken is not None and taken.kwargs != {"task": task, **kwargs}:
@@ -292,7 +292,7 @@ def register(env_id: str, *, task: str, **kwargs: Any) -> None:
 
 
 def register_all() -> None:
-    """Register every environment of the suite, and `ATARI` and `MINIGRID`, worlds of others."""
+    """Register every environment of the suite, and `ATARI` and `MINIGRID`."""
     for row in SUITE.values():
         register(row.id, task=row.task, **row.kwargs)
     gym.register(

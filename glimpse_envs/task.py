@@ -22,11 +22,11 @@ Rows = Ints
 Arrays = dict[str, NDArray]
 
 COMPONENTS = ("look", "answer", "write", "act", "stop")
-"""The parts of an action, in the order in which a task's space has those that it needs."""
+"""The parts of an action. A task's space has those that it needs, in this order."""
 
 Effect = Literal["always", "continuing", "scored", "stoppable"]
 """When a choice has an effect: at every step; where the episode goes on after it, so that the look
-is taken; where the answer is scored (`target_mask`); or where the budget is not spent yet."""
+is taken; where the answer is scored (`target_mask`); or until the budget is spent."""
 
 
 class ObservedPart(NamedTuple):
@@ -45,17 +45,17 @@ class Component:
         space: of a single row.
         effect: when a choice has one.
         taught: whether it may be learned from `info["target"]`, and not by reward alone.
-        entropy: whether a bonus for its entropy is paid, where a learner pays one.
+        entropy: whether learners that pay a bonus for entropy pay it for this component.
         optional: whether 0 means no choice; whether to answer is then always learned by reward.
         repeats: parts of the observation that show symbols, or an address's bits, as the component
             has them, for agents with direct access.
-        names: of its choices, for people; empty where their numbers tell enough.
-        ending: of a taught choice between two, the one that ends the episode and alone is paid
-            where it is right; None where every right choice is paid.
+        names: of its choices, for display; empty where their numbers say enough.
+        ending: of a taught choice between two, the one that ends the episode, if only this one is
+            rewarded when it is right; None where every right choice is rewarded.
         classes: number of its first choices that name what is looked at, where the others are
             further words of a sentence; 0 where there are none.
-        every: of an answer that is scored at fixed steps, how many lie from one to the next; 0
-            where only the last step's is scored, or where the agent says when.
+        every: the number of steps from one scored answer to the next, where answers are scored at
+            fixed steps; 0 where only the last step's is scored, or the agent says when.
     """
 
     space: spaces.Space
@@ -70,7 +70,7 @@ class Component:
     every: int = 0
 
     def __post_init__(self) -> None:
-        """Raise a ValueError unless `effect` is one of those."""
+        """Raise a ValueError unless `effect` is one of `Effect`."""
         check_choice("effect", self.effect, get_args(Effect))
 
 
@@ -78,7 +78,7 @@ class Outcome(NamedTuple):
     """Outcome of the actions of m rows."""
 
     reward: Floats  # (m,) before the price of glimpses is subtracted
-    # (m,) whether all that was asked is done by now; None where the task has no such thing.
+    # (m,) whether all that was asked is done by now; None where the task does not define success.
     success: Bools | None = None
     # (m,) or (m, parts): the right answer, where something was asked; else None.
     target: Ints | None = None
@@ -87,7 +87,7 @@ class Outcome(NamedTuple):
     truncated: Bools | None = None  # (m,) whether time is over; None: nowhere
 
     def as_info(self, which: Any = None) -> Arrays:
-        """Return the entries of `info`, of the rows that the index `which` takes; None: all."""
+        """Return the entries of `info`, of the rows that the index `which` selects; None: all."""
         info = {"target": self.target, "target_mask": self.target_mask, "success": self.success}
         if which is None:
             return {name: value for name, value in info.items() if value is not None}
@@ -123,15 +123,15 @@ class Reading:
 class Task(ABC):
     """The rules of one environment, written for an array of rows.
 
-    `glimpse_envs.env.GlimpseVectorEnv` keeps time, seeds and resets, and calls what is here. Tools
-    make tasks with `split="train"`, "validation" or "test", which `__init__` has to take. Rows
-    iM ... iM + M - 1 (M = `copies`) share the hidden thing i, their group's.
+    `glimpse_envs.env.GlimpseVectorEnv` handles time, seeds and resets, and calls the methods below.
+    Tools make tasks with `split="train"`, "validation" or "test", so `__init__` must take `split`.
+    Rows iM ... iM + M - 1 (M = `copies`) are group i and share its hidden thing.
 
     Attributes:
         components: the parts of the action, in the order of `COMPONENTS`.
         observation_space: of a single row (Dict).
         budget: glimpses in an episode, the first included; where episodes differ, the greatest.
-        budgets: (num_envs,) those of the rows' present episodes: a task sets them, in `allocate`
+        budgets: (num_envs,) budgets of the rows' present episodes. A task sets them, in `allocate`
             where all are equal, else in `deal`.
         fixed_steps: whether every episode takes exactly `budget` steps.
         budget_is_seen: whether the agent can see how much of its budget is left: a spent budget
@@ -139,15 +139,16 @@ class Task(ABC):
         glimpse_cost: paid for every glimpse after the first.
         answer_reward: earned by a right answer that is scored; where episodes differ, (num_envs,).
         levels: the least and the greatest length that is dealt; None where nothing has a length.
-            They are given as the arguments `min_length` and `length`, by which scores ask for one.
-        scores_mix_levels: whether a policy is scored on all lengths together, as it always is where
-            there are no such arguments; otherwise on the greatest alone, and on longer ones.
+            Evaluation chooses a length by the arguments `min_length` and `length`.
+        scores_mix_levels: whether a policy is scored on all lengths together (always so where a
+            task has no such arguments), or else on the greatest alone, and on longer ones.
         question: what is asked, in words; "" where the task's description says all.
         picture_view: geometry of the picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.
-        view_arguments: names of arguments that change how the hidden thing is seen, and what that
-            costs, not what it is or what is asked: models that differ in them may be compared.
-        glimpse_arguments: those of them that mean nothing in the full view.
+        view_arguments: names of arguments that change how the hidden thing is seen and what that
+            costs, but neither what it is nor what is asked: models that differ in them may be
+            compared.
+        glimpse_arguments: those of them that have no effect in the full view.
     """
 
     components: Mapping[str, Component]
@@ -168,8 +169,8 @@ class Task(ABC):
 
     @classmethod
     def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:
-        """Return the classes that `arguments` name, such as a scene and a sensor, whose own
-        arguments are the task's too, and documented in their docstrings."""
+        """Return the classes that `arguments` name, such as a scene and a sensor. The task takes
+        their arguments too, which are documented in their own docstrings."""
         return ()
 
     @classmethod
@@ -178,7 +179,7 @@ class Task(ABC):
         and those of its parts.
 
         Raises:
-            ValueError: a part's name is none.
+            ValueError: a part has an unknown name.
         """
         found = keyword_parameters(cls)
         for part in cls.parts(arguments):
@@ -188,8 +189,8 @@ class Task(ABC):
 
     @classmethod
     def hint_of(cls, argument: str, arguments: Mapping[str, Any]) -> str:
-        """Return which part has an `argument` that the one asked for by `arguments` lacks; "" where
-        none has."""
+        """Return a hint that names the part which has an `argument` that the part chosen by
+        `arguments` lacks; "" where none has it."""
         return ""
 
     @property
@@ -212,11 +213,11 @@ class Task(ABC):
     @abstractmethod
     def num_scenes(self) -> int | None:
         """Number of hidden things in a fixed split, "validation" and "test"; None in "train", where
-        they are drawn for ever."""
+        new ones are drawn for ever."""
 
     @abstractmethod
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
-        """Make room for `num_envs` rows in groups of `copies`; called once, before all else.
+        """Allocate arrays for `num_envs` rows in groups of `copies`; called once, before all else.
 
         Args:
             num_envs: rows.
@@ -227,20 +228,20 @@ class Task(ABC):
 
     @abstractmethod
     def deal(self, groups: Rows, keys: Keys) -> None:
-        """Draw the hidden things of `groups` (m,) anew from their keys, of the keys' levels, and
-        take their rows' first glimpse: at a uniform place drawn from the same keys, or where the
-        task has its heads begin. Sets the rows' `budgets` where episodes differ in them; does not
+        """Draw the hidden things of `groups` (m,) anew from their keys, at the keys' levels, and
+        take the first glimpse of their rows: at a uniform place drawn from the same keys, or where
+        the task's heads begin. Set the rows' `budgets` where episodes differ in them. Do not
         read `taken`."""
 
     @abstractmethod
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
-        """Let the actions of `rows` (m,) take effect, but for their looks.
+        """Carry out the actions of `rows` (m,), except their looks.
 
         Args:
             rows: the rows that act.
             actions: of all rows, name -> (num_envs, ...), already checked.
-            last: (m,), where the episode ends with this action whatever it is: the budget is spent,
-                or the agent stops.
+            last: (m,), where the episode ends after this action, whatever it is: the budget is
+                spent, or the agent stops.
         """
 
     @abstractmethod
@@ -263,11 +264,11 @@ class Task(ABC):
 
     @abstractmethod
     def oracle(self) -> Arrays:
-        """Return the next action of every row, name -> (num_envs, ...), by which rows that have
-        taken the oracle's actions so far collect the ceiling."""
+        """Return the next action of every row, name -> (num_envs, ...). Rows that have followed the
+        oracle so far, and go on to do so, collect the ceiling."""
 
     def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
-        """Return the action of a single row, by the codes of the keys that are held together; see
+        """Return the action of a single row for each set of key codes held together; see
         `glimpse_envs.episodes.keyboard`.
 
         Raises:
@@ -281,13 +282,13 @@ class Task(ABC):
         them in place."""
 
     def identity(self) -> Mapping[str, int | float | str]:
-        """Return what the task is made of besides its arguments, such as a fingerprint of files,
-        name -> value: a state is loaded only where it is the same."""
+        """Return what the task depends on besides its arguments, such as a fingerprint of files,
+        name -> value. A state is loaded only where this is the same."""
         return {}
 
     def state_bounds(self) -> Mapping[str, tuple[float, float]]:
         """Return the least and the greatest value of each of `state_arrays`, name -> (least,
-        greatest): a saved state beyond them is refused. Needed of all that is used as an index."""
+        greatest). A saved state beyond them is refused. Needed for every array used as an index."""
         return {}
 
     def state_dict(self) -> Arrays:

@@ -1,4 +1,4 @@
-"""Checks of what the contract promises of any task, for the tests of whoever writes one.
+"""Checks that a task keeps its contract, for the tests of packages with tasks of their own.
 
 from glimpse_envs.testing import check_task
 
@@ -33,10 +33,10 @@ from glimpse_envs.task import COMPONENTS
 Actions = dict[str, NDArray]
 
 STEPS = 30
-SCENES = 16  # of which not all are equal by chance
-LONGER = 6  # times the greatest length: as long as policies are scored at
+SCENES = 16  # so many that they are not all equal by chance
+LONGER = 6  # times the greatest length: policies are scored up to there
 BLIND_ROWS = 2000
-MOST_PIXELS = 2**28  # of all rows' scenes together, so that they fit into the memory
+MOST_PIXELS = 2**28  # of all rows' scenes together, so that they fit into memory
 ROUNDING = 1e-9  # of a mean of returns
 MOMENTS = (0, 1, 2, 4, 8, 16)  # steps after which states are saved, besides an episode's last
 MODES = tuple(mode.value for mode in AutoresetMode)
@@ -45,14 +45,15 @@ MODES = tuple(mode.value for mode in AutoresetMode)
 def check_task(env_id: str, **kwargs: Any) -> None:
     """Check an environment of a glimpse task, single and batched, with the arguments `kwargs`.
 
-    Budgets, splits and their numbers of scenes, which differ; lengths beyond the greatest are dealt
-    or refused; spaces and specs; the oracle's mean return is the ceiling, that of random actions at
-    most chance (within four standard errors); a single environment is row 0 of any batch; equal
-    seeds give equal episodes, whatever the number of rows and the autoreset mode; `copies` share a
-    scene; a pickle, a copy and a restored state go on alike.
+    It checks that budgets are set; splits differ and have the right numbers of scenes; lengths
+    beyond the greatest are dealt or refused; observations and specs fit; the oracle's mean return
+    is the ceiling, and that of random actions at most chance (within four standard errors); a
+    single environment is row 0 of any batch; equal seeds give equal episodes, whatever the number
+    of rows and the autoreset mode; `copies` share a scene; a pickle, a copy and a restored state
+    continue alike.
 
     Raises:
-        AssertionError: a promise is not kept; the message names it.
+        AssertionError: a check fails; the message names what is wrong.
         gymnasium.error.Error: there is no such id.
     """
     for check in CHECKS:
@@ -62,10 +63,10 @@ def check_task(env_id: str, **kwargs: Any) -> None:
 def make_batch(
     env_id: str, num_envs: int, mode: str = "NextStep", **kwargs: Any
 ) -> GlimpseVectorEnv:
-    """Make a batch, whose type is known.
+    """Make a batch of a glimpse task, with its type known to type checkers.
 
     Raises:
-        TypeError: the environment is none of a glimpse task.
+        TypeError: the environment is not one of a glimpse task.
     """
     batch = batch_of(gym.make_vec(env_id, num_envs=num_envs, autoreset_mode=mode, **kwargs))
     if batch is None:
@@ -96,7 +97,7 @@ def random_actions(envs: GlimpseVectorEnv, rng: np.random.Generator) -> Actions:
 
 
 def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
-    """Hold two nested structures of dicts, tuples and arrays equal to the bit."""
+    """Assert that two nested structures of dicts, tuples and arrays are equal to the bit."""
     if isinstance(expected, dict):
         assert isinstance(actual, dict), where
         assert actual.keys() == expected.keys(), where
@@ -181,8 +182,8 @@ def _check_duties(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def _check_splits(env_id: str, kwargs: dict[str, Any]) -> None:
-    """The scenes of "validation" and "test" differ, or whoever chooses settings on one knows the
-    other."""
+    """The scenes of "validation" and "test" differ; otherwise settings chosen on one would be
+    chosen on the other too."""
     first = []
     for split in ("validation", "test"):
         with suppress(SourceError):  # a user's own images may lack a split
@@ -196,7 +197,7 @@ def _check_splits(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def _check_lengths(env_id: str, kwargs: dict[str, Any]) -> None:
-    """Lengths that scores may ask for are those that are dealt, or a ValueError refuses them."""
+    """Lengths that evaluation may ask for are dealt, or refused by a ValueError."""
     task = make_batch(env_id, 1, **kwargs).task
     name = type(task).__name__
     if task.levels is None or not set(LEVEL_ARGUMENTS) <= (arguments_of(env_id, kwargs) or set()):
@@ -219,7 +220,7 @@ def _check_lengths(env_id: str, kwargs: dict[str, Any]) -> None:
 
 def _check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
     env = gym.make(env_id, **kwargs)
-    _check_observations(env.unwrapped)  # in Gymnasium's own words no part is named
+    _check_observations(env.unwrapped)  # Gymnasium's own messages name no part
     check_env(env.unwrapped, skip_render_check=True)
     envs = make_batch(env_id, 3, **kwargs)
     names = list(envs.task.components)
@@ -275,7 +276,7 @@ def _check_seeds(env_id: str, kwargs: dict[str, Any]) -> None:
         if many.num_scenes is not None:
             continue  # rows of a fixed split take the next scene, whichever row is first
         other = few.reset(seed=4) if actions is None else few.step(first_rows(actions, 2))
-        compared = 1 if actions is None else 4  # infos have no entry that no row has
+        compared = 1 if actions is None else 4  # infos lack entries that no row has
         assert_same(first_rows(found[:compared], 2), other[:compared], f"2 of 5 rows, step {step}")
 
 
@@ -303,7 +304,7 @@ def _check_autoreset(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def _check_copies(env_id: str, kwargs: dict[str, Any]) -> None:
-    """Rows of a scene see the same first glimpse, and act on the same hidden thing."""
+    """Rows of a group see the same first glimpse, and act on the same hidden thing."""
     copied = make_batch(env_id, 4, "Disabled", copies=2, **kwargs)
     plain = make_batch(env_id, 2, "Disabled", **kwargs)
     seen, _ = copied.reset(seed=6)
@@ -316,8 +317,8 @@ def _check_copies(env_id: str, kwargs: dict[str, Any]) -> None:
 
 
 def _check_state(env_id: str, kwargs: dict[str, Any]) -> None:
-    """Pickles, copies and restored states are as the batch itself and go on as it does, until the
-    next are made; the last ones at the end of an episode."""
+    """Pickles, copies and restored states equal the batch itself and continue as it does, until the
+    next ones are made; the last ones are made at the end of an episode."""
     envs, rng = make_batch(env_id, 4, **kwargs), np.random.default_rng(7)
     envs.reset(seed=7)
     step, end = 0, None
