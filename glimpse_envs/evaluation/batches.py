@@ -1,4 +1,4 @@
-"""Batches of one split, of our environments and of others."""
+"""Batches of one split, of this package's environments and of others."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from glimpse_envs.episodes.lookup import has_splits
 
 def make_batch(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> VectorEnv:
     """Return a batch whose rows reset themselves in the step in which they end. Environments of
-    others know no split; their plain observations and actions are parts of Dicts.
+    other packages have no split; their plain observations and actions become parts of Dicts.
 
     Raises:
         gymnasium.error.Error: there is no such id.

@@ -1,4 +1,4 @@
-"""What a checkpoint knows of its run's other files, so that damage to them is found."""
+"""Checksums of a run's other files, kept in its checkpoint, so that damage to them is found."""
 
 import hashlib
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ def checksum_of(tensors: Mapping[str, NDArray[Any]], text: str) -> str:
 
 
 def checksums_of(config: Path, metrics: Path, next_config: bytes | None) -> dict[str, Any]:
-    """SHA-256 of config.json and of its next content, if there is one, and of the metrics' whole
-    lines, with their number of bytes.
+    """SHA-256 of config.json, of its next content, if there is one, and of the complete lines of
+    the metrics, with their number of bytes.
 
     Raises:
         OSError: `config` cannot be read.
@@ -35,7 +35,7 @@ def checksums_of(config: Path, metrics: Path, next_config: bytes | None) -> dict
 
 
 def changed_file(known: Mapping[str, Any], config: Path, metrics: Path) -> Path | None:
-    """The file that does not fit `checksums_of`; lines of metrics that were added since do."""
+    """The file that does not fit `checksums_of`; lines added to the metrics since are allowed."""
     if _sha256(_bytes_of(config)) not in known["config"]:
         return config
     lines = _bytes_of(metrics)[: known["metrics"]["bytes"]]

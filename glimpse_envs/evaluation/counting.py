@@ -11,7 +11,7 @@ from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.batches import make_batch
 
 SCENE_BYTES = 2**28
-"""Size of all scenes that are played at once, as float32."""
+"""The most memory that all scenes played at once may take, as float32."""
 
 
 def count_episodes(
@@ -23,12 +23,13 @@ def count_episodes(
     at_most: bool,
     batch_size: int,
 ) -> tuple[int, int]:
-    """Return how many episodes to play, one a scene, and how many rows at once: at most
-    `batch_size`, and of large scenes as many as `SCENE_BYTES` hold. A single row is made to count.
+    """Return how many episodes to play, one per scene, and how many rows at once: at most
+    `batch_size`, and no more large scenes than fit into `SCENE_BYTES`. A batch of one row is made
+    to look up the number of scenes.
 
     Raises:
         ValueError: `episodes` is None where there are no fixed scenes; or it is more than the split
-            has, and not `at_most`.
+            has, without `at_most`.
     """
     with closing(make_batch(env_id, 1, split, **env_kwargs)) as env:
         total = _total(scenes_of(env), split, episodes, at_most)
@@ -58,7 +59,7 @@ def _total(available: int | None, split: str, episodes: int | None, at_most: boo
 
 
 def _most_rows(env: Any) -> int:
-    """Return how many rows to play at once at the most."""
+    """Return the greatest number of rows to play at once."""
     seen = describe(env)
     shapes = [space.shape for space in seen.observation_space.values()]
     if seen.picture_view is not None:

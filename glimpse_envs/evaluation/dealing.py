@@ -1,4 +1,4 @@
-"""Which episode a row plays: a scene of a split, or in a world without scenes a seed."""
+"""The episode that a row plays: a scene of a split, or a seed in a world without fixed scenes."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from glimpse_envs.evaluation.policy import Observation
 def deal(
     env: Any, split: str, seed: int, indices: NDArray[np.int64]
 ) -> tuple[Observation, dict[str, Any]]:
-    """Deal scene `indices[i]`, (rows,), to row i; on "train", and in the worlds of others, which
-    have no scenes, scene k is the first of a seed of its own, of this split alone."""
+    """Deal scene `indices[i]`, (rows,), to row i. Without fixed scenes (on "train", and in worlds
+    of other packages) scene k is the first episode of a seed that only this split uses."""
     if scenes_of(env) is not None:
         return env.reset(seed=seed, options={"scene": indices})
     return env.reset(seed=[world_seed(split, seed, int(k)) for k in indices])

@@ -1,7 +1,7 @@
 """Differences of two models that were played on the same scenes, with their intervals.
 
-What is easy or hard about a scene is so for both: the interval of their difference is narrower than
-those of their error rates would have it.
+A scene is easy or hard for both, so the interval of their difference is narrower than the intervals
+of the two error rates suggest.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def difference_interval(
     inter-quartile mean over its seeds, as fractions in [-1, 1].
 
     With several seeds it is a percentile bootstrap over the seeds of either model, and over images
-    for all of them at once (see `glimpse_envs.evaluation.statistics.bootstrap_interval`). Of one
-    run each it is that of paired proportions by Agresti and Min (2005), "Simple improved confidence
-    intervals for comparing matched proportions", and tells nothing of other seeds.
+    for all of them at once (see `glimpse_envs.evaluation.statistics.bootstrap_interval`). With one
+    run each it is the interval of paired proportions of Agresti and Min (2005), "Simple improved
+    confidence intervals for comparing matched proportions", and says nothing about other seeds.
 
     Args:
         correct: (S, N) bool, whether the first model's run with seed s answered image n rightly.
@@ -42,8 +42,8 @@ def difference_interval(
         seed: of the bootstrap's own stream.
 
     Raises:
-        ValueError: an array is not boolean, or empty; or they are not of the same images; or a bad
-            setting.
+        ValueError: an array is not boolean, or is empty; the arrays are not of the same images; or
+            a setting is out of its range.
     """
     check_confidence(confidence)
     one, two = np.asarray(correct), np.asarray(other)
@@ -88,9 +88,9 @@ def _paired_interval(correct: Bools, other: Bools, confidence: float) -> tuple[f
 
 
 def compare(one: Evaluation, other: Evaluation) -> str:
-    """Return in words how much the success of `one` is above that of `other`, or its return where
-    there is no success, with the 95 % interval over the episodes: it is of these two runs, and
-    tells nothing of other seeds.
+    """Return a sentence on how much the success of `one` is above that of `other`, or its return
+    where there is no success, with the 95 % interval over the episodes. The interval holds for
+    these two runs, and says nothing about other seeds.
 
     Raises:
         ValueError: they were not played on the same episodes.

@@ -1,4 +1,4 @@
-"""Whether a policy was made for the environment that it is to be scored on."""
+"""Whether a policy was made for the environment in which it is to be scored."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from glimpse_envs.flat import FlatActions, FlatObservations
 
 
 def check_spaces(policy: Policy, env: VectorEnv, env_id: str) -> None:
-    """Raise a ValueError unless the spaces that a policy names, as models of Stable-Baselines3 do,
-    have the parts, shapes and choices of the environment's, made plain where the policy's are."""
+    """Raise a ValueError unless the spaces that a policy declares, as models of Stable-Baselines3
+    do, agree in parts, shapes and choices with the environment's (flattened if theirs are)."""
     seen, acts = policy.observation_space, policy.action_space
     if seen is None or acts is None:
         return

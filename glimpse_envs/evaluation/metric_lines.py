@@ -1,4 +1,4 @@
-"""Lines of metrics: numbers that JSON can hold, and a file that a kill may have torn."""
+"""Lines of metrics: numbers as JSON has them, and a file whose last line a kill may have torn."""
 
 import math
 import os
@@ -16,7 +16,7 @@ def json_number(value: Number) -> float | None:
 
 
 def drop_torn_line(path: Path) -> None:
-    """Cut off what follows the last newline, or the next line would be glued to it."""
+    """Cut off what follows the last newline; the next line would be appended to it."""
     if not path.exists():
         return
     with path.open("rb+") as file:

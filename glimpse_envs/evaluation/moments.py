@@ -1,4 +1,4 @@
-"""One episode moment by moment, for what draws or shows it."""
+"""One episode moment by moment, for code that draws or shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glimpse_envs.evaluation.policy import Observation, Policy, as_act
 
 @dataclass(frozen=True)
 class Moment:
-    """What a policy decides on, as a batch of one row, or the end of the episode.
+    """What a policy sees before a decision, as a batch of one row, or the end of the episode.
 
     Attributes:
         observation: name -> (1, ...).
@@ -41,12 +41,12 @@ def moments(
 ) -> Iterator[Moment]:
     """Yield each moment of an episode before its action is taken, and last the end.
 
-    The action, the likeliest, is taken when the next moment is asked for.
+    The action is the likeliest one, and is taken when the next moment is asked for.
 
     Args:
-        policy: that plays.
-        env: single, just reset.
-        observation, info: of the reset.
+        policy: the policy that plays.
+        env: a single environment, just reset.
+        observation, info: those of the reset.
     """
     act = as_act(policy, env, deterministic=True)
     state, start, ended, total = None, np.ones(1, np.bool_), False, 0.0

@@ -1,4 +1,4 @@
-"""What a policy makes of an observation, as plain data for people who watch it."""
+"""What a policy predicts at an observation, as plain data for people who watch it."""
 
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class Outlook:
 
     Attributes:
         choices: component of the action -> its distribution, of n rows.
-        value: (n,) the return that is still expected; None where it is not estimated.
+        value: (n,) the return that is still expected; None where the policy does not estimate it.
     """
 
     choices: dict[str, Gaussian | Probabilities] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is scored: anything that chooses actions, and what else it declares of itself."""
+"""What is scored: anything that chooses actions, and what it declares about itself."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ Act = Callable[[Observation, Any, NDArray[np.bool_], dict[str, Any]], tuple[Acti
 
 
 class Predicts(Protocol):
-    """What Stable-Baselines3's models and this project's agents have in common."""
+    """The method that Stable-Baselines3's models and this project's agents share."""
 
     def predict(
         self,
@@ -38,13 +38,13 @@ class Predicts(Protocol):
 
 
 class Policy:
-    """Stable-Baselines3's way of choosing actions, and abilities with their defaults.
+    """A policy with the `predict` of Stable-Baselines3, and optional abilities with defaults.
 
     Attributes:
-        view: the view of the environment that it is scored in where no other is asked for.
-        privileged: whether `predict` is also given `info`, the environment's latest, which says
+        view: the view of the environment in which it is scored unless another is asked for.
+        privileged: whether `predict` is also given the environment's latest `info`, which tells
             where the target is.
-        observation_space, action_space: what it was made for; None: the environment's.
+        observation_space, action_space: those it was made for; None: the environment's.
     """
 
     view: Literal["glimpse", "full"] = "glimpse"
@@ -60,30 +60,30 @@ class Policy:
         episode_start: NDArray[np.bool_] | None = None,
         deterministic: bool = False,
     ) -> tuple[Action, Any]:
-        """Return an action a row, name -> (n, ...), and the next recurrent state.
+        """Return an action for each row, name -> (n, ...), and the next recurrent state.
 
         Args:
             observation: name -> (n, ...).
             state: what the last call returned; None at first.
             episode_start: (n,), which rows begin an episode.
-            deterministic: the likeliest actions rather than samples.
+            deterministic: whether to return the likeliest actions rather than samples.
         """
 
     def outlook(
         self, observation: Observation, state: Any, episode_start: NDArray[np.bool_]
     ) -> Outlook | None:
-        """Return the distributions from which `predict` would choose, given the same; None where
-        there are none to be had."""
+        """Return the distributions from which `predict` would choose, given the same arguments;
+        None where they are not known."""
         return None
 
     def answers(self, observation: Observation) -> NDArray[np.int64] | None:
         """Return the answers (n, T) after each of the glimpses that a model of the full view takes
-        inside itself, the last those of `predict`; None where it takes none."""
+        internally, the last being that of `predict`; None where it takes none."""
         return None
 
     def beliefs(self, observation: Observation) -> NDArray[np.float32] | None:
         """Return the probabilities (n, T, k) of the k answers after each of the glimpses of
-        `answers`; None where there are none to be had."""
+        `answers`; None where they are not known."""
         return None
 
     def attention(
@@ -92,21 +92,21 @@ class Policy:
         state: Any = None,
         episode_start: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float32] | None:
-        """Return how a model of the full view of pictures shares its attention out (n, T, H, W),
-        at each of the glimpses that it takes inside itself before what `predict` would choose,
-        given the same: at least 0, each adding up to 1 over the pixels; None where it takes
-        none."""
+        """Return how a model of the full view of pictures distributes its attention, (n, T, H, W),
+        at each of the glimpses that it takes internally before it chooses in `predict`, given the
+        same arguments. Values are at least 0 and add up to 1 over the pixels of a glimpse; None
+        where it takes none."""
         return None
 
     def cells_read(self, cells: int) -> float | None:
-        """Return how many cells a model of the full view reads in an episode on so many cells, each
-        counted every time; None where it reads no cells of a memory."""
+        """Return how many cells a model of the full view reads in an episode with so many cells,
+        counting repeated reads; None where it reads no memory cells."""
         return None
 
 
 class _Foreign(Policy):
-    """Stable-Baselines3's models, and functions from a batch of observations to one of actions; an
-    attribute `privileged` of theirs is heeded."""
+    """Stable-Baselines3's models, and functions from a batch of observations to one of actions.
+    Their attribute `privileged`, if they have one, is respected."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
@@ -129,11 +129,11 @@ class _Foreign(Policy):
 
 
 def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
-    """Return a `Policy` of whatever chooses actions.
+    """Return anything that chooses actions as a `Policy`.
 
     Raises:
         TypeError: it has no `predict` and cannot be called, or is a class.
-        ValueError: its `view` is none.
+        ValueError: its `view` is neither "glimpse" nor "full".
     """
     if isinstance(policy, Policy):
         check_choice(f"{type(policy).__name__}.view", policy.view, ("glimpse", "full"))
@@ -157,14 +157,14 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
 
 
 def _check_parameters(policy: Any) -> None:
-    """Raise a TypeError unless a policy, or a function, takes what it will be given."""
+    """Raise a TypeError unless a policy, or a function, takes the arguments it will be given."""
     extra = {"info": None} if getattr(policy, "privileged", False) else {}
     known = {"state": None, "episode_start": None, "deterministic": True}
     predicts = hasattr(policy, "predict")
     called = policy.predict if predicts else policy
     try:
         taken = signature(called)
-    except (TypeError, ValueError):  # compiled code does not tell
+    except (TypeError, ValueError):  # compiled code has no signature
         return
     try:
         taken.bind({}, **(known if predicts else {}), **extra)
@@ -177,13 +177,13 @@ def _check_parameters(policy: Any) -> None:
 
 
 def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act:
-    """Return the function that plays `policy` in `env`, single or batched; what is privileged sees
-    `info` too.
+    """Return the function that plays `policy` in `env`, single or batched; a privileged policy is
+    given `info` too.
 
     Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
-    Dict actions, and a policy whose `observation_space` is a Box, as that of a model of
-    Stable-Baselines3, is shown plain observations. The function raises a TypeError where `predict`
-    returns something else.
+    Dict actions. A policy whose `observation_space` is a Box, as models of Stable-Baselines3 may
+    have, is given plain observations. The function raises a TypeError where `predict` returns
+    something else.
     """
     description = describe(env)
     flat_seen: FlatObservations | None = None

@@ -1,7 +1,7 @@
-"""Who is scored on what: every episode of a split is played once.
+"""The scoring of policies: every episode of a split is played once.
 
-An episode has success if all that was asked had been done at its end; where a task has no such
-thing, the return alone is the score. Which episodes are played, with what clutter and from where,
+An episode has success if all that was asked had been done at its end; where a task does not define
+success, the return alone is the score. Which episodes are played, with what clutter and from where,
 depends on the seed alone, so that policies are compared on the very same ones.
 """
 
@@ -38,8 +38,8 @@ from glimpse_envs.evaluation.statistics import normalised_score, student_interva
 
 
 class Watcher(Protocol):
-    """Notes what happens in an evaluation. Arrays are to be copied, as the environment may reuse
-    them; those of rows that are not `alive` mean nothing.
+    """Receives what happens in an evaluation. It must copy arrays that it keeps, since the
+    environment may reuse them; entries of rows that are not `alive` mean nothing.
 
     At the first step of each batch `start` is true in all rows, and at no other step.
     """
@@ -53,10 +53,10 @@ class Watcher(Protocol):
         alive: NDArray[np.bool_],
     ) -> None:
         """Called before each step, with what the policy is given, name -> (n, ...); `alive` (n,)
-        are the rows whose scored episode goes on."""
+        are the rows whose scored episode has not ended."""
 
     def acts(self, action: Action, outcome: Observation, alive: NDArray[np.bool_]) -> None:
-        """Called after the step, with the action, the `info` of it (`read_outcome`), name ->
+        """Called after the step, with the action, its `info` (see `read_outcome`), name ->
         (n, ...), and the same `alive`."""
 
 
@@ -82,25 +82,25 @@ def evaluate(
             `flat="discrete"` have them, so that models of other libraries are scored as they are.
         env_id: a registered id.
         split: "test" or "validation", whose episodes are fixed; or "train", drawn afresh by `seed`.
-        episodes: play the first so many; None plays all, which "train", and worlds without fixed
-            scenes, do not have.
+        episodes: number of episodes to play, the first ones; None plays all, and is refused on
+            "train" and in worlds without fixed scenes.
         at_most: play all of a split that has fewer than `episodes`, in place of an error.
-        batch_size: the most rows played at once; fewer of large scenes (see
-            `glimpse_envs.evaluation.counting`). A deterministic policy scores the same whatever it
-            is.
+        batch_size: the most rows played at once; fewer are played if scenes are large (see
+            `glimpse_envs.evaluation.counting`). The score of a deterministic policy does not depend
+            on it.
         seed: of clutter, places and first glimpses.
-        deterministic: given to `predict`; a callable decides for itself.
+        deterministic: passed on to `predict`; a callable decides for itself.
         progress: show a bar (needs tqdm).
-        watcher: told of every step.
+        watcher: called at every step.
         **env_kwargs: flat scalars for the environment, such as `budget=6`; `view`, where it is not
             given, is "full" for a policy that declares it.
 
     Raises:
-        TypeError: `policy` can do neither or is a class, `env_id` is no text, or what the policy
-            returns is no action.
+        TypeError: `policy` is a class or has neither form, `env_id` is not a string, or the policy
+            does not return an action.
         ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, the policy's
-            `view` is none, or it was made for other spaces. What the environment raises over a bad
-            action passes through.
+            `view` does not exist, or it was made for other spaces. Errors of the environment about
+            a bad action pass through.
     """
     played_by = as_policy(policy)
     if played_by.view == "full":
@@ -152,7 +152,7 @@ def evaluate(
         return_interval=student_interval(played.returns) if total > 1 else None,
         normalised_score=(
             np.nan
-            if seen.chance == seen.ceiling  # where nothing is left to learn
+            if seen.chance == seen.ceiling  # nothing is left to learn
             else normalised_score(mean_return, seen.chance, seen.ceiling)
         ),
         mean_glimpses=float(played.glimpses.mean()),
@@ -180,7 +180,7 @@ class _Episodes:
 
     @staticmethod
     def concatenate(batches: list[_Episodes]) -> _Episodes:
-        """Put batches after one another, each lengthened to the longest by its last step."""
+        """Concatenate batches, each extended to the longest one by repeating its last step."""
         longest = max(int(batch.glimpses.max()) for batch in batches)
 
         def joined(name: str) -> Any:
@@ -258,7 +258,7 @@ def _play(
 
 
 def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Episodes:
-    """Full-view episodes, of one step, with `answers` (rows, T) after each inner glimpse."""
+    """Full-view episodes, of one step, with `answers` (rows, T) after each internal glimpse."""
     assert episodes.correct is not None
     count, glimpses = len(episodes.correct), answers.shape[1]
     correct = answers[:count] == episodes.targets[:, None]
@@ -284,7 +284,7 @@ def _check_arguments(
 
 
 def _check_id(env_id: str) -> None:
-    """Refuse ids whose spaces are made plain: policies are given what the task shows."""
+    """Refuse ids with plain spaces: policies are given the task's own observations."""
     made = spec_of(env_id).kwargs
     if made.get("flat") or made.get("flat_observation"):
         raise ValueError(
@@ -294,7 +294,7 @@ def _check_id(env_id: str) -> None:
 
 
 def _check_meant(env_id: str, env_kwargs: dict[str, Any]) -> None:
-    """Refuse a slip of an argument of `evaluate`, which the environment does not take."""
+    """Refuse an argument that is nearly one of `evaluate` and that the environment lacks."""
     own = keyword_parameters(evaluate)
     for name in env_kwargs:
         meant = nearest_of(name, own)

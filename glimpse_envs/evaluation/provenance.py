@@ -1,4 +1,4 @@
-"""Where a result comes from: command, revision, processor and versions of libraries."""
+"""Where a result comes from: command, git revision, processor and versions of libraries."""
 
 import contextlib
 import os
@@ -16,10 +16,10 @@ _CHECKOUT = Path(__file__).parents[2]
 
 
 def command_line() -> str:
-    """The command that runs this process, as it can be typed. Absolute paths, which are of this
-    machine alone, become runs/NAME."""
+    """The command that runs this process, as it can be typed. Absolute paths, which exist only on
+    this machine, become runs/NAME."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
-    # A process that was spawned knows the path of its program alone.
+    # A spawned process knows only the path of its program.
     path = sys.argv[0] if sys.argv else ""
     module = _module_at(path) if spec is None else spec.name.removesuffix(".__main__")
     program = sys.argv[:1] if module is None else ["-m", module]
@@ -28,15 +28,15 @@ def command_line() -> str:
 
 
 def portable(command: str) -> str:
-    """A command of `command_line`, of any time: older ones may hold the path of one of our modules
-    in another checkout, which becomes -m MODULE."""
+    """A command of `command_line` made portable: older ones may hold the path of one of this
+    project's modules in another checkout, which becomes -m MODULE."""
     python, program, rest = (*command.split(" ", 2), "", "")[:3]
     module = _module_at(program) if python == "python" else None
     return command if module is None else f"python -m {module} {rest}".rstrip()
 
 
 def _module_at(path: str) -> str | None:
-    """The module that is run by a path that ends in the __main__.py of one of our packages, in this
+    """The module whose __main__.py is at `path`, in one of this project's packages, in this
     checkout or another."""
     parts = PurePath(path).parts
     for start in range(bool(PurePath(path).anchor), len(parts) - 1):
@@ -59,7 +59,7 @@ def git_revision(folder: Path | None = None) -> str:
 
 
 def hardware(cores: int | None = None) -> str:
-    """The processor's model and the cores that this run uses (all it is allowed to, if None)."""
+    """The processor's model and the number of cores of this run (all that it may use, if None)."""
     model = platform.processor() or platform.machine() or "unknown processor"
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -77,7 +77,7 @@ def allowed_cores() -> int:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, this package and what its results depend on, as far as installed."""
+    """Versions of Python, this package and the installed libraries that its results depend on."""
     found = {"python": platform.python_version(), "glimpse_envs": __version__}
     for distribution in ("numpy", "gymnasium", "numba", "torch"):
         with contextlib.suppress(PackageNotFoundError):

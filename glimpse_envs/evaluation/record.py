@@ -1,6 +1,6 @@
-"""One JSON record a run, of one kind for all families: what all that is published is drawn from.
+"""One JSON record per run, in one format for all families: the source of all published numbers.
 
-Meaning is a field that the learner sets, never a word in a name.
+A record's meaning is in fields that the learner sets, never in a part of a name.
 """
 
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from typing import Any, Literal
 from glimpse_envs.evaluation.from_json import STRICT, Amount, Count, Number, Share
 
 Sees = Literal["glimpses", "privileged", "everything"]
-"""What a model is shown: an agent's glimpses; glimpses, but more than these while it is trained;
-or all that is hidden, from the first step on."""
+"""What a model is shown: an agent's glimpses; glimpses, with additional information in training; or
+all that is hidden, from the first step on."""
 LearnsFrom = Literal["label", "reward"]
-"""What answers, where there are any, are learned from: `info["target"]`, or the reward alone."""
+"""What answers, if there are any, are learned from: `info["target"]`, or the reward alone."""
 Attention = Literal["none", "hard", "soft", "soft_to_hard"]
 """How a model reads what it is shown: as it is; one place at a time, which it chooses; everywhere
 at once, weighted; or softly at first and in one place by the end of its training."""
@@ -20,20 +20,20 @@ Gaze = Literal["learned", "random", "raster", "oracle"]
 """Who chooses an agent's looks: the model, or, as a control, a scanner."""
 
 NTM_COPY = "NTM copy"
-"""The copying of bit vectors of the neural Turing machine's paper, which has no environment:
+"""Copying of bit vectors, from the paper on neural Turing machines; it has no environment:
 `baselines.memories.ntm_copy`."""
 
 HUMAN = "human"
 """The algorithm in records of people who played (`python -m agents.play`)."""
 
 FEWEST_PLAYED = 30
-"""Episodes from which on a record of people is shown."""
+"""The fewest episodes with which a record of people is shown."""
 
 MULTIPLES = (1, 2, 4, 6)
-"""Multiples of the greatest trained length that a run is scored at."""
+"""Multiples of the greatest trained length at which a run is scored."""
 
 SOLVED = 0.99
-"""The share of validation episodes with success from which on a task counts as solved."""
+"""A task counts as solved from this share of validation episodes with success on."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Model:
     Args:
         name: for tables, such as "Reinforce LSTM".
         sees, learns_from, attention, gaze: see the types; a gaze may be a person's, too.
-        reference_kind: a published model that it repeats, such as "conv" or "DRAW"; "" for none.
+        reference_kind: the published model that it reproduces, such as "conv" or "DRAW"; "" for
+            none.
     """
 
     __pydantic_config__ = STRICT
@@ -58,7 +59,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Score:
-    """What one evaluation found: each episode of a split, or of one level of it, played once.
+    """The result of one evaluation: each episode of a split, or of one level of it, played once.
 
     Shares lie in [0, 1]; intervals are of 95 %.
     """
@@ -69,45 +70,45 @@ class Score:
     """"test" or "validation"."""
     episodes: Number
     success: Share | None
-    """Share of episodes with success; None where the task has no such thing."""
+    """Share of episodes with success; None where the task does not define success."""
     success_interval: tuple[Share, Share] | None
     """Wilson's interval of `success`."""
     mean_return: float | None
-    """None in records made before it was kept."""
+    """None in records that are older than this field."""
     return_interval: tuple[float, float] | None
     """Student's interval of `mean_return`."""
     glimpses: Amount | None
-    """Taken in an episode, a mean; None in records made before it was kept."""
+    """Mean number taken in an episode; None in records that are older than this field."""
     level: Count | None = None
-    """The length of every episode; None where all lengths are played, or there are none."""
+    """The length of every episode; None where all lengths are played, or nothing has a length."""
     success_by_glimpse: tuple[Share, ...] = ()
-    """(T,) after 1, 2, ... glimpses, an episode that has ended keeping its last; empty where
-    answers are not judged one by one."""
+    """(T,) after 1, 2, ... glimpses, an episode that has ended keeping its last value; empty where
+    answers are not scored one by one."""
     costs: dict[str, Amount] = field(default_factory=dict)
-    """Of one episode, a mean (`agents.scoring.costs`): `values_delivered`, numbers that reading
-    handed to the model; `pixels_covered` or `cells_read`; `multiply_adds`, in all, and
+    """Means per episode (`agents.scoring.costs`): `values_delivered`, numbers that reading handed
+    to the model; `pixels_covered` or `cells_read`; `multiply_adds`, in all, and
     `multiply_adds_reading`; `seconds`, of the model and the environment alone, by the core's clock;
-    where bits are copied, `wrong_bits` and the most of any episode, `wrong_bits_greatest`. Those
+    where bits are copied, `wrong_bits`, and the most in any episode, `wrong_bits_greatest`. Costs
     that were not measured are absent."""
     costs_by_glimpse: dict[str, tuple[Amount, ...]] = field(default_factory=dict)
     """The same, name -> (T,), after 1, 2, ... glimpses."""
     normalised: float | None = None
-    """`mean_return` with the task's chance as 0 and its ceiling as 1; None where nobody knows
-    these, and in records made before it was kept."""
+    """`mean_return` with the task's chance as 0 and its ceiling as 1; None where these are not
+    known, and in records that are older than this field."""
     successes: str = ""
     """Which episodes had success, in the split's order, by `pack`; empty where not known."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Where a training stood: one point of its curve.
+    """The state of a training at one point of its curve.
 
     Args:
         core_seconds: of updates so far, evaluations excluded.
         episodes: learned from so far.
-        success: share of validation episodes with success; None where the task has no such thing.
-        mean_return: of these episodes; None in records made before it was kept.
-        scored: how many these episodes are.
+        success: share of validation episodes with success; None where the task does not define it.
+        mean_return: of these episodes; None in records that are older than this field.
+        scored: the number of these episodes.
     """
 
     __pydantic_config__ = STRICT
@@ -126,47 +127,47 @@ class Record:
     __pydantic_config__ = STRICT
 
     env_id: str
-    """Of the environment; `NTM_COPY` for the one task that is none of the suite."""
+    """Of the environment; `NTM_COPY` for the one task that is not in the suite."""
     env_kwargs: dict[str, Any]
-    """What differs from the id's defaults in the task, flat scalars; that a model sees everything
-    (view="full") is in `model.sees` and left out."""
+    """Arguments of the task that differ from the id's defaults, flat scalars. view="full" is left
+    out: `model.sees` tells it."""
     model: Model
     algorithm: str
     """A name in `agents.train.ALGORITHMS`, `baselines.train.ALGORITHMS` or `agents.sb3`'s,
     "ntm_copy", or `HUMAN`."""
     command: str
-    """With which the run was begun, as it can be typed at the root of the checkout; "" where it was
-    not kept."""
+    """The command that began the run, as it can be typed at the root of the checkout; "" where it
+    was not kept."""
     seed: Count
     """Of the training run."""
     budget: Number
     """T, glimpses of the longest episode, the first included, or those that a soft model takes
-    inside itself; 1 where all is read at once."""
+    internally; 1 where all is read at once."""
     levels: tuple[Count, Count] | None
     """The least and the greatest length trained on; None where nothing has a length."""
     episodes: Count
-    """Learned from in the whole training."""
+    """Number of episodes learned from in the whole training."""
     seconds: Amount
-    """Time of the training, of its core where one thread did all, else on the wall's clock."""
+    """Duration of the training: time of its core where one thread did all, else wall-clock time."""
     cores: Number
-    """Kept busy by the training, so that its cost is `seconds * cores`."""
+    """Number kept busy by the training, whose cost is `seconds * cores`."""
     hardware: str
     revision: str
     versions: dict[str, str]
-    """Of the libraries, name -> version; empty in records made before they were kept."""
+    """Of the libraries, name -> version; empty in records that are older than this field."""
     config: dict[str, Any]
     """The learner's whole configuration."""
     scores: tuple[Score, ...]
-    """The first is the headline: the test split, of a task with lengths at the greatest trained
-    one or of all; the others are of other lengths."""
+    """The first is the headline: on the test split, for a task with lengths at the greatest trained
+    one or at all of them; the others are of other lengths."""
     defaults: dict[str, Any] = field(default_factory=dict)
-    """The learner's configuration with nothing changed, when the run was made: what records lack
-    that were made before an option was added; empty in records made before it was kept."""
+    """The learner's default configuration when the run was made. It completes older records, which
+    lack options added since; empty in records that are older than this field."""
     curve: tuple[Validation, ...] = ()
-    """Validation while it was trained, in order. The task was solved at the first point whose
+    """Validation during the training, in order. The task was solved at the first point whose
     success is at least `SOLVED`."""
     notes: str = ""
-    """What differs from the references' setting, for the reader of the table."""
+    """Differences from the setting of the references, for readers of the table."""
 
     @property
     def headline(self) -> Score:
@@ -175,7 +176,7 @@ class Record:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there are episodes enough for tables, which those of people may lack."""
+        """Whether it has enough episodes for tables, which records of people may lack."""
         return self.model.gaze != "human" or self.headline.episodes >= FEWEST_PLAYED
 
     def at(self, multiple: int) -> Score | None:
@@ -188,6 +189,6 @@ class Record:
 
     @property
     def solved_after(self) -> Validation | None:
-        """The first point of the curve at which the task was solved; None where it never was."""
+        """The first point of the curve at which the task was solved; None if there is none."""
         reached = (p for p in self.curve if p.success is not None and p.success >= SOLVED)
         return next(reached, None)

@@ -1,4 +1,4 @@
-"""Reading, writing and checking of records; what tells one run from another."""
+"""Reading, writing and checking of records, and the identity of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.record import Record, Score, Validation
 
-# Entries of a config that tell seeds, machines and supervision apart, not what was trained.
+# Entries of a config that differ in seed, machine or supervision, not in what was trained.
 INCIDENTAL = frozenset(
     {
         *("seed", "device", "threads", "log_every", "checkpoint_every"),
@@ -27,7 +27,7 @@ INCIDENTAL = frozenset(
     }
 )
 
-# How far two roundings of the same share may lie apart.
+# The greatest difference of two roundings of the same share.
 ROUNDING = 6e-4
 
 
@@ -36,7 +36,7 @@ class RecordError(ValueError):
 
 
 def pack(successes: NDArray[np.bool_]) -> str:
-    """Hexadecimal text of `successes` (episodes,) bool, eight episodes a byte."""
+    """Hexadecimal text of `successes` (episodes,) bool, eight episodes per byte."""
     return np.packbits(np.asarray(successes, dtype=np.bool_)).tobytes().hex()
 
 
@@ -57,8 +57,8 @@ def unpack(text: str, episodes: int) -> NDArray[np.bool_]:
 
 
 def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of a config that tell what was trained, less `INCIDENTAL`; nested ones by path,
-    such as "network.core". What is off (False or None) is left out."""
+    """The entries of a config that define what was trained, without `INCIDENTAL`; nested ones by
+    path, such as "network.core". Options that are off (False or None) are left out."""
     return _switched_on(_entries(config))
 
 
@@ -99,17 +99,17 @@ def _switched_on(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digest(value: object) -> str:
-    """Eight hexadecimal digits that tell JSON-able values apart."""
+    """Eight hexadecimal digits that identify a value which JSON can hold."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def identity(record: Record) -> str:
-    """Eight hexadecimal digits that tell one training run from another."""
+    """Eight hexadecimal digits that identify a training run."""
     return _identity(record, settings_of(record.config))
 
 
 def same_run(record: Record, other: Record) -> bool:
-    """Whether two records are of the same training run, whatever options were added between."""
+    """Whether two records are of one training run, even if options were added in between."""
     pair = [record, other]
     return len(set(map(_identity, pair, settings_of_all(pair)))) == 1
 
@@ -122,11 +122,11 @@ def _identity(record: Record, settings: dict[str, Any]) -> str:
 def write_record(record: Record, folder: str | Path) -> Path:
     """Write `record` into `folder` (made where it is missing) and return the file's path.
 
-    The name tells environment, model, seed and `identity`. Writing the same run again replaces its
-    file, also where options were added between, which change its identity.
+    The name holds environment, model, seed and `identity`. Writing the same run again replaces its
+    file, even if options were added in between, which changes its identity.
 
     Raises:
-        RecordError: the record contradicts itself or holds something that JSON cannot.
+        RecordError: the record contradicts itself or has a value that JSON cannot hold.
     """
     try:
         text = json.dumps(asdict(record), indent=1, allow_nan=False) + "\n"
@@ -184,7 +184,7 @@ def read_records(folder: str | Path) -> tuple[list[Record], list[str]]:
 def read_files(
     paths: Iterable[Path], wanted: Callable[[Record], bool] = lambda _: True
 ) -> tuple[dict[Path, Record], list[str]]:
-    """The `wanted` records of files, of each run the first, and the problems of those left out."""
+    """The `wanted` records of files, the first of each run, and the problems of those left out."""
     found: dict[Path, Record] = {}
     firsts: dict[str, Path] = {}
     problems: list[str] = []

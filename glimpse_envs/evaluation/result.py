@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics
 
-# Success by glimpse is printed of episodes of at most so many; the rest would fill the screen.
+# Success by glimpse is printed only for episodes of at most so many; more would fill the screen.
 SHOWN_GLIMPSES = 32
 
 
@@ -24,38 +24,39 @@ class Evaluation:
     split: str
     seed: int
     episodes: int
-    """Played, each once."""
+    """Number of episodes, each played once."""
     success: float | None
-    """Share of episodes with success; None where the environment tells neither success nor
+    """Share of episodes with success; None where the environment gives neither success nor
     targets, as are all fields of success below."""
     success_interval: tuple[float, float] | None
     """Wilson's interval of `success`."""
     success_by_glimpse: tuple[float, ...]
     """(T,) share that is right after 1, 2, ... glimpses, an episode that has ended keeping its
-    last; () where `success` is None."""
+    last answer; () where `success` is None."""
     mean_return: float
     return_interval: tuple[float, float] | None
-    """Student's interval of `mean_return`; None of a single episode."""
+    """Student's interval of `mean_return`; None with a single episode."""
     normalised_score: float = field(compare=False)  # NaN, which equals nothing, in foreign tasks
-    """`mean_return` with the task's chance as 0 and ceiling as 1; NaN where nobody knows them, or
-    where they are the same."""
+    """`mean_return` with the task's chance as 0 and ceiling as 1; NaN where these are unknown or
+    equal."""
     mean_glimpses: float
     scanpaths: ScanpathDiagnostics | None
-    """Where it looked; None where observations have no place (x, y), as in the full view."""
+    """Where the policy looked; None where observations have no place (x, y), as in the full view.
+    """
     scale: tuple[float, float] = field(compare=False)
-    """The mean returns of the task's chance and ceiling; NaN where nobody knows them."""
+    """The mean returns of the task's chance and ceiling; NaN where they are unknown."""
     returns: NDArray[np.float64] = field(repr=False, compare=False)
     """(episodes,) in the split's order, as all below."""
     successes: NDArray[np.bool_] | None = field(repr=False, compare=False)
     """(episodes,) whether each had success."""
     glimpses: NDArray[np.int64] = field(repr=False, compare=False)
-    """(episodes,) how many were taken."""
+    """(episodes,) number of glimpses taken."""
     locations: NDArray[np.float32] | None = field(repr=False, compare=False)
-    """(episodes, T, 2) where each glimpse was taken, (x, y) in [-1, 1], those not taken with any
-    value; None where observations have no place."""
+    """(episodes, T, 2) where each glimpse was taken, (x, y) in [-1, 1]; arbitrary after an
+    episode's last glimpse. None where observations have no place."""
 
     def summary(self) -> str:
-        """A few lines to read, with the warnings of the scanpath diagnostics."""
+        """A few lines for people, with the warnings of the scanpath diagnostics."""
         settings = "".join(f", {name}={value}" for name, value in self.env_kwargs.items())
         lines = [
             f"{self.env_id}{settings}: {self.episodes:,} {self.split} episodes, seed {self.seed}"
@@ -94,8 +95,8 @@ class Evaluation:
         )
 
     def _return_interval(self) -> str:
-        """The interval of the return; "" where returns are successes, 0 or 1: theirs, which stays
-        in that range as Student's does not, says the same."""
+        """The interval of the return; "" where returns equal successes, 0 or 1. The interval of the
+        success then says the same, and stays in that range, as Student's does not."""
         same = self.successes is not None and np.array_equal(self.returns, self.successes)
         if self.return_interval is None or same:
             return ""
@@ -113,7 +114,7 @@ class Evaluation:
 
 
 def compare_table(evaluations: Mapping[str, Evaluation]) -> str:
-    """An aligned table of the named evaluations, one a line, in the order given."""
+    """An aligned table of the named evaluations, one per line, in the order given."""
     heads = ("", "success %", "95 % interval", "return", "glimpses", "% on target")
     return aligned([heads, *((name, *row._cells()) for name, row in evaluations.items())])
 

@@ -1,4 +1,4 @@
-"""One process writes a run at a time."""
+"""Only one process at a time writes a run."""
 
 import re
 import shutil
@@ -21,8 +21,8 @@ class RunBusyError(RunError):
 def writing(folder: Path) -> Iterator[None]:
     """Keep other processes from writing the run in `folder`, which is made where it is missing.
 
-    The lock ends with the process, however that ends. Temporary files of a process that was killed
-    are removed.
+    The lock ends with the process, even if it is killed. Temporary files of a process that was
+    killed are removed.
 
     Raises:
         RunBusyError: another process, or another training of this one, writes the run.

@@ -1,14 +1,14 @@
 """A run is a folder: its config, its metrics and its latest checkpoint.
 
     RUN/config.json              what was run: policy, command, config, seed, versions, revision
-    RUN/metrics.jsonl            one JSON object a line, each with an integer "step"
+    RUN/metrics.jsonl            one JSON object per line, each with an integer "step"
     RUN/checkpoint.safetensors   the latest tensors, metadata and their SHA-256
-    RUN/tensorboard/             events, written by whoever trains
+    RUN/tensorboard/             events, written by the trainer
 
-Killed at any moment, a run stays readable: whole files are replaced in one move, and of the metrics
-at most the last line is torn, which reading leaves out. One process writes a run, by
-`glimpse_envs.evaluation.run_lock`; any may read it. A checkpoint knows the checksums of config and
-metrics at its time, so that damage to them is found when it is loaded.
+A run stays readable if it is killed at any moment: whole files are replaced in one move, and at
+most the last line of the metrics is torn, which reading leaves out. Only one process writes a run
+(`glimpse_envs.evaluation.run_lock`); any may read it. A checkpoint holds the checksums of config
+and metrics at its time, so that damage to them is found when it is loaded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FORMAT = 1
 
 
 class RunError(RuntimeError):
-    """A run is missing, damaged, of another format, or names a policy that is not there."""
+    """A run is missing, damaged, of another format, or names a policy that does not exist."""
 
 
 class CheckpointError(RunError):
@@ -97,7 +97,7 @@ class Run:
         ]
 
     def cut_metrics(self, step: int) -> None:
-        """Drop every line later than `step`, so that a resumed run writes each step once."""
+        """Drop every line after `step`, so that a resumed run writes each step once."""
         kept = [line for line, record in self._metric_lines() if record["step"] <= step]
         if self.metrics_path.exists():
             write_atomically(self.metrics_path, b"".join(kept))
@@ -106,7 +106,7 @@ class Run:
         """Replace config.json, and return the run with it."""
         text = _config_text(config)
         if self.has_checkpoint:
-            # It knows both at first, or a kill between the two moves would look like damage.
+            # The checkpoint knows both at first: a kill between the moves must not look like damage
             self.save_checkpoint(*self.load_checkpoint(), next_config=text)
         write_atomically(self.config_path, text)
         return Run(self.folder, json.loads(text))
@@ -121,10 +121,10 @@ class Run:
         """Replace the checkpoint in one move by `tensors` (any shapes) and JSON-able `metadata`.
 
         Args:
-            next_config: a further content of config.json that the checkpoint fits.
+            next_config: a further content of config.json that fits the checkpoint.
 
         Raises:
-            RunError: config.json is not there any more.
+            RunError: config.json does not exist any more.
         """
         from safetensors.numpy import save
 
@@ -205,10 +205,10 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     """Make `folder` a new run and return it.
 
     `config` holds at least "policy", the "module:Class" that reads the run's checkpoints, and by
-    custom "config" (the config dataclass as JSON) and "seed". "command", "versions", "revision",
-    "hardware" and "created" are added where it does not hold them. The packages that it names are
-    trusted from then on. Raises `RunError` if the folder is a run already or holds what one left,
-    `ValueError` for a policy that is not written "module:Class".
+    convention "config" (the config dataclass as JSON) and "seed". "command", "versions",
+    "revision", "hardware" and "created" are added if they are missing. The packages that it names
+    are trusted from then on. Raises `RunError` if the folder is a run already or holds files of
+    one, `ValueError` for a policy that is not written "module:Class".
     """
     folder = Path(folder)
     _split_policy(config.get("policy"))
@@ -267,8 +267,8 @@ def open_run(folder: str | Path) -> Run:
 def load_policy(folder: str | Path, **kwargs: Any) -> Any:
     """Load the trained policy of the run in `folder`.
 
-    The run's "policy", `"module:Class"`, is imported and `Class.from_run(run, **kwargs)` returned:
-    so evaluation serves every learner without importing any. Raises `RunError` if it is not there.
+    The run's "policy", `"module:Class"`, is imported and `Class.from_run(run, **kwargs)` returned,
+    so evaluation serves every learner without importing any. Raises `RunError` if it is missing.
     """
     run = open_run(folder)
     try:

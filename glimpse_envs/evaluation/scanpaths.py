@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats
 
-GRID = 8  # cells a side of the look space for `coverage`
+GRID = 8  # cells along each side of the look space for `coverage`
 
 # Lengths are in look units (the scene spans 2). A uniform gaze has a spread of sqrt(2/3) = 0.82;
 # 0.05 is a sixteenth of that and 1.5 pixels of a 60-pixel scene, an eighth of a 12-pixel glimpse:
 # two such looks show the same thing.
 STILL = 0.05
 
-# Among fewer episodes that look alike, chance is as good an explanation as a fixed path.
+# With fewer episodes that look alike, chance explains them as well as a fixed path does.
 FEWEST_EPISODES = 10
 
 
@@ -47,7 +47,7 @@ def latest_location(observation: Mapping[str, Float32s] | Float32s) -> Float32s 
     """Return the place of each row's latest glimpse, (B, 2) as (x, y); None without places.
 
     Args:
-        observation: name -> (B, ...); a flattened one has no places that could be told. With
+        observation: name -> (B, ...); a flattened one has no places that can be read. With
             `history` its `location` is (B, T, 2) for a budget of T, and `remaining` (B, 1) gives
             the number of these not taken yet, over T.
     """

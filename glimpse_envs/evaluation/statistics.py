@@ -1,4 +1,4 @@
-"""Intervals and averages for error rates: one run, several seeds, and the normalised score."""
+"""Intervals and averages of error rates: of one run, of several seeds, and normalised scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from glimpse_envs.core.arrays import Bools, Floats, Ints
 CHUNK_CELLS = 4_000_000
 
 CLAIM_SEEDS, CLAIM_EPISODES = 5, 10_000
-"""The fewest of a claim. With fewer seeds the bootstrap over them is stretched (see `_stretch`)."""
+"""The fewest seeds of a claim. With fewer the bootstrap over them is stretched (`_stretch`)."""
 
 
 def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -40,7 +40,8 @@ def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float
     """Student's interval of the mean of `values` (N,), in their unit.
 
     Raises:
-        ValueError: `values` is not one-dimensional with at least 2 entries, or a bad confidence.
+        ValueError: `values` is not one-dimensional with at least 2 entries, or `confidence` is not
+            in (0, 1).
     """
     from scipy.stats import t
 
@@ -77,10 +78,10 @@ def bootstrap_interval(
     """Interval of the error rate's inter-quartile mean over seeds, as fractions in [0, 1].
 
     A percentile bootstrap over seeds and images together: all seeds answer the same images, so an
-    image is drawn for all of them at once. Simulated with five seeds it covers 93 % instead of 95 %
-    where the seeds differ much more than chance would have it, and more than 95 % elsewhere. With
-    two, three and four such seeds it would cover 78, 86 and 94 %: what the seeds add is stretched
-    as in Student's interval, which then covers 96, 97 and 98 %.
+    image is drawn for all of them at once. In simulations with five seeds it covers 93 % instead of
+    95 % where the seeds differ much more than by chance, and more than 95 % elsewhere. With two,
+    three and four such seeds it would cover 78, 86 and 94 %. Their part of the interval is
+    therefore stretched as in Student's interval, which then covers 96, 97 and 98 %.
 
     Args:
         correct: (S, N) bool, whether the run with seed s answered image n rightly.
@@ -89,7 +90,8 @@ def bootstrap_interval(
         seed: of the bootstrap's own stream.
 
     Raises:
-        ValueError: `correct` is not a boolean (S, N) with S and N at least 1, or a bad setting.
+        ValueError: `correct` is not a boolean (S, N) with S and N at least 1, or a setting is out
+            of its range.
     """
     check_confidence(confidence)
     correct = np.asarray(correct)
@@ -110,13 +112,13 @@ def bootstrap_interval_from_counts(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """`bootstrap_interval` for when only each seed's number of errors (S,) in `trials` is known.
+    """`bootstrap_interval` where only each seed's number of errors (S,) in `trials` is known.
 
-    Which images went wrong is then unknown, and with it how far the seeds err together. The
-    cautious end is taken: an unlucky draw of images is unlucky for every seed.
+    It is then unknown which images went wrong, and how much the errors of the seeds have in common.
+    The cautious extreme is assumed: an unlucky draw of images is unlucky for every seed.
 
     Raises:
-        ValueError: no seeds, an error count outside [0, trials], or a bad setting.
+        ValueError: no seeds, an error count outside [0, trials], or a setting out of its range.
     """
     from scipy.stats import binom
 
@@ -137,10 +139,10 @@ def bootstrap_interval_from_counts(
 
 
 def stratified_mean(strata: Sequence[Floats]) -> float:
-    """Inter-quartile mean of the values of all strata, each stratum weighing the same.
+    """Inter-quartile mean of the values of all strata, each stratum having the same weight.
 
-    A stratum of n values counts as if each stood there L / n times, L being the least common
-    multiple of their numbers, so that strata of equal numbers give `interquartile_mean` of all.
+    A stratum of n values counts as if it had each of them L / n times, L being the least common
+    multiple of the strata's sizes, so that strata of equal size give `interquartile_mean` of all.
 
     Args:
         strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
@@ -159,8 +161,8 @@ def stratified_interval(
     resamples: int = 2_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Interval of `stratified_mean`, by a percentile bootstrap within each stratum, which is
-    stretched about the mean as Student's interval is: strata hold few values.
+    """Interval of `stratified_mean`, by a percentile bootstrap within each stratum, stretched about
+    the mean as Student's interval is, because strata hold few values.
 
     Args:
         strata: of each stratum its values (n_i,), which are drawn; or (n_i, m_i), of which the m_i
@@ -170,7 +172,8 @@ def stratified_interval(
         seed: of the bootstrap's own stream.
 
     Raises:
-        ValueError: no strata, one of which there are fewer than two to draw from, or a bad setting.
+        ValueError: no strata, a stratum with fewer than two entries to draw, or a setting out of
+            its range.
     """
     from scipy.stats import bootstrap
 
@@ -222,11 +225,11 @@ def draw_seeds(generator: np.random.Generator, resamples: int, seeds: int) -> In
 
 
 def draw_images(generator: np.random.Generator, resamples: int, correct: Bools) -> Floats:
-    """Return the error rates (R, S) of each replicate, of images drawn with replacement for all
-    seeds at once, from `correct` (S, N)."""
+    """Return the error rates (R, S) of each replicate from `correct` (S, N): its images are drawn
+    with replacement, the same for all seeds."""
     seeds, images = correct.shape
-    # Images that the same seeds got wrong are interchangeable, so that only how often each pattern
-    # of errors is drawn matters: at most 2^S counts a replicate instead of N.
+    # Images that the same seeds got wrong are interchangeable, so only the number of draws of each
+    # pattern of errors matters: at most 2^S counts per replicate instead of N.
     patterns, sizes = np.unique(~correct, axis=1, return_counts=True)  # (S, P), (P,)
     rates = np.empty((resamples, seeds))
     rows = max(1, CHUNK_CELLS // len(sizes))
@@ -239,7 +242,7 @@ def draw_images(generator: np.random.Generator, resamples: int, correct: Bools) 
 
 def replicate_means(rates: Floats, chosen: Ints, of_seeds: Floats, confidence: float) -> Floats:
     """Return the inter-quartile mean (R,) of each replicate; rates and chosen are (R, S). Where
-    seeds are few, what the choice of seeds adds to the mean of the rates `of_seeds` (S,) is
+    seeds are few, the effect of the choice of seeds on the mean of the rates `of_seeds` (S,) is
     stretched."""
     means = _middle_means(np.take_along_axis(rates, chosen, axis=1))
     seeds = len(of_seeds)
@@ -260,9 +263,9 @@ def _percentiles(
 
 
 def _stretch(values: int, strata: int, confidence: float) -> float:
-    """How much farther than a bootstrap's an interval's ends lie from its middle: `values` drawn
-    again within `strata` vary by (values - strata) / values of the variance of new ones, which is
-    estimated from as few, so that Student's quantile stands in for the normal one."""
+    """The factor by which an interval is stretched beyond a bootstrap's. Redrawing `values` within
+    `strata` yields only (values - strata) / values of the variance of new values; and that variance
+    is estimated from few, so Student's quantile replaces the normal one."""
     from scipy.stats import norm, t
 
     free, upper = values - strata, 0.5 + confidence / 2
@@ -277,7 +280,7 @@ def _middle_means(rows: Floats, axis: int = 1) -> Floats:
 
 
 def _drawn(stratum: Floats, columns: Ints) -> Floats:
-    """Values (..., n) of a stratum (n,) or (n, m) of which `columns` (..., n or m) were drawn."""
+    """Values (..., n) of a stratum (n,) or (n, m), of which `columns` (..., n or m) were drawn."""
     columns = np.asarray(columns, np.int64)
     if stratum.ndim == 1:
         return stratum[columns]
@@ -285,7 +288,7 @@ def _drawn(stratum: Floats, columns: Ints) -> Floats:
 
 
 def _stratified_means(strata: Sequence[Floats]) -> Floats:
-    """Inter-quartile means (...) of strata (..., n_i), each of which weighs the same."""
+    """Inter-quartile means (...) of strata (..., n_i), each with the same weight."""
     sizes = [stratum.shape[-1] for stratum in strata]
     values = np.concatenate(strata, axis=-1)
     if len(set(sizes)) == 1:
@@ -296,7 +299,7 @@ def _stratified_means(strata: Sequence[Floats]) -> Floats:
     total = len(strata) * whole
     cut = total // 4
     ends = weights[order].cumsum(axis=-1).clip(cut, total - cut)
-    kept = np.diff(ends, axis=-1, prepend=cut)  # of each value's weight, what is not cut
+    kept = np.diff(ends, axis=-1, prepend=cut)  # the part of each value's weight that is not cut
     return (np.take_along_axis(values, order, axis=-1) * kept).sum(axis=-1) / (total - 2 * cut)
 
 

@@ -46,11 +46,11 @@ TASK_SETS: dict[str, tuple[str, ...]] = {
     "memory": _MEMORY,
     "all": _PICTURES + _MEMORY,
 }
-"""Name -> the ids of a set. The ids with glyphs, twins of those with MNIST, are in none."""
+"""Name -> the ids of a set. No set has the ids with glyphs, the twins of those with MNIST."""
 
 SHOWN_OTHERWISE = frozenset({"view", "look", "max_move", "history", "stop"})
-"""Arguments that a policy may choose in a suite score: what is hidden and asked, the budget and the
-costs stay the same."""
+"""Arguments that a policy may choose in a suite score. They change neither what is hidden and
+asked, nor the budget and the costs."""
 
 Maker = Callable[[str], Predicts | Callable[..., Any] | Sequence[Any]]
 
@@ -60,12 +60,12 @@ class SuiteScore:
     """The scores of a learner on a set of tasks.
 
     Args:
-        tasks: name -> evaluations, one a policy (training seed).
-        score: inter-quartile mean of all normalised scores, each task weighing the same whatever
-            the number of its policies; chance is 0 and the ceiling 1.
-        interval: of 95 % of that mean, by a bootstrap within each task: over its policies where
-            every task has at least two, else over its episodes, so that training seeds do not
-            count.
+        tasks: name -> evaluations, one per policy (training seed).
+        score: inter-quartile mean of all normalised scores, each task having the same weight
+            whatever the number of its policies; chance is 0 and the ceiling 1.
+        interval: 95 % interval of that mean, by a bootstrap within each task: over its policies if
+            every task has at least two, else over its episodes, so that it does not cover training
+            seeds.
     """
 
     tasks: dict[str, tuple[Evaluation, ...]]
@@ -135,18 +135,18 @@ def score_suite(
     """Play a learner's policies on every task of a set, at its standard budget, and score them.
 
     Args:
-        make_policies: from an id to its policy, or to a list of policies, one a training seed; of
-            what kind, see `glimpse_envs.evaluation.protocol.evaluate`.
+        make_policies: a function from an id to its policy, or to a list of policies, one per
+            training seed; see `glimpse_envs.evaluation.protocol.evaluate` for their kinds.
         tasks: a name in `TASK_SETS`, or ids.
         env_kwargs: id -> arguments with which its policies see the task, of `SHOWN_OTHERWISE`. A
             policy with `view == "full"` is shown everything without being asked for it here.
         split: "test" or "validation".
-        episodes: the first so many of each task.
+        episodes: number of episodes to play of each task, the first ones.
         seed: of clutter, places and first glimpses.
         batch_size: rows played at once.
 
     Raises:
-        TypeError: `make_policies` takes no id, or returns no policy.
+        TypeError: `make_policies` does not take an id, or does not return a policy.
         ValueError: `tasks` or `split` is not known, a split has fewer episodes, an argument would
             change a task, or a task of another package has no chance and ceiling.
     """
@@ -176,8 +176,8 @@ def _made_by(make_policies: Maker, env_id: str) -> list[Policy]:
     """The policies of an id.
 
     Raises:
-        TypeError: `make_policies` takes no id, or returns no policy.
-        ValueError: it returns none.
+        TypeError: `make_policies` does not take an id, or does not return a policy.
+        ValueError: it returns an empty list.
     """
     cure = (
         "make_policies must take an id and return its policy: where a policy serves every id, give "
@@ -188,7 +188,7 @@ def _made_by(make_policies: Maker, env_id: str) -> list[Policy]:
         raise TypeError(f"{cure}, in place of {shown(make_policies)}")
     try:
         made: Any = make_policies(env_id)
-    except (TypeError, AttributeError) as error:  # of a policy that is shown an id
+    except (TypeError, AttributeError) as error:  # of a policy that was given an id
         raise TypeError(f"{cure}; called with {env_id!r} it raised: {error}") from error
     several = isinstance(made, Sequence) and not isinstance(made, str)
     try:
@@ -201,7 +201,7 @@ def _made_by(make_policies: Maker, env_id: str) -> list[Policy]:
 
 
 def check_split(split: str) -> None:
-    """Raise a ValueError unless `split` has scenes that are the same for all."""
+    """Raise a ValueError unless `split` has fixed scenes."""
     check_choice("split", split, ("test", "validation"))
 
 
@@ -209,7 +209,7 @@ def check_standard(env_id: str, env_kwargs: Mapping[str, Any]) -> None:
     """Refuse arguments that change a task.
 
     Raises:
-        ValueError: an argument is none of `SHOWN_OTHERWISE`.
+        ValueError: an argument is not in `SHOWN_OTHERWISE`.
     """
     changed = sorted(env_kwargs.keys() - SHOWN_OTHERWISE)
     if changed:
@@ -220,7 +220,7 @@ def check_standard(env_id: str, env_kwargs: Mapping[str, Any]) -> None:
 
 
 def combine(tasks: Mapping[str, Sequence[Evaluation]]) -> SuiteScore:
-    """The score of evaluations already made, id -> one a policy.
+    """The score of evaluations that were already made, id -> one per policy.
 
     Raises:
         ValueError: there is none, or a normalised score is not known.

@@ -1,8 +1,8 @@
-"""Whose code a run or a record may name.
+"""Which packages a run or a record may name code of.
 
 The policy, its core, the environment and its arguments name classes as "module:Class", which are
-imported to be used; a folder that somebody sent could so run any code. Allowed are the packages of
-this project, those that registered themselves by an entry point of the group "glimpse_envs", and
+imported to be used; a folder from somebody else could thus run any code. Allowed are the packages
+of this project, those that registered themselves by an entry point of the group "glimpse_envs", and
 those that the user trusts.
 """
 
@@ -17,14 +17,14 @@ _trusted: set[str] = set()
 
 
 class TrustError(ValueError):
-    """A run or record names code of a package that nobody trusts."""
+    """A run or record names code of a package that is not trusted."""
 
 
 def trust(*packages: str) -> None:
     """Trust top-level packages, such as "my_tasks", in this process; they are not imported.
 
     Raises:
-        ValueError: one is no name of a top-level package, or is not installed; none is trusted.
+        ValueError: one is not the name of an installed top-level package; then none is trusted.
     """
     for package in packages:
         _check_package(package)
@@ -32,21 +32,21 @@ def trust(*packages: str) -> None:
 
 
 def check_trusted(config: Mapping[str, Any], where: object) -> None:
-    """Refuse a config that names code of others.
+    """Refuse a config that names code of packages that are not trusted.
 
     Args:
         config: of a run ("policy", "config") or of a learner ("env_id", "env_kwargs").
         where: the file that holds it, for the message.
 
     Raises:
-        TrustError: naming the entry and its package.
+        TrustError: there is such code; the message names the entry and its package.
     """
     for entry, text in _named(config):
         check_code(entry, text, where)
 
 
 def check_code(entry: str, text: str, where: object) -> None:
-    """Refuse the code "module:..." that an entry of the file `where` names, if it is of others.
+    """Refuse the code "module:..." that an entry of the file `where` names, if it is not trusted.
 
     Raises:
         TrustError: see `check_trusted`.
@@ -60,13 +60,13 @@ def check_code(entry: str, text: str, where: object) -> None:
 
 
 def trust_named(config: Mapping[str, Any]) -> None:
-    """Trust the packages that a config of the user's own names; see `check_trusted`."""
+    """Trust the packages that the user's own config names; see `check_trusted`."""
     _trusted.update(_package(text) for _, text in _named(config))
 
 
 def trust_option(config: Mapping[str, Any]) -> str:
-    """The option of a command, after a space, that trusts the packages that a config names; empty
-    where it needs none."""
+    """The option of a command, after a space, that trusts the packages that a config names; ""
+    if none is needed."""
     packages = {_package(text) for _, text in _named(config)} - _known()
     return "".join(f" {part}" for part in ("--trust", *sorted(packages))) if packages else ""
 
