@@ -1,4 +1,4 @@
-"""Checking looks, and what the environment under a wrapper takes, before it is played."""
+"""Checks of looks and of the acts of an environment under a wrapper, before they are played."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ _CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 class LookAndAct:
     """Splits actions into looks and acts.
 
-    Acts that are choices are checked; others, whose bounds environments treat in ways of their own,
-    are passed on as they are.
+    Acts that are choices are checked; others are passed on unchanged, because environments treat
+    their bounds in different ways.
 
     Args:
         space: Dict of `act` and, unless the gaze follows a rule, `look`.
@@ -32,7 +32,7 @@ class LookAndAct:
         """Return looks (n, ...), n = 1 for a single environment, None without looks; and acts.
 
         Raises:
-            ValueError: a part is missing, unknown, or not in its space; it is named.
+            ValueError: a part is missing, unknown, or not in its space; the message names it.
         """
         if not isinstance(action, dict) or set(action) != set(self._names):
             given = list(action) if isinstance(action, dict) else type(action).__name__

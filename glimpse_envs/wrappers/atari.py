@@ -45,9 +45,9 @@ def make_atari(
     Args:
         game: such as "Pong", as `ale_py` names it.
         fovea: side of the fovea in pixels; the `glimpse_size` of `GlimpseWrapper`.
-        render_mode: of the game.
-        **options: `split`, `frame_stack`, `segment` (see `Segments`; None, the default, for whole
-            episodes), and those of `GlimpseWrapper`.
+        render_mode: the game's own.
+        **options: `split`, `frame_stack`, `segment` (see `Segments`; None, the default, keeps
+            episodes whole), and those of `GlimpseWrapper`.
 
     Raises:
         gymnasium.error.DependencyNotInstalled: `ale_py` is not installed.
@@ -140,7 +140,7 @@ def _full_view(
 
 
 class RewardSign(gym.RewardWrapper, RecordConstructorArgs):
-    """Rewards of -1, 0 and 1."""
+    """Replaces rewards by their sign: -1, 0 or 1."""
 
     def __init__(self, env: gym.Env) -> None:
         RecordConstructorArgs.__init__(self)
@@ -151,7 +151,7 @@ class RewardSign(gym.RewardWrapper, RecordConstructorArgs):
 
 
 class OneLife(gym.Wrapper, RecordConstructorArgs):
-    """Ends an episode when a life is lost; the next episode goes on with the game, unless it is
+    """Ends an episode when a life is lost; the next episode continues the game, unless the game is
     over or a seed asks for a new one (Mnih et al. 2015)."""
 
     def __init__(self, env: gym.Env) -> None:

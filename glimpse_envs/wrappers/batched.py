@@ -1,4 +1,4 @@
-"""A batch of pixel environments seen through a glimpse each."""
+"""A batch of pixel environments, each seen through a glimpse."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GlimpseVectorWrapper(VectorWrapper):
 
     Args:
         env: a batch, whose `single_observation_space` has pixels.
-        **options: as of `GlimpseWrapper`.
+        **options: those of `GlimpseWrapper`.
 
     Raises:
         ValueError: the environments have no pixels, or an option does not fit.
@@ -65,14 +65,14 @@ class GlimpseVectorWrapper(VectorWrapper):
         """Begin new episodes of all rows, or of those in `options["reset_mask"]` (n,) bool.
 
         Args:
-            seed: s, which gives row i the seed s + i; one seed or None a row; or None.
-            options: of the environments.
+            seed: s, which gives row i the seed s + i; or a seed or None for each row; or None.
+            options: passed on to the environments.
 
         Raises:
             gymnasium.error.ResetNeeded: a mask is given when no episodes are under way.
             WrappedEnvError: an environment raised, or its observation is not in its space.
         """
-        options = None if options is None else dict(options)  # Gymnasium takes the mask out of it
+        options = None if options is None else dict(options)  # Gymnasium removes the mask from it
         mask = np.ones(self.num_envs, np.bool_)
         if options is not None and "reset_mask" in options:
             if not self._started:
@@ -93,11 +93,11 @@ class GlimpseVectorWrapper(VectorWrapper):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, Float32s], NDArray, Bools, Bools, dict[str, Any]]:
-        """Act, then look, in all rows; rows that reset themselves begin at a first place, whatever
+        """Act, then look, in all rows; rows that reset themselves start at a first place, whatever
         their action in that step.
 
         Raises:
-            ValueError: an action is not in the space; it is named, and nothing has changed.
+            ValueError: an action is not in the space; the message names it. Nothing has changed.
             gymnasium.error.ResetNeeded: before the first reset, or when rows have ended that do not
                 reset themselves.
             WrappedEnvError: an environment raised, or its observation is not in its space.
@@ -125,9 +125,9 @@ class GlimpseVectorWrapper(VectorWrapper):
         truncated: Bools,
         info: dict[str, Any],
     ) -> tuple[Bools, Bools]:
-        """See the new frames, and the first ones of rows that were reset; show the last ones of
-        rows that reset in the same step in `info["final_obs"]`. Return how rows have ended for who
-        sees `remaining`."""
+        """See the new frames, and the first ones of rows that were reset; put what rows that reset
+        in the same step saw last into `info["final_obs"]`. Return how rows have ended, where
+        `remaining` shows the limit."""
         ended = terminated | truncated
         pixels, fresh = self._eye.pixels_of(observation), np.zeros_like(ended)
         if self._mode is AutoresetMode.NEXT_STEP:
@@ -145,7 +145,7 @@ class GlimpseVectorWrapper(VectorWrapper):
                 info["final_obs"][row] = {name: part[row] for name, part in last.items()}
         else:
             self._eye.step(going, looks, pixels)
-        ends = self._eye.seen_ends(terminated, truncated)  # of the steps before rows begin anew
+        ends = self._eye.seen_ends(terminated, truncated)  # before ended rows begin anew
         self._eye.start(self._rows[fresh], pixels)
         self._ended = ended
         return ends
@@ -157,8 +157,8 @@ def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
 
 
 def _first_of(env: VectorEnv) -> Any:
-    """Return the first environment of a batch, which may be closed already, to be asked for its
-    name and limit; the batch itself where it knows them, or nobody else does."""
+    """Return the first environment of a batch, perhaps closed, for its name and limit; or the batch
+    itself where it has these, or has no environments to ask."""
     batch = env.unwrapped
     envs = getattr(batch, "envs", None)
     if envs:

@@ -1,4 +1,4 @@
-"""Errors of the environment under a wrapper, by its name."""
+"""Errors of the environment under a wrapper, with its name."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,16 +13,16 @@ class WrappedEnvError(RuntimeError):
 
 
 def name_of(env: Any) -> str:
-    """Return the id of an environment, or else its class's name."""
+    """Return the id of an environment, or the name of its class if it has none."""
     spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
     return spec.id if spec is not None else type(env.unwrapped).__name__
 
 
 @contextmanager
 def naming(name: str, call: str) -> Iterator[None]:
-    """Raise what the environment `name` raises in `call` as a `WrappedEnvError`.
+    """Turn what the environment `name` raises in `call` into a `WrappedEnvError`.
 
-    `gymnasium.error.ResetNeeded` passes as it is.
+    `gymnasium.error.ResetNeeded` passes through unchanged.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The eye: gaze and memory of what was seen, of all rows of another environment."""
+"""The eye: gaze and memory of what was seen, for all rows of another environment."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _STREAM = 0x676C696D7073  # keeps the gaze's random stream apart from the enviro
 
 
 class Eye:
-    """Turns pixels into glimpses, a row for each episode.
+    """Turns pixels into glimpses, for each row's episode.
 
     Args:
-        env_name: of the environment that is seen, for errors.
+        env_name: name of the environment that is seen, for error messages.
         space: its observations, of a single row.
         num_envs: n, the rows.
         max_steps: the most steps of an episode; None where there is no limit.
@@ -47,22 +47,22 @@ class Eye:
             the finest window; "corners", one of SUGARL's 4 x 4 places, whose windows begin at
             `range(0, side - g, (side - g) // 4)`, row by row; "relative", a move, projected into
             the unit disc and scaled by `max_move`. Without a look in the action, as baselines:
-            "static", the first place for ever; "random", a uniform place at every step; "raster",
+            "static", the first place throughout; "random", a uniform place at every step; "raster",
             the tiles in turn, row by row.
-        max_move: the longest relative move, in look coordinates; None: 0.2. It is given with
-            look="relative" alone.
-        start: the first place (x, y) of an episode; None: uniform, the middle where the gaze is
-            static, the first tile of a raster.
+        max_move: the longest relative move, in look coordinates; None: 0.2. Only
+            look="relative" takes it.
+        start: the first place (x, y) of an episode. None: a uniform one; the middle for a static
+            gaze, the first tile for a raster.
         inside: keep the whole glimpse inside the frame.
-        mask: show the frame with all but the glimpse black, in place of the glimpse alone.
-        periphery: side of the whole frame squeezed and stretched again, in place of black; None
+        mask: show the frame with all but the glimpse black, instead of the glimpse alone.
+        periphery: show the frame reduced to this side and enlarged again in place of black; None
             for black.
-        recut: cut the frames of a stack anew at the present place, where the agent had not looked
-            when they were new, as active-gym does; False: each stays as it was seen.
-        pixels: the part of a Dict observation that is seen; None where one alone has pixels. The
+        recut: cut the older frames of a stack anew at the present place, where the agent did not
+            look when they were new, as active-gym does; False: each stays as it was seen.
+        pixels: the part of a Dict observation that is seen; None if only one part has pixels. The
             other parts are not shown.
-        layout: order of the pixels' axes (see `glimpse_envs.wrappers.pixels.LAYOUTS`); None: by
-            their shape.
+        layout: order of the pixels' axes (see `glimpse_envs.wrappers.pixels.LAYOUTS`); None: found
+            from their shape.
 
     Raises:
         ValueError: the environment has no pixels, or an argument does not fit.
@@ -147,7 +147,7 @@ class Eye:
 
     @property
     def picture_view(self) -> PictureView | None:
-        """How frames are looked at; None where the gaze follows a rule."""
+        """Geometry of frames and looks; None where the gaze follows a rule."""
         looks = self._looks
         if looks.component is None:
             return None
@@ -170,7 +170,7 @@ class Eye:
         return spaces.Dict([*look, ("act", act)])
 
     def seed(self, seeds: Sequence[int | None]) -> None:
-        """Seed the first places of each row's episodes; None goes on with the stream it has."""
+        """Seed the first places of each row's episodes; None continues the row's stream."""
         for row, seed in enumerate(seeds):
             if seed is not None:
                 self._random[row] = np.random.default_rng((_STREAM, seed))
@@ -184,7 +184,7 @@ class Eye:
 
         Args:
             rows: in [0, n).
-            pixels: of all rows, as the environment gives them.
+            pixels: of all rows, as the environment returned them.
 
         Raises:
             WrappedEnvError: the pixels are not in their space.
@@ -226,7 +226,7 @@ class Eye:
             self._view.read(frames[:, -back], rows, centres, self._memory[-back])
 
     def observe(self) -> dict[str, Float32s]:
-        """Return what all rows see, name -> (n, ...), in arrays of its own."""
+        """Return what all rows see, name -> (n, ...), as new arrays."""
         seen = self._memory.swapaxes(0, 1).copy()  # (n, K, C, h, w)
         observation = {
             "glimpse": seen.reshape(len(seen), -1, *seen.shape[-2:]),
@@ -238,9 +238,9 @@ class Eye:
         return observation
 
     def seen_ends(self, terminated: Bools, truncated: Bools) -> tuple[Bools, Bools]:
-        """Return whether each row has terminated and was truncated, (n,) each, where a limit that
-        `remaining` shows terminates, as a spent budget of glimpses does: nothing is worth anything
-        after it."""
+        """Return whether each row has terminated and was truncated, (n,) each. A limit that
+        `remaining` shows terminates, as a spent budget of glimpses does: nothing after it has a
+        value."""
         if self.max_steps is None:
             return terminated, truncated
         spent = truncated & (self._steps >= self.max_steps)
@@ -248,7 +248,7 @@ class Eye:
 
     def picture(self, row: int, pixels: NDArray) -> Picture:
         """Return the newest frame of a row with the present place and what is seen there; `pixels`
-        are of all rows, as they were seen last."""
+        are those of all rows that were seen last."""
         from glimpse_envs.rendering import Picture
 
         frame = self._pixels.read(pixels)[row, -1].astype(np.float32)
@@ -269,7 +269,7 @@ OPTIONS = tuple(keyword_parameters(Eye.__init__))
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `options` of `Eye`, with NumPy's numbers as Python's.
+    """Return `options` of `Eye`, with NumPy's numbers converted to Python's.
 
     Raises:
         TypeError: one is not known, or `glimpse_size` is missing.
@@ -283,8 +283,8 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def max_steps_of(env: Any) -> int | None:
-    """Return the most steps of an episode, by the environment's time limits, or by its spec; None
-    where it has none. A step that repeats its act counts as those that it takes."""
+    """Return the most steps of an episode, from the environment's time limits or its spec; None
+    where it has none. A step that repeats its act counts as often as the act is played."""
     spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
     taken, limits = 1, []
     while isinstance(env, gym.Wrapper):

@@ -14,17 +14,17 @@ from glimpse_envs.flat import FlatActions
 class FlatAction(gym.ActionWrapper, RecordConstructorArgs):
     """An environment with one array in place of its Dict of actions, for learners without Dicts.
 
-    Environments of the suite have it built in, as `flat=True` and `flat="discrete"`; this is for
-    `GlimpseWrapper`, `Glimpse/Atari-v0` and `Glimpse/MiniGrid-v0`. Looks that are places make all
-    one Box, which is a handicap to the acts (see `glimpse_envs.flat.FlatActions`): with
-    `look="tiles"` all are choices.
+    Environments of the suite have this built in, as `flat=True` and `flat="discrete"`; it is for
+    `GlimpseWrapper`, `Glimpse/Atari-v0` and `Glimpse/MiniGrid-v0`. With looks that are places the
+    action is one Box, which is a handicap to the acts (see `glimpse_envs.flat.FlatActions`); with
+    `look="tiles"` all parts are choices.
 
     Args:
         env: its actions are a Dict of Discrete, MultiDiscrete, MultiBinary, and Box from -1 to 1.
         joint: whether all choices are one Discrete.
 
     Raises:
-        ValueError: the actions are no such Dict, or cannot be one Discrete.
+        ValueError: the actions are not such a Dict, or cannot be one Discrete.
     """
 
     def __init__(self, env: gym.Env, joint: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Where a look takes the gaze, in a frame of any environment."""
+"""The places that looks lead to, in frames of any environment."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MAX_MOVE = 0.2
 
 @dataclass(frozen=True)
 class Looks:
-    """The choice of a look.
+    """The looks that an agent can choose, or the rule that replaces them.
 
     Args:
         look: one of `LOOKS`.
         space: the places that can be looked at.
         tile: the glimpse's side in pixels.
         max_move: the longest relative move, in look coordinates.
-        start: the first place (x, y) of an episode, in look coordinates; None: uniform, the middle
-            where the gaze is static, the first tile of a raster.
+        start: the first place (x, y) of an episode, in look coordinates. None: a uniform one; the
+            middle for a static gaze, the first tile for a raster.
 
     Raises:
         ValueError: an unknown look, or frames too small for corners.
@@ -65,7 +65,7 @@ class Looks:
 
     @property
     def places(self) -> Floats | None:
-        """The locations (n, 2) that are chosen from, row by row; None where there is no list."""
+        """The listed locations (n, 2) of looks, row by row; None where looks have no list."""
         if self.look in ("tiles", "raster"):
             return self.space.tile_centres(self.tile)
         if self.look == "corners":
@@ -104,7 +104,7 @@ def checked_move(look: str, max_move: float | None) -> float:
     """Return the longest relative move, 0.2 where none is given.
 
     Raises:
-        ValueError: it is no such length, or is given where looks are not moves.
+        ValueError: it is not such a length, or is given where looks are not moves.
     """
     if max_move is None:
         return _MAX_MOVE

@@ -25,7 +25,7 @@ from glimpse_envs.wrappers.segments import training_segments
 from glimpse_envs.wrappers.single import GlimpseWrapper
 
 VIEWS = ("grid", "agent")
-_AGENT_CELLS = 7  # a side of what MiniGrid's agent sees of the world in front of it
+_AGENT_CELLS = 7  # along each side of what MiniGrid's agent sees in front of it
 
 
 def make_minigrid(
@@ -41,15 +41,15 @@ def make_minigrid(
     """Return one world of MiniGrid seen through a glimpse.
 
     Args:
-        world: MiniGrid's name of it, such as "DoorKey-6x6", whose newest version is taken.
+        world: MiniGrid's name of it, such as "DoorKey-6x6"; its newest version is taken.
         view: "grid", the whole world in pixels, through a glimpse of three cells a side; or
-            "agent", the 7x7 cells in front of MiniGrid's agent, all of them, as MiniGrid has it.
+            "agent", the 7x7 cells in front of MiniGrid's agent, all of them, as in MiniGrid.
         tile: side of a cell in pixels.
-        split: has no effect but on segments: worlds are dealt by seeds.
+        split: affects only segments: worlds are dealt by seeds.
         segment: number of steps after which episodes of the train split are cut (see
             `Segments`); None: whole episodes.
-        render_mode: of the world.
-        **options: of `GlimpseWrapper`, in place of those of the view.
+        render_mode: the world's own.
+        **options: of `GlimpseWrapper`; they replace those of the view.
 
     Raises:
         gymnasium.error.DependencyNotInstalled: `minigrid` is not installed.

@@ -1,4 +1,4 @@
-"""Names of worlds of others, which Gymnasium's ids are made from."""
+"""Names of worlds of other packages, from which Gymnasium's ids are made."""
 
 import re
 
@@ -8,13 +8,13 @@ _VERSION = re.compile(r"(NoFrameskip|Deterministic)?-v\d+$")
 
 
 def check_name(argument: str, name: object, prefix: str, example: str) -> None:
-    """Raise a ValueError unless `name` is a world's name alone.
+    """Raise a ValueError unless `name` is a world's bare name.
 
     Args:
         argument: its name, for the messages.
-        name: what was given.
-        prefix: of the ids that names are part of, such as "ALE/".
-        example: a right name.
+        name: the value given.
+        prefix: what stands before the name in ids, such as "ALE/".
+        example: a valid name.
     """
     if not isinstance(name, str) or not name:
         raise ValueError(f"{argument}={shown(name)} must be a name, such as {example!r}")

@@ -17,11 +17,11 @@ LAYOUTS = ("HW", "HWC", "CHW", "KHW", "HWK", "KHWC", "KCHW")
 
 @dataclass(frozen=True)
 class Pixels:
-    """The pixels of an observation.
+    """The pixels in an observation.
 
     Args:
-        env_name: for errors.
-        key: the part of a Dict observation that holds them; None where they are all of it.
+        env_name: for error messages.
+        key: the part of a Dict observation that holds them; None where it has no parts.
         space: of the pixels, of a single row.
         layout: one of `LAYOUTS`.
     """
@@ -44,8 +44,8 @@ class Pixels:
 
     @property
     def dtype(self) -> type:
-        """Of what `read` returns: uint8 (0 to 255) or float32 (0 to 1), to which all others are
-        rescaled by their space's bounds."""
+        """dtype of what `read` returns: uint8 (0 to 255), or float32 (0 to 1), to which all other
+        values are rescaled by the bounds of their space."""
         return np.uint8 if _is_bytes(self.space) else np.float32
 
     def _sides(self) -> dict[str, int]:
@@ -82,13 +82,13 @@ def find_pixels(env_name: str, space: spaces.Space, key: str | None, layout: str
     """Find the pixels in observations of `space`, of a single row.
 
     Args:
-        env_name: for errors.
-        space: Box, or Dict with one part, or the part `key`, of pixels.
-        key: name of the part; None where there is one part of pixels alone.
-        layout: one of `LAYOUTS`; None: by the shape.
+        env_name: for error messages.
+        space: Box, or a Dict in which one part, or the part `key`, has pixels.
+        key: name of the part; None if only one part has pixels.
+        layout: one of `LAYOUTS`; None: found from the shape.
 
     Raises:
-        ValueError: there are no pixels, or it is not clear which part or axes are theirs.
+        ValueError: there are no pixels, or it is unclear which part has them or what its axes are.
     """
     if layout is not None:
         check_choice("layout", layout, LAYOUTS)
@@ -121,7 +121,7 @@ def _is_bytes(space: spaces.Box) -> bool:
 
 
 def _flaw(space: spaces.Space) -> str | None:
-    """Why a space holds no pixels; None where it does."""
+    """Return why a space has no pixels; None if it has."""
     if not isinstance(space, spaces.Box):
         return "are no Box"
     if not 2 <= len(space.shape) <= 4 or 0 in space.shape:
@@ -158,7 +158,7 @@ def _picture(whose: str, space: spaces.Space, layout: str | None) -> tuple[space
 
 
 def _layout_of(shape: tuple[int, ...]) -> str | None:
-    """The layout of a shape; None where it is not clear."""
+    """The layout of a shape; None where it is ambiguous."""
     first, last = shape[0], shape[-1]
     if len(shape) == 2:
         return "HW"

@@ -1,4 +1,4 @@
-"""Long episodes in segments, for learners that play whole episodes."""
+"""Long episodes cut into segments, for learners that play whole episodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from glimpse_envs.core.arguments import check_integers
 
 
 class Segments(gym.Wrapper, RecordConstructorArgs):
-    """Truncates episodes every `segment` steps; the next episode goes on from there.
+    """Truncates episodes every `segment` steps; the next episode continues from there.
 
     A reset with a seed begins a new episode of `env`, as does one after the end of `env`'s own
     episode or before the end of a segment.
@@ -49,7 +49,7 @@ class Segments(gym.Wrapper, RecordConstructorArgs):
 
 
 def training_segments(env: gym.Env, segment: int | None, split: str) -> gym.Env:
-    """Return `env` in segments on the train split, and as it is on the others.
+    """Return `env` in segments on the train split, and unchanged on the others.
 
     Raises:
         ValueError: `segment` is neither None nor a whole number of at least 1.

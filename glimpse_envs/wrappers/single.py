@@ -27,22 +27,22 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
 
     Observation: Dict of `glimpse` (frames * K * C, g, g) float32 in [0, 1], zeros outside the
     frame; `location` (2,), where it was taken, (x, y) in [-1, 1]; and `remaining` (1,), the share
-    of steps left, only where the environment's spec has `max_episode_steps`: without it nobody
-    knows the limit. A limit that is shown so terminates an episode, any other truncates it. Of
+    of steps left, only where the environment's spec has `max_episode_steps`; without it the limit
+    is unknown. A limit shown in this way terminates an episode, any other truncates it. Of
     stacked frames the oldest comes first.
 
     Action: Dict of `look`, left out where the gaze follows a rule (`look="static"`, `"random"` or
     `"raster"`), and `act`, the environment's own action.
     The act is played, then the gaze moves, and the new frame is seen at the new place.
 
-    The first place of an episode is drawn from a stream of its own, seeded by `reset(seed=...)`, so
-    that the environment plays the same episodes as without the wrapper. It cannot be saved in
-    mid-episode (`resumable`).
+    The first place of an episode is drawn from a separate stream, seeded by `reset(seed=...)`, so
+    that the environment plays the same episodes as without the wrapper. The state cannot be saved
+    in the middle of an episode (`resumable`).
 
     Args:
-        env: with observations of pixels, a Box of uint8 or of bounded floats, grey or colour, with
+        env: its observations are pixels, a Box of uint8 or of bounded floats, grey or colour, with
             or without a stack of frames, or a Dict with such a part.
-        **options: `glimpse_size`, which must be given, and the others of
+        **options: `glimpse_size`, which is required, and the others of
             `glimpse_envs.wrappers.eye.Eye`.
 
     Raises:
@@ -67,7 +67,7 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Float32s], dict[str, Any]]:
-        """Begin an episode of the environment, at a first place.
+        """Begin an episode of the environment, and look at a first place.
 
         Raises:
             WrappedEnvError: the environment raised, or its observation is not in its space.
@@ -85,7 +85,7 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
         """Act, then look.
 
         Raises:
-            ValueError: the action is not in the space; it is named, and nothing has changed.
+            ValueError: the action is not in the space; the message names it. Nothing has changed.
             gymnasium.error.ResetNeeded: no episode is under way.
             WrappedEnvError: the environment raised, or its observation is not in its space.
         """
@@ -103,8 +103,8 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
 
     @property
     def spec(self) -> EnvSpec | None:  # type: ignore[override]  # as all wrappers do
-        """Gymnasium's specification, of the id whose entry point returned this wrapper, where there
-        is one: the environment got that id after its spec was read here."""
+        """Gymnasium's specification of the id whose entry point returned this wrapper, if there is
+        one: the environment got that id after its spec was read here."""
         spec, root = super().spec, self.unwrapped.spec
         if spec is None or root is None or spec.id == root.id:
             return spec
@@ -112,22 +112,22 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
 
     @property
     def env_name(self) -> str:
-        """The id of the environment that is seen, or else its class's name."""
+        """The id of the environment that is seen, or the name of its class if it has none."""
         return self._eye.env_name
 
     @property
     def max_steps(self) -> int | None:
-        """The most steps of an episode; None where nobody knows the limit."""
+        """The most steps of an episode; None where the limit is unknown."""
         return self._eye.max_steps
 
     @property
     def picture_view(self) -> PictureView | None:
-        """How frames are looked at; None where the gaze follows a rule."""
+        """Geometry of frames and looks; None where the gaze follows a rule."""
         return self._eye.picture_view
 
     def picture(self) -> Picture:
-        """Return the present frame, whole, with the place that is looked at and what is seen there,
-        for films.
+        """Return the present frame, whole, with the place looked at and what is seen there, for
+        films.
 
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.

@@ -1,4 +1,4 @@
-"""What is seen of a frame at one place: a glimpse, or the frame with all else black."""
+"""What is seen of a frame at one place: a glimpse, or the frame with everything else black."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class View(Protocol):
 
     @property
     def outlines(self) -> Sequence[Floats]:
-        """Of what is seen, as in `glimpse_envs.rendering.Picture`."""
+        """Outlines of what is seen, as in `glimpse_envs.rendering.Picture`."""
 
     @property
     def window_sides(self) -> tuple[float, ...]:
-        """Of what is seen, as in `glimpse_envs.rendering.Picture`."""
+        """Sides of its windows, as in `glimpse_envs.rendering.Picture`."""
 
     def panels(self, seen: Float32s) -> Sequence[tuple[str, Float32s]]:
         """Return what is `seen` (*shape) of one frame, as in `glimpse_envs.rendering.Picture`."""
@@ -54,7 +54,7 @@ class SensorView:
         self.panels = sensor.panels
 
     def __reduce__(self) -> tuple[type[SensorView], tuple[Sensor, int, type]]:
-        # Copies need a canvas of their own from the sensor; each `read` draws what it reads.
+        # A copied view needs a canvas of its own; each `read` draws what it reads.
         return SensorView, self._made_of
 
     def read(self, frames: NDArray, rows: Ints, centres: Floats, seen: Float32s) -> None:
@@ -64,13 +64,13 @@ class SensorView:
 
 
 class MaskedView:
-    """The whole frame, black but for a square window, whose corner is rounded to whole pixels.
+    """The whole frame, black except in a square window; its corner is rounded to whole pixels.
 
     Args:
         shape: (C, H, W) of frames.
         side: of the window, in pixels.
-        periphery: side of the frame squeezed and stretched again, which is seen in place of black;
-            None: black.
+        periphery: side to which the frame is reduced before it is enlarged again, in place of
+            black; None: black.
     """
 
     def __init__(self, shape: tuple[int, int, int], side: int, periphery: int | None) -> None:
