@@ -1,7 +1,7 @@
 """Raw examples: the labelled images that scenes are made of.
 
 A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10", "folder:PATH", a class
-of any package as "module:Class", or a name which `register_source`, `from_arrays` or `from_dataset`
+of any package as "module:Class", or a name that `register_source`, `from_arrays` or `from_dataset`
 registered in this process.
 """
 
@@ -43,7 +43,7 @@ class SourceModule(Protocol):
 
 
 def describe(source: str) -> SourceInfo:
-    """Image shape and class names of a source; only "folder:PATH" touches files for it.
+    """Image shape and class names of a source; files are read only for "folder:PATH".
 
     Raises:
         ValueError: if there is no such source.
@@ -59,12 +59,12 @@ def load(source: str, split: str, fingerprint: str | None = None) -> Examples:
     Args:
         source: see above.
         split: "train", "validation" or "test".
-        fingerprint: that of `describe`, whose very images are returned, and without a look at their
-            files where they were loaded before; None: a folder's present images.
+        fingerprint: that of `describe`: exactly its images are returned, without a look at their
+            files if they were loaded before. None: a folder's present images.
 
     Raises:
         ValueError: if there is no such source or split.
-        SourceError: if a file is missing, damaged or out of reach, or the images have now another
+        SourceError: if a file is missing, damaged or out of reach, or the images now have another
             fingerprint.
     """
     if split not in SPLITS:
@@ -76,7 +76,7 @@ def load(source: str, split: str, fingerprint: str | None = None) -> Examples:
 
 @cache
 def _kept(source: str, split: str, fingerprint: str) -> Examples:
-    """The examples of the images with a fingerprint."""
+    """The examples with this fingerprint."""
     examples = _module(source).load(source, split)
     if describe(source).fingerprint != fingerprint:
         raise SourceError(
@@ -87,13 +87,13 @@ def _kept(source: str, split: str, fingerprint: str) -> Examples:
 
 
 def forget() -> None:
-    """Drop all examples that are kept: they are loaded again when they are next needed."""
+    """Drop all examples that are kept; they are loaded again when they are needed."""
     _kept.cache_clear()
 
 
 def register_source(name: str, path: str) -> None:
-    """Let `source=name` stand for the class "module:Class", in this process. It is made without
-    arguments and has the methods of `SourceModule`.
+    """Let `source=name` stand for the class "module:Class", in this process. The class is made
+    without arguments, and has the methods of `SourceModule`.
 
     Raises:
         ValueError: the name stands for something else.
@@ -130,7 +130,7 @@ _RIGHT = (
 
 
 def _module(source: str) -> SourceModule:
-    """The module or the class of a source, imported now, because some of them import much."""
+    """The module or class of a source, imported only now, because some of them import much."""
     if not is_known(source):
         raise ValueError(f"source={shown(source)} {_RIGHT}{did_you_mean(source, SOURCES)}")
     if in_memory.is_registered(source):

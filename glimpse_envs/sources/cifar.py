@@ -1,4 +1,4 @@
-"""CIFAR-10 in its published format: batches which Python 2 pickled.
+"""CIFAR-10 in its published format: batches pickled by Python 2.
 
 Krizhevsky (2009), "Learning multiple layers of features from tiny images". Each batch is a dict of
 `data`, (10000, 3072) unsigned bytes, row by row of the red, then the green, then the blue plane,
@@ -57,7 +57,7 @@ BATCHES = {
 }
 IMAGE_SHAPE = (3, 32, 32)
 _ROW = (3 * 32 * 32,)
-_LONG_AGO = 600.0  # seconds: nobody takes as long to extract the archive
+_LONG_AGO = 600.0  # seconds: extracting the archive never takes so long
 CLASS_NAMES = (
     "airplane",
     "automobile",
@@ -104,7 +104,7 @@ def find_batches() -> Path:
         if data is not None:
             raise missing(root / ARCHIVE.name, ARCHIVE.url)
         archive = download(ARCHIVE)
-    # In the user's cache, else where that cannot be written to, next to the archive.
+    # In the user's cache, or, if that cannot be written to, next to the archive.
     places = [user_cache() / DATA / FOLDER, archive.parent / FOLDER]
     for extracted in places:
         try:
@@ -126,7 +126,7 @@ def extract(archive: Path, target: Path) -> None:
         SourceError: if the archive is damaged, or lacks a batch.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    for left in target.parent.glob(f".{FOLDER}-*"):  # by a process that was killed
+    for left in target.parent.glob(f".{FOLDER}-*"):  # left by a process that was killed
         with suppress(FileNotFoundError):  # another process deletes it too
             if time.time() - left.stat().st_mtime > _LONG_AGO:
                 shutil.rmtree(left)
@@ -179,21 +179,21 @@ def read_batch(path: Path, md5: str) -> tuple[Bytes, Ints]:
 
 
 def unpickle(path: Path) -> Any:
-    """Load a pickle which holds nothing but arrays, bytes, numbers and containers of these.
+    """Load a pickle that holds only arrays, bytes, numbers and containers of these.
 
     Raises:
-        SourceError: if the file asks for anything else, or is no pickle.
+        SourceError: if the file asks for anything else, or is not a pickle.
     """
     try:
         return _ArrayUnpickler(io.BytesIO(path.read_bytes()), encoding="bytes").load()
-    except Exception as error:  # what is no pickle raises anything
+    except Exception as error:  # a file that is no pickle can raise anything
         raise SourceError(
             f"{path} is not a CIFAR-10 batch ({error}). Fetch it again from {ARCHIVE.url}."
         ) from error
 
 
 def _dtype(kind: bytes, align: int, copy: int) -> np.dtype[Any]:
-    """A dtype as Python 2 pickled it: its truth values are 0 and 1, deprecated in NumPy 2.4."""
+    """A dtype as Python 2 pickled it: with 0 and 1 for booleans, which NumPy 2.4 deprecates."""
     return np.dtype(kind.decode(), align=bool(align), copy=bool(copy))
 
 

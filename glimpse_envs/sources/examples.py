@@ -19,7 +19,7 @@ class SourceError(RuntimeError):
 
 @dataclass(frozen=True)
 class SourceInfo:
-    """Description of a source without its pixels."""
+    """Description of a source, without its pixels."""
 
     name: str
     image_shape: tuple[int, int, int]
@@ -27,9 +27,9 @@ class SourceInfo:
     class_names: tuple[str, ...]
     """Indexed by label."""
     fingerprint: str = ""
-    """Of the images themselves, where they are a user's own; published ones have checksums."""
+    """Fingerprint of the images, if they are a user's own; published ones have checksums."""
     kind: str = "class"
-    """What a label names, for the question "Which ... is it?"."""
+    """What a label names, as in the question "Which ... is it?"."""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def verify(path: Path, checksum: str, cure: str) -> None:
 
 
 def download(file: PublishedFile) -> Path:
-    """The path in the user's cache, where the file is downloaded unless it is there in order.
+    """The path in the user's cache, where the file is downloaded unless it is there and intact.
 
     Pooch downloads to a temporary name and renames it once the checksum is right.
 

@@ -1,8 +1,8 @@
 """A folder of the user's own images: `PATH/class name/image.png`.
 
-Where PATH has the three folders train, validation and test, these hold the class folders. Else
+If PATH has the three folders train, validation and test, these hold the class folders. Otherwise
 each image falls into a split, 80 : 10 : 10, by a hash of its class and file name, so that it stays
-there when others are added. Images of mixed sizes are resized by "folder:PATH?resize=28".
+in its split when others are added. Images of mixed sizes are resized by "folder:PATH?resize=28".
 """
 
 import hashlib
@@ -34,10 +34,10 @@ class ImageFolder:
 
 
 def describe(source: str) -> SourceInfo:
-    """Shape and classes of "folder:PATH", for which all its images are read.
+    """Shape and classes of "folder:PATH"; reads all its images.
 
     Raises:
-        ValueError: there is no such option as `source` has after PATH.
+        ValueError: `source` has an unknown option after PATH.
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
     """
     folder = read_folder(path_of(source), side_of(source))
@@ -49,7 +49,7 @@ def load(source: str, split: str) -> Examples:
     """The images of a split of "folder:PATH", sorted by class, then by file name.
 
     Raises:
-        SourceError: as `describe`, and if no image is in this split.
+        SourceError: as for `describe`, and if no image is in this split.
     """
     folder = read_folder(path_of(source), side_of(source))
     chosen = folder.splits == SPLITS.index(split)
@@ -65,7 +65,7 @@ def path_of(source: str) -> Path:
     """The absolute path in "folder:PATH".
 
     Raises:
-        ValueError: what stands after a question mark is no option, nor part of a folder's name.
+        ValueError: the text after a question mark is neither an option nor part of a folder's name.
     """
     path = Path(_RESIZE.sub("", source).partition(":")[2]).expanduser().resolve()
     _, mark, option = path.name.rpartition("?")
@@ -78,7 +78,7 @@ def path_of(source: str) -> Path:
 
 
 def side_of(source: str) -> int | None:
-    """The side in "folder:PATH?resize=SIDE" to which images are resized; None: they are not."""
+    """The side in "folder:PATH?resize=SIDE" to which images are resized; None: no resizing."""
     found = _RESIZE.search(source)
     return None if found is None else int(found[1])
 
@@ -87,12 +87,12 @@ Found = list[tuple[int, str, Path]]
 """The (split, class name, path) of images."""
 
 _READ: dict[tuple[Path, int | None], tuple[object, ImageFolder]] = {}
-"""(root, side) -> the stamps of a folder's files when it was last read, and what was read."""
+"""(root, side) -> the stamps of a folder's files when it was last read, and its images."""
 
 
 def read_folder(root: Path, side: int | None = None) -> ImageFolder:
     """Return all images under `root`, resized to `side` x `side` pixels unless it is None. They are
-    read again where names, sizes or modification times of the files have changed.
+    read again if names, sizes or modification times of the files have changed.
 
     Raises:
         SourceError: if the folder is missing or empty, or an image is damaged or of another size.
@@ -106,9 +106,9 @@ def read_folder(root: Path, side: int | None = None) -> ImageFolder:
 
 
 def _read_images(root: Path, files: Found, side: int | None) -> ImageFolder:
-    """Read `files`, all images under `root`: as grey where every one is grey, else as RGB."""
+    """Read `files`, all images under `root`: as grey if all of them are grey, else as RGB."""
     first = _read(files[0][2], side)
-    needed = 2 * len(files) * first.nbytes  # read, and then by channels
+    needed = 2 * len(files) * first.nbytes  # as they are read, and by channels
     if needed > memory_of_machine():
         raise SourceError(
             f"{root} has {len(files)} images, which need {needed:,} bytes of memory; this machine "
@@ -190,7 +190,7 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
 
 
 def _folders(parent: Path) -> list[Path]:
-    """The folders in a folder, but hidden ones."""
+    """The folders in a folder, without hidden ones."""
     return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
 

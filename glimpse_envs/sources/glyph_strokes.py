@@ -2,7 +2,7 @@
 
 Coordinates are (x, y) in pixels from the middle of a 28x28 image, x to the right and y down. Within
 a curve the pen moves smoothly through its points; a corner or a lifted pen begins a new curve. A
-digit which people write in different ways has several styles, each as likely as the others.
+digit that people write in different ways has several styles, each as likely as the others.
 """
 
 from typing import TypeAlias
@@ -104,7 +104,7 @@ def trace(curve: Curve) -> Floats:
 
 
 def sample_style(style: Style, total: int) -> list[Floats]:
-    """A style's curves as polylines of (points, 2), `total` points in all, even along the pen."""
+    """A style's curves as polylines of (points, 2), `total` points in all, evenly spaced."""
     paths = [trace(curve) for curve in style]
     travelled = [
         np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])

@@ -1,10 +1,10 @@
-"""Handwritten-looking digits without a file: pen strokes, deformed and drawn.
+"""Digits that look handwritten and need no files: pen strokes, deformed and drawn.
 
 Every glyph is a digit's polyline (`glyph_strokes`), warped elastically as by Simard et
 al. (2003, "Best practices for convolutional neural networks"), then scaled, slanted, rotated and
 moved. As in MNIST, it is white on black, fills about the central 20x20 pixels of a 28x28 image
-and is centred by its mass. There are unlimited glyphs: (split, index) names one, and it depends on
-nothing else.
+and is centred by its mass. There are unlimited glyphs: (split, index) names one, and nothing else
+affects it.
 """
 
 from functools import cache
@@ -22,9 +22,9 @@ SUPERSAMPLING = 4  # drawn this much larger without anti-aliasing, then averaged
 SUBPIXEL_BITS = 4
 POINTS = 40  # of a glyph's polylines together
 LATTICE = 4  # the warp's random displacements stand on a LATTICE x LATTICE grid
-REACH = 11.5  # no point of the pen's path is further from the middle, in pixels along an axis
+REACH = 11.5  # the greatest distance of the pen's path from the middle, in pixels along an axis
 
-# Drawn uniformly between these ends.
+# The ends of the ranges of uniform numbers.
 ROTATION = (-0.2, 0.2)  # radians
 SLANT = (-0.15, 0.4)  # pixels to the right for each pixel up
 WIDTH = (0.75, 1.15)
@@ -33,7 +33,7 @@ OFFSET = (-1.0, 1.0)  # pixels, each axis
 PEN = (1.4, 3.3)  # the stroke's width, pixels
 WARP = (-2.4, 2.4)  # pixels, each lattice node and axis
 
-DRAWS = 9 + 2 * LATTICE**2  # random numbers a glyph
+DRAWS = 9 + 2 * LATTICE**2  # random numbers per glyph
 BLOCK = 256  # glyphs that share one counter-based stream
 CHUNK = 1024  # glyphs drawn at a time, which bounds the memory
 
@@ -52,7 +52,7 @@ def draw_glyphs(indices: ArrayLike, split: str) -> Examples:
     """Draw the named glyphs of a split: images (N, 1, 28, 28) and labels (N,), in order.
 
     Args:
-        indices: (N,) integers >= 0, in any order, repeated or not. There is no last one.
+        indices: (N,) integers >= 0, in any order, repeated or not, without an upper limit.
         split: "train", "validation" or "test", which share no glyph.
 
     Raises:
@@ -93,13 +93,13 @@ def _uniform(indices: NDArray[np.uint64], split: str) -> Floats:
 
 
 def _stretch(ends: tuple[float, float], uniform: Floats) -> Floats:
-    """Numbers in [0, 1) stretched to lie between two ends, in the same shape."""
+    """Numbers in [0, 1) mapped to the range between two ends, in the same shape."""
     low, high = ends
     return low + (high - low) * uniform
 
 
 def _choose_styles(digit: Floats, style: Floats) -> tuple[Ints, Ints]:
-    """Labels (n,), and rows (n,) of the style table, from two numbers in [0, 1) a glyph."""
+    """Labels (n,), and rows (n,) of the style table, from two numbers in [0, 1) per glyph."""
     styles_of = np.array([len(styles) for styles in STYLES])  # (10,)
     first = np.cumsum(styles_of) - styles_of
     labels = (digit * len(STYLES)).astype(np.int64)
@@ -162,6 +162,6 @@ def _draw(paths: Floats, styles: Ints, pens: Floats) -> Bytes:
     ):
         curves = [glyph[part] for part in parts[style]]
         cv2.polylines(sheet, curves, False, 255, width, cv2.LINE_8, SUBPIXEL_BITS)
-    column = canvas.reshape(-1, large)  # the glyphs one above the other: resized in one call
+    column = canvas.reshape(-1, large)  # the glyphs below each other: resized in one call
     small = cv2.resize(column, (SIDE, len(paths) * SIDE), interpolation=cv2.INTER_AREA)
     return np.asarray(small, np.uint8).reshape(-1, SIDE, SIDE)

@@ -21,7 +21,7 @@ from glimpse_envs.sources.files import PublishedFile, find
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 FASHION = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
-PARTS = {"training": "train", "test": "t10k"}  # as the files' names begin
+PARTS = {"training": "train", "test": "t10k"}  # the beginnings of the files' names
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def read_pair(images_path: Path, labels_path: Path, classes: int) -> tuple[Bytes
     """Read images (N, h, w) and labels (N,), which must belong together.
 
     Raises:
-        SourceError: if a file is damaged, they are of different length, or a label is no class.
+        SourceError: if a file is damaged, their lengths differ, or a label is not a class.
     """
     images = read_idx(images_path, axes=3)
     labels = read_idx(labels_path, axes=1).astype(np.int64)
@@ -137,8 +137,8 @@ def read_idx(path: Path, axes: int) -> Bytes:
     try:
         with gzip.open(path) as opened:
             content = opened.read(header)
-            # No more than the header tells, and one byte, which reads to the end: there gzip's own
-            # checksum stands.
+            # Only as much as the header announces, and one more byte: reading up to the end lets
+            # gzip check its own checksum.
             lengths = struct.unpack(f">{axes}I", content[4:].ljust(4 * axes, b"\0"))
             content += opened.read(prod(lengths) + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error, OverflowError, MemoryError) as error:

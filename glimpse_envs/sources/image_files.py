@@ -11,15 +11,15 @@ from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.sources.examples import SourceError
 
 MOST_PIXELS = 2**26
-"""Of one image, 8192 x 8192."""
+"""The most pixels of one image, 8192 x 8192."""
 _MOST_BYTES = 8 * MOST_PIXELS  # of a file: more than such an image takes uncompressed
 
 
 def check_file(path: Path) -> int:
-    """Return the size in bytes of an image file, which is not opened.
+    """Return the size in bytes of an image file, without opening it.
 
     Raises:
-        SourceError: it is no file, its link leads nowhere, it is too large, or its name is no text.
+        SourceError: it is not a file, its link is broken, it is too large, or its name is not text.
     """
     try:
         str(path).encode()
@@ -56,7 +56,7 @@ def read_image(path: Path) -> Bytes:
     """Read one image as RGB, (h, w, 3); transparency is dropped.
 
     Raises:
-        SourceError: the file is no image, is damaged or too large.
+        SourceError: the file is not an image, is damaged or too large.
     """
     import cv2
 
@@ -90,7 +90,7 @@ def resized(image: Bytes, side: int) -> Bytes:
 
 
 def _size_in(content: bytes) -> tuple[int, int]:
-    """Return the width and height that the header of a PNG, BMP or JPEG gives; else (0, 0)."""
+    """Return the width and height in the header of a PNG, BMP or JPEG, or (0, 0)."""
     try:
         if content.startswith(b"\x89PNG\r\n\x1a\n"):
             return struct.unpack_from(">II", content, 16)
@@ -105,6 +105,6 @@ def _size_in(content: bytes) -> tuple[int, int]:
                     height, width = struct.unpack_from(">HH", content, at + 5)
                     return width, height
                 at += 2 + max(2, length)
-    except struct.error:  # cut short: the decoder refuses it
+    except struct.error:  # cut short: the decoder will refuse it
         pass
     return 0, 0

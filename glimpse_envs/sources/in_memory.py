@@ -42,17 +42,17 @@ def from_arrays(
     test: Labelled | None = None,
     class_names: tuple[str, ...] = (),
 ) -> None:
-    """Register labelled images under `name`, for this process: processes that are spawned have to
-    register them themselves. A name may be registered again with the same images alone.
+    """Register labelled images under `name`, for this process; spawned processes have to register
+    them themselves. A name may be registered again only with the same images.
 
     Args:
         name: letters, digits and underscores; not that of another source.
         train, validation, test: images (N, C, H, W) or (N, H, W) uint8 of one size, and labels (N,)
             from 0 on. The arrays are copied.
-        class_names: by label; the labels themselves where none are given.
+        class_names: by label; None: the labels themselves.
 
     Raises:
-        ValueError: the name is taken, or the arrays are not like this.
+        ValueError: the name is taken, or the arrays are not of this form.
     """
     if not isinstance(name, str) or not name.isidentifier() or name in TAKEN:
         raise ValueError(
@@ -95,18 +95,18 @@ def from_dataset(
     label: str = "label",
     resize: int | None = None,
 ) -> None:
-    """Register a data set as the `datasets` library of Hugging Face has it; see `from_arrays`.
+    """Register a data set of Hugging Face's `datasets` library; see `from_arrays`.
 
     Args:
         name: as in `from_arrays`.
-        dataset: split -> columns, name -> values, at least "train"; other splits than "train",
-            "validation" and "test" are left out.
+        dataset: split -> columns, name -> values; it needs "train", and splits other than
+            "train", "validation" and "test" are left out.
         image: column of PIL images, or of arrays (H, W) or (H, W, 3) uint8.
-        label: column of integers; names of classes are taken from its feature, where it has one.
+        label: column of integers; class names are taken from its feature, if it has them.
         resize: side to which the images are resized; None: they must be of one size.
 
     Raises:
-        ValueError: the name is taken, or the data set is not like this.
+        ValueError: the name is taken, or the data set is not of this form.
     """
     if "train" not in dataset:
         raise ValueError(f"{name}: the data set has no split 'train', only {', '.join(dataset)}")

@@ -7,5 +7,5 @@ SOURCES: dict[str, str] = {
     "cifar10": "glimpse_envs.sources.cifar",
     "folder:PATH": "glimpse_envs.sources.folder",
 }
-"""The one list of sources: the module, or the class "module:Class", which has each one's `describe`
+"""The one list of sources: name -> the module, or the class "module:Class", that has its `describe`
 and `load`."""
