@@ -1,4 +1,4 @@
-"""Frames, films and windows, drawn from plain data that names no environment."""
+"""Frames, films and windows, drawn from plain data that does not depend on an environment."""
 
 from glimpse_envs.rendering.contact_sheet import contact_sheet, draw_scanpath
 from glimpse_envs.rendering.film import write_film, write_png

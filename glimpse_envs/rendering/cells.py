@@ -17,7 +17,7 @@ from glimpse_envs.rendering.palette import MUTED, Colour, mix
 
 @dataclass(frozen=True)
 class Area:
-    """A rectangle on a canvas, in its pixels; edge coordinates, so that sides may be fractions."""
+    """A rectangle on a canvas, in its pixels; edge coordinates, which may be fractions."""
 
     left: float
     top: float
@@ -71,7 +71,7 @@ def draw_head(canvas: Canvas, tip: tuple[float, float], side: float, colour: Col
 
 
 def draw_dots(canvas: Canvas, centre: tuple[float, float], radius: float) -> None:
-    """Three dots, one above the other: cells go on here that are not shown."""
+    """Three dots, one above the other: they stand for cells that are not shown."""
     for step in (-1, 0, 1):
         draw_disc(canvas, (centre[0], centre[1] + 4 * step * radius), radius, MUTED)
 
@@ -88,7 +88,7 @@ def draw_star(canvas: Canvas, area: Area, colour: Colour) -> None:
 
 
 def lit(fill: Colour, by: Colour) -> Colour:
-    """The fill of a cell that stands out in a colour."""
+    """The fill of a cell that is highlighted in a colour."""
     return mix(fill, by, 0.3)
 
 

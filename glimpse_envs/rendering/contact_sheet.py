@@ -26,18 +26,18 @@ MIN_CELL = 48
 def draw_scanpath(picture: AnyPicture, size: int = 160) -> Bytes:
     """One cell of a contact sheet: the scene and its whole path, framed green or red.
 
-    Under the scene stands the answer and, where it is wrong, the target. A full view has no path.
-    Of tapes their last state is shown, of a table its cells and path.
+    The answer stands under the scene, with the target if it is wrong. A full view has no path. A
+    tape is shown in its last state, a table with its cells and path.
 
     Args:
-        picture: to draw; its glimpse and caption are left out.
+        picture: the picture to draw; its glimpse and caption are left out.
         size: the cell's width in pixels, at least 48.
 
     Returns:
         (size + size // 7 + 6, size, 3) uint8 RGB, whatever the scene's size.
 
     Raises:
-        ValueError: a size too small to see anything in.
+        ValueError: the size is below the minimum.
     """
     if size < MIN_CELL:
         raise ValueError(f"a cell's size must be at least {MIN_CELL} pixels; it is {size}")

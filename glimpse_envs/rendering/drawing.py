@@ -35,7 +35,7 @@ def blank(height: int, width: int, colour: Colour) -> Canvas:
 
 
 def enlarge(image: NDArray[np.floating], height: int, width: int) -> Canvas:
-    """(C, H, W) in [0, 1], grey or RGB, to a canvas of (height, width, 3).
+    """Enlarge (C, H, W) in [0, 1], grey or RGB, to a canvas (height, width, 3).
 
     Pixels stay square and sharp: repeated a whole number of times, then averaged down to size.
     """
@@ -78,7 +78,7 @@ def fit_text(text: str, size: float, thickness: int, width: float) -> tuple[floa
     import cv2
 
     font = cv2.FONT_HERSHEY_SIMPLEX
-    # Measured, not assumed: OpenCV 4 and 5 draw this font at different sizes.
+    # The text is measured, because OpenCV 4 and 5 draw this font at different sizes.
     (_, capital), _ = cv2.getTextSize("H", font, 1.0, 1)
     scale = size / capital
     (needed, _), _ = cv2.getTextSize(text, font, scale, thickness)
@@ -113,7 +113,7 @@ def draw_disc(canvas: Canvas, centre: tuple[float, float], radius: float, colour
 
 
 def draw_outline(canvas: Canvas, outline: Floats, colour: Colour, thickness: int) -> None:
-    """The outline of a polygon with corners (n, 2), inside its edges; cut off at the canvas's."""
+    """Draw the outline of a polygon with corners (n, 2), inside its edges and within the canvas."""
     import cv2
 
     inside = _inside(canvas, outline, thickness)
@@ -122,25 +122,25 @@ def draw_outline(canvas: Canvas, outline: Floats, colour: Colour, thickness: int
 
 
 def dim_outside(canvas: Canvas, outlines: Sequence[Floats], light: float) -> None:
-    """Leave `light` (0 to 1) of everything outside all polygons, each with corners (n, 2)."""
+    """Reduce everything outside all polygons, each with corners (n, 2), to `light` (0 to 1)."""
     dark = ~np.any([_inside(canvas, outline) > 0 for outline in outlines], axis=0)
     canvas[dark] = np.rint(light * canvas[dark].astype(np.float32)).astype(np.uint8)
 
 
 def draw_boxes(canvas: Canvas, boxes: Floats, thickness: int) -> None:
-    """The outlines of target boxes (n, 4), x0, y0, x1, y1, those of NaN left out."""
+    """Draw the outlines of target boxes (n, 4), x0, y0, x1, y1, except those of NaN."""
     for x0, y0, x1, y1 in boxes[~np.isnan(boxes).any(axis=1)]:
         corners = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
         draw_outline(canvas, corners, TARGET, thickness)
 
 
 def _inside(canvas: Canvas, outline: Floats, beyond: int = 0) -> Bytes:
-    """Which of the canvas's pixels, and of those up to `beyond` outside it, lie in a polygon, its
-    corners (n, 2) put on whole pixels: (h + 2 beyond, w + 2 beyond) uint8, 0 or 1."""
+    """Return which pixels of the canvas, and of a rim of `beyond` pixels around it, lie in a
+    polygon, its corners (n, 2) rounded: (h + 2 beyond, w + 2 beyond) uint8, 0 or 1."""
     import cv2
 
     edges = np.rint(outline)
-    # OpenCV fills the pixels of the corners too: those right and below end one before the edge.
+    # OpenCV also fills the pixels of the corners: those right and below end one before the edge.
     corners = (edges - (outline > outline.mean(axis=0))).astype(np.int32)
     found = np.zeros([side + 2 * beyond for side in canvas.shape[:2]], np.uint8)
     cv2.fillPoly(found, [corners + beyond], 1)

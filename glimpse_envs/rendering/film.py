@@ -1,4 +1,4 @@
-"""Frames to files: a PNG image, an MP4, GIF or WebP film. A file appears whole or not at all."""
+"""Files of frames: a PNG image, an MP4, GIF or WebP film. A file appears whole or not at all."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,10 +16,10 @@ SUFFIXES = (".mp4", ".gif", ".webp")
 
 
 def write_png(image: Bytes, path: str | os.PathLike[str]) -> Path:
-    """Write an (height, width, 3) uint8 RGB image, making missing folders.
+    """Write an image (height, width, 3) uint8 RGB; missing folders are made.
 
     Raises:
-        ValueError: an array that is no such image, or a path that does not end in .png.
+        ValueError: the array is not such an image, or the path does not end in .png.
     """
     import cv2
 
@@ -34,17 +34,17 @@ def write_png(image: Bytes, path: str | os.PathLike[str]) -> Path:
 
 
 def write_film(frames: Iterable[Bytes], path: str | os.PathLike[str], fps: float = 4) -> Path:
-    """Write a film, H.264, GIF or lossless WebP by the path's suffix, making missing folders.
+    """Write a film, H.264, GIF or lossless WebP by the path's suffix; missing folders are made.
 
     Args:
         frames: at least one, each (height, width, 3) uint8 RGB, all of one size; for .mp4 both
-            sides must be even. Read one at a time.
+            sides must be even. They are taken one at a time.
         path: ends in .mp4, .gif or .webp.
-        fps: frames a second. A GIF counts in hundredths of a second.
+        fps: frames per second. A GIF rounds a frame's time to hundredths of a second.
 
     Raises:
-        ValueError: no frames, frames that differ in size or are no images, another suffix, or
-            frames a second that are not positive. Nothing is left behind.
+        ValueError: no frames, frames that differ in size or are not images, another suffix, or
+            `fps` that is not positive. No file is left behind.
         ImportError: imageio, or for .mp4 imageio-ffmpeg, is not installed.
     """
     target = Path(path)
@@ -58,7 +58,7 @@ def write_film(frames: Iterable[Bytes], path: str | os.PathLike[str], fps: float
         first = next(checked, None)
         if first is None:
             raise ValueError("a film needs at least one frame; it got none")
-        # Not the writer's own `with`: that closes nothing after an error.
+        # Not the writer's own `with`, which closes nothing after an error.
         with closing(_open_writer(temporary, fps)) as writer:
             writer.append_data(first)
             for frame in checked:

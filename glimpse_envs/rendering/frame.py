@@ -42,7 +42,7 @@ LIGHT_UNREAD = 0.3
 GLOW = 0.4
 """Share of the tint where soft attention reads most."""
 WIDE = 16 / 9
-"""The shape of a frame of tapes or of a table, whatever they hold."""
+"""The shape of all frames of tapes or of a table, whatever their content."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Layout:
     """Layout of a frame in its pixels, fixed by the scene's size and the number of panels."""
 
     height: int
-    """The frame's height; even, as H.264 asks."""
+    """The frame's height; even, as H.264 requires."""
     width: int
     """The frame's width; even."""
     margin: int
     zoom: float
-    """Frame pixels a scene pixel."""
+    """Frame pixels per scene pixel."""
     scene_left: int
     scene_top: int
     scene_height: int
@@ -64,10 +64,10 @@ class Layout:
     patch_side: int
     """Side of the square that an enlarged panel fits into; 0 for a full view."""
     patch_pitch: int
-    """From the top of one panel to the next one's."""
+    """Distance from the top of one panel to the top of the next."""
     text_size: int
     text_width: int
-    """The text stands under the scene, from the left margin on."""
+    """The text stands under the scene and begins at the left margin."""
     text_top: int
 
 
@@ -76,11 +76,11 @@ def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> La
 
     Args:
         scene_size: (H, W) in pixels.
-        panels: of a glimpse; 0 for a full view, which has none to show.
-        height: of the frame in pixels, at least 160; an odd one is made even.
+        panels: of a glimpse; 0 for a full view, which has none.
+        height: of the frame in pixels, at least 160; an odd height is made even.
 
     Raises:
-        ValueError: a height too small to read.
+        ValueError: `height` is too small.
     """
     _check_height(height)
     rows, columns = scene_size
@@ -116,7 +116,7 @@ def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> La
 
 
 def draw_frame(picture: AnyPicture, height: int = 360, legend: bool = False) -> Bytes:
-    """Draw one frame; below stand the answer, the target and the caption.
+    """Draw one frame, with the answer, the target and the caption at the bottom.
 
     Of a scene: outlines of the glimpse, path and target boxes at the left, the glimpse itself at
     the right, each panel in its outline's colour; the scene is dimmed outside all outlines.
@@ -126,17 +126,17 @@ def draw_frame(picture: AnyPicture, height: int = 360, legend: bool = False) -> 
     on the relevant ones.
 
     Args:
-        picture: to draw.
+        picture: the picture to draw.
         height: of the frame in pixels, at least 160.
-        legend: whether the meaning of outlines, marks and shades stands below, where the frame is
-            a tenth higher for it.
+        legend: whether to explain outlines, marks and shades at the bottom; the frame is then a
+            tenth higher.
 
     Returns:
         (height, width, 3) uint8 RGB. Both sides are even and depend only on `height`, on a
         scene's size and on the number of panels, so that all frames of an episode fit one film.
 
     Raises:
-        ValueError: a height too small to read.
+        ValueError: `height` is too small.
     """
     if isinstance(picture, Picture):
         frame = _draw_scene_frame(picture, height)
@@ -177,7 +177,7 @@ def _draw_scene(picture: Picture, layout: Layout) -> Canvas:
         path = picture.path * np.float32(layout.zoom)  # (t, 2) in panel pixels
         outlines = [path[-1].astype(float) + layout.zoom * one for one in picture.outlines]
         dim_outside(panel, outlines, LIGHT_OUTSIDE)
-        # Finest last: where outlines meet, the fovea's stays whole.
+        # Finest last: where outlines meet, that of the fovea stays whole.
         for scale in reversed(range(len(outlines))):
             draw_outline(panel, outlines[scale], scale_colour(scale), thickness)
         draw_path(panel, path, unit * 0.9)

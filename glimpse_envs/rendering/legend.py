@@ -36,7 +36,7 @@ class Entry:
 
 
 def legend_of(picture: AnyPicture) -> list[Entry]:
-    """Return the signs that frames of such pictures have."""
+    """Return the signs that frames of pictures such as `picture` have."""
     unseen = Entry("not seen", _filled(BLACK, EDGE))
     if isinstance(picture, Picture):
         if not picture.outlines:

@@ -7,7 +7,7 @@ EDGE: Colour = (58, 62, 74)
 TEXT: Colour = (238, 239, 242)
 MUTED: Colour = (150, 155, 168)
 
-# One colour a scale, finest first. Green and red are kept for right and wrong answers.
+# One colour per scale, finest first. Green and red are reserved for right and wrong answers.
 SCALES: tuple[Colour, ...] = (
     (255, 190, 50),
     (60, 190, 255),
@@ -38,14 +38,14 @@ def scale_colour(scale: int) -> Colour:
 
 
 def verdict_colour(verdict: bool | None) -> Colour:
-    """Green for right, red for wrong, grey while it is open."""
+    """Green for right, red for wrong, grey for no verdict yet."""
     if verdict is None:
         return MUTED
     return RIGHT if verdict else WRONG
 
 
 def mix(colour: Colour, other: Colour, share: float) -> Colour:
-    """`share` (0 to 1) of `other` in `colour`."""
+    """Mix `share` (0 to 1) of `other` into `colour`."""
     red, green, blue = (
         round(one + share * (two - one)) for one, two in zip(colour, other, strict=True)
     )

@@ -11,7 +11,7 @@ from glimpse_envs.core.arrays import Float32s, Floats
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """One moment of an episode, in the scene's own pixels.
+    """One moment of an episode, in pixels of the scene.
 
     Pixels are edge coordinates: pixel (row r, column c) covers x in [c, c + 1), y in [r, r + 1),
     so that (0, 0) is the scene's top-left corner and (W, H) its bottom-right one.
@@ -19,7 +19,7 @@ class Picture:
     A full view has neither outlines nor panels: only its scene and its text are drawn.
 
     Raises:
-        ValueError: a shape that does not fit the others, naming it and what would be right.
+        ValueError: a shape does not fit the others; the message names it and what it must be.
     """
 
     scene: NDArray[np.floating]
@@ -33,20 +33,20 @@ class Picture:
     caption: str = ""
     """A line of text, such as "glimpse 3 / 8"."""
     question: str = ""
-    """What is asked of this scene, where scenes of one environment differ in it."""
+    """The question about this scene, where scenes of one environment differ in it."""
     pending: str = ""
-    """The right answer while it is given part by part; it has no verdict yet."""
+    """The right answer while it is still given part by part, without a verdict yet."""
     outlines: Sequence[Floats] = ()
-    """What the present glimpse shows of the scene, finest first: polygons, each its corners (n, 2),
-    (x, y) in pixels from the present fixation."""
+    """The region of the scene that the present glimpse shows, finest first: polygons, each as its
+    corners (n, 2), (x, y) in pixels from the present fixation."""
     panels: Sequence[tuple[str, NDArray[np.floating]]] = ()
     """The present glimpse itself: (label, picture (C, h, w) in [0, 1]), the k-th in the colour of
     the k-th outline."""
     window_sides: tuple[float, ...] = ()
-    """In pixels, of the square windows around the present fixation that the panels show, finest
-    first; empty where they show anything else."""
+    """Sides in pixels of the square windows around the present fixation that the panels show,
+    finest first; empty for any other kind of panel."""
     boxes: Floats = field(default_factory=lambda: np.zeros((0, 4)))
-    """(n, 4) of the targets that are to be marked, x0, y0, x1, y1 in pixels; NaN for none."""
+    """(n, 4) of the targets to mark, x0, y0, x1, y1 in pixels; NaN for none."""
 
     @property
     def line(self) -> str:

@@ -1,4 +1,4 @@
-"""What an agent has seen so far of an episode, and pictures that show no more than that."""
+"""What an agent has seen so far in an episode, and pictures that show only that."""
 
 from dataclasses import replace
 
@@ -11,16 +11,16 @@ from glimpse_envs.rendering.tape_picture import Strip, TablePicture, TapePicture
 from glimpse_envs.rendering.verdict import AnyPicture
 
 SEEN_BLACK = 0.12
-"""Brightness of black that was seen, apart from what was not."""
+"""Brightness of black that was seen, in contrast to what was not."""
 
 
 class Seen:
     """Memory of the glimpses of one episode, for people who watch or play it.
 
-    Of a scene it keeps what the sensor's windows delivered, coarse cells as coarse cells; where a
-    place was seen at several scales, the finest, and in a scene that moves the latest. A sensor
-    without windows leaves the scene black: its panels alone show what it delivers. Of tapes it
-    keeps the cells that a head was on, of a table the cells that were visited or written.
+    Of a scene it keeps what the sensor's windows delivered, coarse cells as coarse cells. Where a
+    place was seen at several scales it keeps the finest, and in a moving scene the latest. A sensor
+    without windows leaves the scene black: only its panels show what it delivers. Of tapes it keeps
+    the cells that a head was on, of a table the cells that were visited or written.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Seen:
         self._visited: dict[str, set[int]] = {}  # tape -> cells
 
     def add(self, picture: AnyPicture) -> None:
-        """Remember what `picture` shows of the present glimpse; a second time changes nothing."""
+        """Remember what `picture` shows of the present glimpse; repeating it changes nothing."""
         if isinstance(picture, Picture):
             self._add_windows(picture)
         elif isinstance(picture, TapePicture):
@@ -40,7 +40,7 @@ class Seen:
                     self._visited.setdefault(strip.name, set()).add(strip.head)
 
     def reveal(self, picture: AnyPicture, ended: bool) -> AnyPicture:
-        """Return `picture` without what was not seen; the target is left out until `ended`."""
+        """Return `picture` without what was not seen, and without the target until `ended`."""
         target = picture.target if ended else None
         if isinstance(picture, Picture):
             lit = replace(picture, scene=self._lit_scene(picture), target=target)
@@ -65,7 +65,7 @@ class Seen:
             self._cell = np.full((height, width), np.inf)
             self._seen = np.zeros((height, width), np.bool_)
         if self._scene is not None and not np.array_equal(self._scene, picture.scene):
-            self._cell[:] = np.inf  # it has moved: what was seen before gives way
+            self._cell[:] = np.inf  # it has moved: new glimpses replace what was seen before
         self._scene = picture.scene
         x, y = picture.path[-1]
         windows = zip(picture.window_sides, picture.panels, strict=True)
@@ -87,7 +87,7 @@ class Seen:
 
 
 def _within(indices: Ints, count: int) -> slice:
-    """The part of rising indices that lie from 0 to `count` - 1."""
+    """Return the slice of rising indices that lie from 0 to `count` - 1."""
     return slice(*np.searchsorted(indices, [0, count]).tolist())
 
 
@@ -96,7 +96,7 @@ def _of_table(picture: TablePicture, target: str | None, ended: bool) -> TablePi
     texts = zip(picture.addresses, picture.cells, strict=True)
     cells = {address: text if address in seen else "" for address, text in texts}
     if not picture.whole:
-        # The choice of the cells that are drawn tells where the answer is.
+        # The choice of drawn cells would tell where the answer is.
         cells = {address: text for address, text in cells.items() if address in seen}
     return replace(
         picture,

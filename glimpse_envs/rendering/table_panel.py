@@ -19,7 +19,7 @@ from glimpse_envs.rendering.tape_panel import draw_tapes
 from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
 
 GRIDS = ((4, 2), (4, 3), (4, 4), (5, 4), (6, 5), (8, 6), (10, 8))
-"""(columns, rows): the first that holds the cells is drawn."""
+"""(columns, rows), smallest first: the first grid that holds all cells is drawn."""
 
 
 def draw_cells(canvas: Canvas, picture: TapePicture | TablePicture, area: Area) -> None:
@@ -33,9 +33,9 @@ def draw_cells(canvas: Canvas, picture: TapePicture | TablePicture, area: Area) 
 def _draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
     """Draw the query and the cells into an area of the canvas.
 
-    Every cell has its address in the upper left corner and the numbers of the path's steps that
-    visited it, from 1 on, in the lower left one. Where there are more cells than the largest grid
-    holds, the relevant ones and those visited last are drawn.
+    Every cell has its address in the upper left corner, and in the lower left one the numbers of
+    the path's steps that visited it, from 1 on. If the largest grid does not hold all cells, the
+    relevant ones and those visited last are drawn.
     """
     title = area.height / 16
     draw_text(
@@ -97,7 +97,7 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
         fill = lit(fill, PRESENT)
     if steps:
         edge = PRESENT if present else mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
-    # Texts are sized by the width in cells that are higher than 0.62 of it.
+    # In high cells (above 0.62 of the width) the size of texts follows from the width.
     unit = min(cell.height, 0.62 * cell.width)
     thickness = unit / 50 if not steps else unit / 22 if present else unit / 36
     draw_box(canvas, cell, fill, edge, max(1.0, thickness))
@@ -108,7 +108,7 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
         draw_star(canvas, star, RELEVANT)
 
     if unit < 15:
-        return  # no room for notes
+        return  # there is no room for notes
     note = max(5, round(0.12 * unit))
     left, top = round(cell.left + 0.08 * unit), round(cell.top + 0.09 * unit)
     room = round(0.6 * cell.width)

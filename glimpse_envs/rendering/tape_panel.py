@@ -25,7 +25,7 @@ from glimpse_envs.rendering.palette import (
 from glimpse_envs.rendering.tape_picture import Strip, TapePicture
 
 FEWEST_SLOTS, MOST_SLOTS = 12, 24
-"""Bounds of the number of slots of a tape; longer tapes are cut to those around the head."""
+"""Bounds of a tape's number of slots; of longer tapes only the part around the head is drawn."""
 
 
 def draw_tapes(canvas: Canvas, picture: TapePicture, area: Area) -> None:
@@ -45,8 +45,8 @@ def draw_tapes(canvas: Canvas, picture: TapePicture, area: Area) -> None:
 
 
 def first_shown(strip: Strip, slots: int) -> int:
-    """Index of the cell in a tape's first slot: -1, where the tape fits with a free slot at either
-    end, or as far on as keeps the head, or what was put out last, near the middle."""
+    """Index of the cell in a tape's first slot: -1 if the tape fits with a free slot at either end,
+    else such that the head, or the symbol put out last, is near the middle."""
     put_out_last = (len(strip.good) or len(strip.cells)) - 1
     focus = put_out_last if strip.head is None else strip.head
     end = len(strip.cells) + 1 - slots

@@ -10,16 +10,16 @@ class Strip:
     Attributes:
         name: the label above it: "input", "memory", "output".
         cells: the text of each cell, "" for a blank.
-        head: index of the cell under the head; -1 or `len(cells)` where the head stands outside, on
-            the left or right; None for a tape without a head.
+        head: index of the cell under the head; -1 or `len(cells)` if the head is one cell beyond
+            the left or right end; None for a tape without a head.
         written: indices of the cells that the agent wrote.
-        good: of an output tape, whether each symbol put out, from the left, was right.
+        good: for an output tape, whether each symbol put out, from the left, was right.
         seen: indices of the cells that are shown, all others being black; None: all.
-        read_with_first: whether the first tape's head reads this one too.
+        read_with_first: whether the head of the first tape reads this one too.
 
     Raises:
-        ValueError: a head farther outside, a written cell that is not there, or more verdicts than
-            cells.
+        ValueError: the head is farther outside, a written cell does not exist, or there are more
+            verdicts than cells.
     """
 
     name: str
@@ -79,7 +79,7 @@ class TablePicture:
     """One moment at a table.
 
     Attributes:
-        cells: a short text of each cell shown ("k3:v7"), "" where it is empty; of a big table only
+        cells: a short text for each cell shown ("k3:v7"), "" if it is empty; of a big table only
             those on the path.
         addresses: the address of each, all different, in the order of drawing.
         path: addresses read or written so far, in order; the last is the present one.
@@ -87,13 +87,13 @@ class TablePicture:
         query: the query as text: "key 3", "5 hops from 17"; "" without one.
         caption: one line of text.
         answer: the agent's answer; None before it.
-        target: the right answer; None where it is not yet known.
+        target: the right answer; None while it is not known.
         relevant: addresses of the cells with the answer.
         unseen: addresses of cells that are black.
-        whole: whether all cells of the table are given, and not a choice of them.
+        whole: whether `cells` has all cells of the table rather than a selection.
 
     Raises:
-        ValueError: as many addresses as cells are not given, an address stands twice, or the
+        ValueError: the numbers of addresses and cells differ, an address stands twice, or the
             present cell is not among those shown.
     """
 

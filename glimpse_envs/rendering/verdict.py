@@ -9,7 +9,7 @@ AnyPicture = Picture | TapePicture | TablePicture
 def verdict_of(picture: AnyPicture) -> bool | None:
     """Return whether the answer is right; None while there is no answer or no target.
 
-    On tapes one wrong symbol is wrong; right is a whole output without one.
+    On tapes the verdict is wrong after a wrong symbol, and right after a whole output without one.
     """
     if isinstance(picture, TapePicture):
         good = [right for strip in picture.strips for right in strip.good]

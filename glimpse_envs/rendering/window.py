@@ -14,7 +14,7 @@ CURE: Final = (
     "use render_mode='rgb_array' where there is none, or set SDL_VIDEODRIVER=dummy to show nothing"
 )
 UNSEEN: Final = ("dummy", "offscreen")
-"""Values of SDL_VIDEODRIVER with which Gymnasium's own environments need no display."""
+"""Values of SDL_VIDEODRIVER with which Gymnasium's own environments do not need a display."""
 PROBE: Final = "import cv2; cv2.namedWindow('probe'); cv2.destroyAllWindows()"
 
 
@@ -27,12 +27,12 @@ NO_WINDOWS: Final = (
 class Window:
     """Shows frames, one after the other, in a window of its own.
 
-    With SDL_VIDEODRIVER=dummy or offscreen, by which Gymnasium's own environments run without a
-    display, nothing is opened, shown or waited for.
+    With SDL_VIDEODRIVER=dummy or offscreen, with which Gymnasium's own environments run without a
+    display, no window is opened, nothing is shown and `show` does not wait.
 
     Args:
-        title: the window's title and its name: two windows of one title are one.
-        fps: frames a second; `show` waits as long.
+        title: the window's title, which identifies it: windows with equal titles are one.
+        fps: frames per second; `show` waits accordingly.
 
     Raises:
         RuntimeError: there is no display, or this OpenCV cannot open windows.
@@ -52,7 +52,7 @@ class Window:
         """Show a frame, (height, width, 3) uint8 RGB, and wait as long as it lasts.
 
         Raises:
-            RuntimeError: this OpenCV has no windows.
+            RuntimeError: this OpenCV cannot show windows.
         """
         if self._is_unseen:
             return
@@ -71,7 +71,7 @@ class Window:
             import cv2
 
             self._is_open = False
-            # Whoever watches may have closed it already.
+            # The user may have closed it already.
             if cv2.getWindowProperty(self.title, cv2.WND_PROP_VISIBLE) > 0:
                 cv2.destroyWindow(self.title)
             cv2.waitKey(1)
@@ -96,6 +96,6 @@ def _require_display() -> None:
 
 @cache
 def _can_open_a_window() -> bool:
-    """Try it in a process of its own: OpenCV 5 aborts the process when it cannot."""
+    """Try it in a separate process: OpenCV 5 aborts the process if it cannot."""
     probe = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, check=False)
     return probe.returncode == 0
