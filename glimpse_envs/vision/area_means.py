@@ -11,8 +11,8 @@ from glimpse_envs.core.kernels import kernel
 
 
 def shares(pixels: int, cells: int) -> Floats:
-    """Return the share of each of `pixels` in the mean of each of `cells`, which span the same
-    length: (cells, pixels)."""
+    """Return the share of each of `pixels` in the mean of each of `cells`, (cells, pixels); pixels
+    and cells span the same length."""
     side = pixels / cells
     begins, places = np.arange(cells)[:, None] * side, np.arange(pixels)
     overlap = np.minimum(begins + side, places + 1.0) - np.maximum(begins, places)
@@ -28,7 +28,7 @@ def area_mean(plane: NDArray, down: Floats, across: Floats) -> float:
 
 @kernel
 def _span(shares: Floats) -> tuple[int, int]:
-    """Return from where and up to where `shares` (n,), which lie side by side, are above 0."""
+    """Return the first index and the end of the run of `shares` (n,) that are above 0."""
     begin, end = 0, len(shares)
     while begin < end and shares[begin] <= 0.0:
         begin += 1

@@ -12,18 +12,18 @@ from glimpse_envs.core.kernels import kernel
 
 
 class Gaze:
-    """Fixations of n rows, the present ones and the path of the episode.
+    """Fixations of n rows: the present ones and the paths of their episodes.
 
     Args:
         budget: T, the most fixations of an episode.
         space: the places that can be looked at.
-        max_move: the longest move, in look coordinates, where looks are moves; 0 where they are
+        max_move: the longest move, in look coordinates, if looks are moves; 0 if they are
             locations.
         taken: (n,) int64, the number of fixations in each episode, kept by the environment.
 
     Attributes:
         locations: (n, 2) float64 in [-1, 1], (x, y).
-        centres: (n, 2) float64, the same in pixels.
+        centres: (n, 2) float64, the same places in pixels.
         path: (n, T, 2) float32, all fixations of the episode in pixels.
     """
 
@@ -40,8 +40,8 @@ class Gaze:
         self._fixate(rows, locations, sharing, 0.0, self._first)
 
     def move(self, rows: Ints, looks: Floats) -> None:
-        """Take the looks of `rows` (m,) out of those of all rows (n, 2), (x, y) in [-1, 1];
-        `taken` includes them already."""
+        """Carry out the looks of `rows` (m,), given as those of all rows (n, 2), (x, y) in [-1, 1];
+        `taken` already counts them."""
         self._fixate(rows, looks, 1, self._max_move, self._taken)
 
     def _fixate(

@@ -7,12 +7,12 @@ from glimpse_envs.task import Arrays, Rows
 
 
 class History:
-    """The glimpses that each row has taken, in their order; zeros for those to come.
+    """The glimpses that each row has taken, in their order, then zeros.
 
     Args:
         num_envs: n, rows.
         budget: T, glimpses in an episode.
-        glimpse_shape: of one.
+        glimpse_shape: shape of one glimpse.
 
     Attributes:
         glimpses: (n, T, *glimpse_shape).
@@ -29,13 +29,13 @@ class History:
         self.seen_from[rows] = 0.0
 
     def add(self, rows: Rows, steps: Ints, glimpses: Float32s, locations: Floats) -> None:
-        """Keep `glimpses` (m, *glimpse_shape), seen from `locations` (m, 2), as those at `steps`
-        (m,) of `rows` (m,)."""
+        """Store `glimpses` (m, *glimpse_shape), seen from `locations` (m, 2), at the indices
+        `steps` (m,) of `rows` (m,)."""
         self.glimpses[rows, steps] = glimpses
         self.seen_from[rows, steps] = locations
 
     def observed(self, rows: Rows) -> Arrays:
-        """Return what is observed of `rows` (m,), name -> (m, T, ...)."""
+        """Return this part of the observations of `rows` (m,), name -> (m, T, ...)."""
         return {"glimpse": self.glimpses[rows], "location": self.seen_from[rows]}
 
     def state_arrays(self) -> Arrays:

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 MAX_MOVE = 0.2
-"""The longest relative move, in look coordinates, where none is given."""
+"""The default of `max_move`, in look coordinates."""
 FARTHEST = 16
-"""The greatest level of first glimpses near the target, at which they are uniform."""
+"""The greatest level of first glimpses near the target; at this level they are uniform."""
 
 
 class Looking(TypedDict, total=False):
-    """How a scene may be looked at: the arguments of `PictureTask` that all tasks pass on to it."""
+    """How a scene may be looked at: arguments that all picture tasks pass on to `PictureTask`."""
 
     inside: bool
     look: str
@@ -53,22 +53,22 @@ class Looking(TypedDict, total=False):
 class PictureTask(Task):
     """A picture that is seen through glimpses, or whole.
 
-    Subclasses set `components`, by `components_with` their own, and reward answers in `act`.
+    Subclasses set `components` (`components_with` adds their own) and reward answers in `act`.
 
     Args:
-        hidden: the pictures, or the world.
+        hidden: the pictures.
         sensor: reads the glimpses.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
         budget: T, glimpses in an episode, the first included; 1 in the full view.
         first_glimpse: "uniform" in the scene, or "near" the target, for training.
-        view: "glimpse", or "full" for the whole scene, in one step where it stands still.
+        view: "glimpse", or "full" for the whole scene, in one step if it stands still.
         history: observe all glimpses so far.
         context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
-        answers: their names; empty where they have none.
+        answers: names of the answers; empty where they have none.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
@@ -121,7 +121,7 @@ class PictureTask(Task):
         if near and look == "tiles":
             raise ValueError("first_glimpse='near' needs looks that are places or moves, not tiles")
 
-        # A glimpse and the arrays that it goes through, for each step that is kept.
+        # A glimpse and the arrays of its computation, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
         check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
         self._hidden = hidden
@@ -155,7 +155,7 @@ class PictureTask(Task):
                 values,
                 multiply_adds=sensor.multiply_adds,
                 context=coarse,
-                context_multiply_adds=4 * coarse,  # four sums of pixels for each mean
+                context_multiply_adds=4 * coarse,  # each mean adds up four sums of pixels
             )
         self.observation_space = self._make_observation_space()
 
@@ -170,7 +170,7 @@ class PictureTask(Task):
         return parts
 
     def components_with(self, **own: Component) -> dict[str, Component]:
-        """Return `look_components` and a task's `own`, in the order of `COMPONENTS`."""
+        """Return `look_components` and the task's `own`, in the order of `COMPONENTS`."""
         parts = self.look_components | own
         return {name: parts[name] for name in COMPONENTS if name in parts}
 
@@ -236,14 +236,14 @@ class PictureTask(Task):
 
     def _approach_target(self, groups: Rows) -> None:
         """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
-        target, the first of several, to (distance / `FARTHEST`)² of the way there."""
+        (first) target, so that (distance / `FARTHEST`)² of the way to it remains."""
         boxes = self._target_boxes[self._stage.scene_of[groups * self._copies]]
         middles = middles_of(boxes if boxes.ndim == 2 else boxes[:, 0])
         share = (self._distances[groups, None] / FARTHEST) ** 2
         self._starts[groups] = middles + share * (self._starts[groups] - middles)
 
     def _place_targets(self, scenes: Ints) -> None:
-        """Note where the targets of `scenes` (m,) are now."""
+        """Update the look coordinates of the targets of `scenes` (m,)."""
         boxes = self._stage.boxes[scenes]
         corners = self._view.space.to_locations(boxes.reshape(-1, 2, 2))
         self._target_boxes[scenes] = corners.reshape(boxes.shape)
@@ -257,12 +257,12 @@ class PictureTask(Task):
         self._remember(rows)
 
     def _show(self, rows: Rows) -> None:
-        """Show a world as it is at the latest glimpse of `rows` (m,)."""
+        """Show a moving picture as it is at the latest glimpse of `rows` (m,)."""
         self._stage.show(rows, self._taken[rows] - 1)
         self._place_targets(rows)
 
     def _remember(self, rows: Rows) -> None:
-        """Keep the latest glimpses of `rows` (m,), if there is a history."""
+        """Add the latest glimpses of `rows` (m,) to the history, if there is one."""
         if self._history is not None:
             glimpses = self._stage.read(rows, self._gaze.centres)
             steps = self._taken[rows] - 1
@@ -293,12 +293,12 @@ class PictureTask(Task):
         return entries
 
     def _looks_at_target(self) -> Arrays:
-        """The parts of an oracle's action that `look_components` has: it looks at the middles of
-        the target's boxes in turn, and stops only when its budget is spent."""
+        """Return the parts of an oracle's action that `look_components` has: it looks at the
+        middles of the target's boxes in turn until its budget is spent, and never stops."""
         if self._full:
             return {}
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
-        # Before the first look, nothing was taken yet.
+        # Before the first look no glimpse counts yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
         parts = {"look": self._view.looks_at(middles_of(boxes), self._gaze.locations)}
         if self._stop:

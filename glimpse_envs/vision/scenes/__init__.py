@@ -42,7 +42,7 @@ def make_scene(scene: object, arguments: Mapping[str, Any]) -> Hidden:
     """Return a scene with those of `arguments` that it takes.
 
     Raises:
-        ValueError: there is no such scene, or an argument is wrong, or it breaks its promises.
+        ValueError: there is no such scene, an argument is wrong, or its attributes are invalid.
     """
     kind: Any = find_scene(scene)
     check_by_keyword("scene", scene, kind)
@@ -53,8 +53,8 @@ def make_scene(scene: object, arguments: Mapping[str, Any]) -> Hidden:
 
 
 def _check_promises(scene: object, made: Hidden) -> None:
-    """Raise a ValueError where the attributes of a scene are not those that `Hidden` and `Scene`
-    ask for."""
+    """Raise a ValueError where the attributes of a scene do not have the form that `Hidden` and
+    `Scene` require."""
     shape = getattr(made, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 3 or shape[0] not in (1, 3):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The images of a source in the order of their classes, to draw some of a given class."""
+"""The images of a source sorted by class, for drawing images of a given class."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from glimpse_envs.sources import SourceError
 
 
 class ImagesByClass:
-    """The images of one split of a source, sorted by class when they are first needed.
+    """The images of one split of a source, sorted by class when first needed.
 
     Args:
         source: the name of a source (see `glimpse_envs.sources`).
@@ -27,7 +27,7 @@ class ImagesByClass:
         Raises:
             glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image.
         """
-        if self._sorted is None:  # threads may do so at once, alike
+        if self._sorted is None:  # several threads may do so at once, with equal results
             examples = sources.load(self._source, self._split, self._info.fingerprint)
             names = self._info.class_names
             counts = np.bincount(examples.labels, minlength=len(names))

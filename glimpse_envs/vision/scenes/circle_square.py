@@ -41,7 +41,7 @@ class CircleSquareScene(Scene):
         check_memory(2 * 20 * (2 * size) ** 2, scene_size=size)  # what `_objects` draws
         self.shape = (1, size, size)
         self._split, self._size = split, size
-        # Validation and test would otherwise be the same scenes.
+        # Otherwise validation and test would be the same scenes.
         self._offset = _FIXED_SCENES if split == "validation" else 0
 
     @property

@@ -22,24 +22,24 @@ from glimpse_envs.vision.scenes.scene import Scene
 RELATIONS = (
     "left of", "right of", "above", "below", "top left", "top right", "bottom left", "bottom right"
 )  # fmt: skip
-"""How a subject lies: the first four to an object, the others alone in the scene. Each names the
-subject's place too, by its index; the object's is that of the opposite relation."""
+"""How a subject lies: relative to an object in the first four, alone in the scene in the others.
+The index is also the subject's place; the object's place is the opposite relation's index."""
 PAIRS = 4
-"""Relations before this one have an object."""
+"""The first so many relations have an object."""
 COMBINATIONS = ("trained", "new", "all")
 
 _FIXED_SCENES = 10_000
 _HELD_OUT = 5  # one in so many combinations
-_FAR = 3  # places along the line in which two images do not differ
+_FAR = 3  # places of each of two images across the line on which they lie
 
 
 class ImageLayout(Scene):
-    """A subject, and to four of eight relations an object; labels are the relation, the subject's
+    """A subject, and for four of eight relations an object. Labels are the relation, the subject's
     class and the object's, -1 where there is none.
 
     The relation is uniform; classes are uniform over those allowed at each place, images over those
-    of a class; an image lies uniformly within its half or quarter of the scene, but across the line
-    on which two lie within three pixels of the middle.
+    of a class. An image lies uniformly within its half or quarter of the scene; but across the line
+    on which two images lie, each is at most two pixels below or to the right of the middle.
 
     Of class c at place p (an index into `RELATIONS`) the combination is held out where
     (c + p) % 5 == 0: one in five, two of ten classes at each place.
@@ -49,11 +49,11 @@ class ImageLayout(Scene):
             keys of their own, of the split's images).
         source: the name of a source (see `glimpse_envs.sources`).
         scene_size: the scene's side in pixels, at least twice the images'.
-        combinations: "trained", those that are not held out; "new", those that are, of every image
-            in a scene; or "all".
+        combinations: "trained", those that are not held out; "new", in which every image has a
+            combination that is held out; or "all".
 
     Raises:
-        ValueError: an argument is not one of these, or the images do not fit into the scene, or
+        ValueError: an argument is out of its range, the images do not fit into the scene, or
             there are too few classes to hold out any.
     """
 
@@ -99,7 +99,7 @@ class ImageLayout(Scene):
 
 
 def allowed(classes: int, combinations: str) -> Bools:
-    """Return which classes may lie at each place, (places, classes)."""
+    """Return whether each class may lie at each place, (places, classes)."""
     held_out = np.add.outer(np.arange(len(RELATIONS)), np.arange(classes)) % _HELD_OUT == 0
     kinds = {"trained": ~held_out, "new": held_out, "all": np.ones_like(held_out)}
     return kinds[combinations]
@@ -128,7 +128,7 @@ def _draw(
         boxes[n] = np.nan
         for i in range(2 if relation < PAIRS else 1):
             draws = words[1 + 4 * i : 5 + 4 * i]
-            place = relation if i == 0 else relation ^ 1  # the opposite relation stands next to it
+            place = relation if i == 0 else relation ^ 1  # the index of the opposite relation
             label = classes[place, below(draws[0], counts[place])]
             begin, end = begins[label], begins[label + 1]
             image = images[order[begin + below(draws[1], end - begin)]]

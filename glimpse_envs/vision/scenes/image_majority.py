@@ -27,9 +27,9 @@ from glimpse_envs.vision.scenes.image_search import is_free, next_free, side_for
 from glimpse_envs.vision.scenes.scene import Scene
 
 FIXED_SETS = {"train": 5_000, "validation": 1_000, "test": 1_000}
-"""Scenes of each split with `fixed=True`; the validation set is this package's."""
+"""Scenes of each split with `fixed=True`; only the validation set is this package's own."""
 
-_FRESH_SCENES = 10_000  # in a fixed split otherwise
+_FRESH_SCENES = 10_000  # in a fixed split without `fixed`
 _SEEDS = {"train": 1, "validation": 2, "test": 0}  # of fixed sets and of strokes; as published
 _TRIES = 1000  # of places for an image, before one of those that are free is taken in turn
 
@@ -171,8 +171,8 @@ def make_patterns(count: int, height: int, width: int, seed: int) -> Bytes:
 
 @kernel
 def _keys_of_set(which: Ints, keys: KeyArrays, scenes: int, seed: int) -> KeyArrays:
-    """Return keys of the scenes `which` (m,) as those of a fixed set, one of `scenes` where they
-    are drawn for ever."""
+    """Return keys of the scenes `which` (m,) as scenes of a fixed set; where scenes are drawn for
+    ever, each becomes one of the set's `scenes`."""
     seeds, streams, episodes, indices = keys
     of_set = np.full_like(indices, -1)
     words = np.empty(1, np.uint32)
@@ -212,7 +212,7 @@ def _draw(
         for i in range(shown):
             if i < majority:
                 place = begins[label] + below(words[1 + i], alike)
-            else:  # of all but the label's class
+            else:  # of any class but the label's
                 place = below(words[1 + i], total - alike)
                 place = place if place < begins[label] else place + alike
             for tried in range(_TRIES + 1):

@@ -39,8 +39,8 @@ class ImagePairs(Scene):
         asked: "pair", which two classes, in any order; or "sum" of the numbers that name them.
 
     Raises:
-        ValueError: two images do not fit into the scene, or a piece into an image; or classes that
-            are not named by numbers are to be added.
+        ValueError: two images do not fit into the scene, or a piece into an image; or a sum is
+            asked for, but the classes are not named by numbers.
     """
 
     dtype = np.uint8

@@ -1,4 +1,4 @@
-"""Images side by side in a row, as many as the scene's level says."""
+"""Images side by side in a row, whose number is the scene's level."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from glimpse_envs.vision.scenes.scene import Scene
 class ImageRow(Scene):
     """A row of images of a source, scaled down, each a little higher or lower than the next.
 
-    The images are uniform ones of the split, with replacement; in a fixed split the first of scene
+    The images are drawn uniformly, with replacement; in a fixed split the first of scene
     k is image k. Each is scaled to the side `image_size` by area means. Gaps between neighbours are
     uniform from 0 to `gap` pixels, and each image lies up to `jitter` pixels above or below the
     row; the row's place is uniform over all at which it is wholly inside.

@@ -1,4 +1,4 @@
-"""Images at uniform places that do not overlap, one of which is of a class that no other has."""
+"""Images at uniform places that do not overlap; one is of a class that no other image has."""
 
 from math import isqrt
 
@@ -75,8 +75,8 @@ class ImageSearch(Scene):
 
 
 def room_for(size: int, height: int, width: int) -> int:
-    """Return how many images certainly find a place each, wherever those before them lie: an image
-    takes the places at which others would overlap it."""
+    """Return a number of images that always find a place each, wherever those before them lie: an
+    image occupies all places at which others would overlap it."""
     if size < max(height, width):
         return 0
     places = (size - height + 1) * (size - width + 1)
@@ -86,9 +86,9 @@ def room_for(size: int, height: int, width: int) -> int:
 def side_for(images: int, height: int, width: int) -> int:
     """Return the side of the smallest scene for which `room_for` is at least `images`."""
     places = 1 + (images - 1) * (2 * height - 1) * (2 * width - 1)
-    more = abs(height - width)  # along one axis there are so many places more than along the other
+    more = abs(height - width)  # the number of places along the two axes differs by this
     few = (isqrt(more * more + 4 * places) - more) // 2
-    while few * (few + more) < places:  # once or twice, for what was rounded off
+    while few * (few + more) < places:  # once or twice, because of rounding
         few += 1
     return max(height, width) - 1 + few
 
@@ -118,7 +118,7 @@ def _draw(
         block = (shown + 3) // 4
         for i in range(shown):
             image = target
-            if i > 0:  # of another class: those of the target's are left out
+            if i > 0:  # of another class: the target's class is left out
                 place = below(words[i], count - alike)
                 image = order[place if place < begins[label] else place + alike]
             for tried in range(_TRIES + 1):
@@ -149,7 +149,7 @@ def is_free(corners: Ints, placed: int, y: int, x: int, h: int, w: int) -> bool:
 def next_free(
     corners: Ints, placed: int, y: int, x: int, sides: tuple[int, int, int, int]
 ) -> tuple[int, int]:
-    """Return the free place next to (y, x), row by row, from the last one on to the first."""
+    """Return the free place next to (y, x), row by row, continuing from the last to the first."""
     height, width, h, w = sides
     rows, columns = height - h + 1, width - w + 1
     for step in range(rows * columns):

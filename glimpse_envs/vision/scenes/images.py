@@ -27,8 +27,8 @@ class ImageScene(Scene):
         scene_size: the scene's side in pixels, at least the image's.
         clutter: number of pieces.
         clutter_size: a piece's side in pixels, at most the image's.
-        overhang: the most pixels by which the image may stick out of the scene, on each side, under
-            the split "train" alone, so that fewer scenes repeat.
+        overhang: the most pixels by which the image may stick out of the scene, on each side; only
+            in the split "train", so that scenes repeat less often.
 
     Raises:
         ValueError: the image does not fit into the scene, or a piece into the image.

@@ -1,4 +1,4 @@
-"""An image that drifts and bounces among pieces of other images, one frame a glimpse.
+"""An image that drifts and bounces among pieces of other images, one frame per glimpse.
 
 As in a cluttered scene (`glimpse_envs.vision.scenes.images`) there is one image of a source and
 `clutter` pieces of others, and where they meet their sum is clipped at white. Each starts at a
@@ -29,7 +29,7 @@ from glimpse_envs.vision.sensors.sensor import Sensor
 
 
 class MovingImages(Hidden):
-    """An image of a source and pieces of others, which move.
+    """An image of a source and pieces of others, all of which move.
 
     Args:
         split: "train", "validation" or "test".
@@ -37,7 +37,7 @@ class MovingImages(Hidden):
         scene_size: the scene's side in pixels, at least the image's.
         clutter: number of pieces.
         clutter_size: a piece's side in pixels, at most the image's.
-        speed: the greatest move a frame along an axis, in pixels, >= 0.
+        speed: the greatest move per frame along an axis, in pixels, >= 0.
 
     Raises:
         ValueError: the image does not fit into the scene, or a piece into the image.
@@ -78,11 +78,11 @@ class MovingImages(Hidden):
 
 
 class MovingStage(CanvasStage):
-    """The frames of a batch, of which what moves is drawn anew at each step.
+    """The frames of a batch; moving images are drawn anew at each step.
 
     Args:
-        images: what is shown.
-        sensor: reads the glimpses; None where none are read.
+        images: the moving images.
+        sensor: reads the glimpses; None if there are none.
         num_envs: rows.
         copies: rows in a group.
     """
@@ -94,11 +94,11 @@ class MovingStage(CanvasStage):
         self._images, self._copies = images, copies
         self.boxes, self.labels = np.zeros((num_envs, 4)), np.zeros(num_envs, np.int64)
         sprites = 1 + images.clutter  # the image is the last
-        # Number of an image, and its line and column from which a piece is cut.
+        # Index of an image, and row and column from which a piece is cut.
         self._cuts = np.zeros((num_envs, sprites, 3), np.int64)
-        # Place (x, y) at the first frame, and pixels moved a frame.
+        # Place (x, y) at the first frame, and pixels moved per frame.
         self._flights = np.zeros((num_envs, sprites, 4))
-        self._places = np.zeros((num_envs, sprites, 2), np.int64)  # (x, y), as they are drawn
+        self._places = np.zeros((num_envs, sprites, 2), np.int64)  # (x, y), as drawn
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         images, rows = self._images, rows_of(groups, self._copies)
@@ -176,7 +176,7 @@ def _draw_frames(
     canvas: Bytes,
     boxes: Floats,
 ) -> None:
-    """Draw the frames of `rows` (m,) at `steps` (m,) over the last ones that were drawn."""
+    """Draw the frames of `rows` (m,) at `steps` (m,) over those that were drawn last."""
     cuts, flights, places = what
     h, w = images.shape[2], images.shape[3]
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
@@ -200,6 +200,6 @@ def _draw_frames(
 
 @kernel
 def _bounced(place: float, room: int) -> int:
-    """Return the whole place in [0, room) of what would be at `place` without the sides."""
+    """Return the whole place in [0, room) of what would be at `place` if nothing bounced."""
     folded = place % (2.0 * room)
     return min(int(min(folded, 2.0 * room - folded)), room - 1)

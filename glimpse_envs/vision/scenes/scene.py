@@ -1,4 +1,4 @@
-"""Interface of what picture tasks hide: scenes, drawn from their own random streams, and worlds."""
+"""Interface of what picture tasks hide: scenes drawn from their own random streams, and worlds."""
 
 from abc import ABC, abstractmethod
 
@@ -19,7 +19,7 @@ class Hidden(ABC):
         answers: the names of the answers, indexed by label.
         targets: most targets in a picture, at least 1.
         parts: numbers that label a picture, at least 1.
-        fingerprint: of a user's own images; "" where there are none.
+        fingerprint: of a user's own images; "" for other sources.
         moves: whether a picture changes from glimpse to glimpse.
     """
 
@@ -38,21 +38,21 @@ class Hidden(ABC):
 
     @property
     def chance(self) -> float:
-        """Share of scenes whose answer is the most frequent one, where all are equally frequent, as
+        """Share of the most frequent answer among scenes, if all images are equally frequent, as
         they nearly are in the sources here."""
         return 1.0 / len(self.answers)
 
     @abstractmethod
     def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> Stage:
-        """Return what shows `num_envs` rows in groups of `copies` their pictures; `sensor` is None
-        where no glimpses are read."""
+        """Return the stage that shows `num_envs` rows in groups of `copies` their pictures;
+        `sensor` is None if no glimpses are read."""
 
 
 class Scene(Hidden):
     """A distribution of pictures that stand still.
 
-    The constructor takes `split` ("train", "validation" or "test") and arguments of its own, all by
-    keyword; `gymnasium.make` passes on what it names.
+    The constructor takes `split` ("train", "validation" or "test") and its own arguments, all by
+    keyword; `gymnasium.make` passes on those that it names.
 
     Attributes:
         dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
@@ -82,6 +82,6 @@ class Scene(Hidden):
             canvas: (n, C, H + 2, W + 2), the picture within a border of zeros that stays zero.
             labels: (n,) in [0, len(answers)); of a scene with `parts` > 1 (n, parts).
             boxes: (n, 4), the target's x0, y0, x1, y1 in pixels; of a scene with `targets` > 1
-                (n, targets, 4), in the order in which they are to be looked at, and NaN behind the
-                last where a picture has fewer.
+                (n, targets, 4), in the order in which to look at them, padded with NaN where a
+                picture has fewer.
         """

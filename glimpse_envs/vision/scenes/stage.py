@@ -1,4 +1,4 @@
-"""The stage: the pictures of a batch, as they are now, read through a sensor."""
+"""The stage: the present pictures of a batch, read through a sensor."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.vision.sensors.sensor import Sensor, plain_canvas
 
-# Rows whose glimpses one call of the kernel reads.
+# The number of rows whose glimpses one call of the kernel reads.
 _READ_TOGETHER = 256
 
 
@@ -19,11 +19,11 @@ class Stage(ABC):
     """The pictures that the rows of a batch see.
 
     Attributes:
-        scene_of: (num_envs,) int64, the picture that each row sees: one for each group of rows, or,
-            where it moves, one for each row.
+        scene_of: (num_envs,) int64, the index of the picture that each row sees: one per group of
+            rows, or one per row if pictures move.
         boxes: (scenes, 4) float64, the target's x0, y0, x1, y1 in pixels; (scenes, targets, 4)
             where there are several.
-        labels: (scenes,) int64, the right answer; 0 where none is asked for; (scenes, parts) where
+        labels: (scenes,) int64, the right answer, 0 if nothing is asked; (scenes, parts) where
             several numbers label a picture.
     """
 
@@ -34,11 +34,11 @@ class Stage(ABC):
     @abstractmethod
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         """Draw the pictures of `groups` (m,) of rows anew, as they are at the first glimpse, and
-        return which they are."""
+        return their indices."""
 
     def show(self, rows: Ints, steps: Ints) -> None:  # noqa: B027
         """Show `rows` (m,) their pictures as they are `steps` (m,) after the first glimpse; nothing
-        is to be done where they stand still."""
+        needs to be done if they stand still."""
 
     @abstractmethod
     def read(self, rows: Ints, centres: Floats) -> Float32s:
@@ -61,7 +61,7 @@ class CanvasStage(Stage):
         scene_of: the picture that each row sees.
         shape: (C, H, W) of a picture.
         dtype: of the canvas.
-        sensor: reads the glimpses; None where none are read.
+        sensor: reads the glimpses; None if there are none.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class CanvasStage(Stage):
             self._canvas, self._sums = sensor.allocate(scenes, dtype)
 
     def _sum_scenes(self, which: Ints) -> None:
-        """Let the sensor sum the pictures `which` (m,), which were drawn anew."""
+        """Let the sensor sum the pictures `which` (m,), which were just drawn."""
         if self._sensor is not None:
             self._sensor.sum_scenes(self._canvas, self._sums, which)
 
@@ -98,14 +98,14 @@ class CanvasStage(Stage):
 
 
 class StillStage(CanvasStage):
-    """A picture for each group of rows, drawn once an episode.
+    """A picture for each group of rows, drawn once per episode.
 
     Args:
         draw: draws the scenes of groups.
         shape: (C, H, W) of a scene.
         dtype: of the canvas.
-        counts: most targets in a scene, and numbers that label it.
-        sensor: reads the glimpses; None where none are read.
+        counts: the most targets in a scene, and the number of its labels.
+        sensor: reads the glimpses; None if there are none.
         num_envs: rows.
         copies: rows in a group.
     """

@@ -37,7 +37,7 @@ def make_sensor(
     takes.
 
     Raises:
-        ValueError: there is no such sensor, or an argument is wrong, or it breaks its promises.
+        ValueError: there is no such sensor, an argument is wrong, or its properties do not agree.
     """
     kind: Any = find_sensor(sensor)
     check_by_keyword("sensor", sensor, kind, by_position=1)
@@ -48,7 +48,7 @@ def make_sensor(
 
 
 def _check_promises(sensor: object, made: Sensor, channels: int) -> None:
-    """Raise a ValueError where the properties of a sensor do not fit each other."""
+    """Raise a ValueError where the properties of a sensor do not agree with each other."""
     if not made.outlines:
         raise ValueError(
             f"sensor={sensor!r}: it has no outlines; it must have at least one, such as "

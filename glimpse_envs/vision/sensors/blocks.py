@@ -1,10 +1,10 @@
-"""Blocks: tables of sums of those blocks of a large scene that are not black.
+"""Blocks: tables of sums for only those blocks of a large scene that are not black.
 
 A table over a scene of a megapixel is several times as large as the processor's cache, so that
 filling it costs more than drawing the scene, and every number read from it is fetched from memory.
-Of scenes that are mostly black only some blocks of 32 x 32 pixels hold anything: each has a small
-table (Crow 1984) of its own. A cell's sum is that over its parts of those blocks, exactly as of one
-table; each block is read once for all cells that it touches.
+Scenes that are mostly black hold something only in some blocks of 32 x 32 pixels: each of these has
+a small table (Crow 1984) of its own. A cell's sum is taken over its parts of these blocks, and is
+exactly that of one table; each block is read once for all cells that it touches.
 
 A scene is a row of uint32: how many blocks it has, the places of their corners, (row << 16) +
 column, and their tables, (33, 33) each. Where more than a quarter of the blocks hold something, the
@@ -26,12 +26,12 @@ _u = np.uint64
 
 @kernel(inline="always")
 def most_blocks(height: int, width: int) -> int:
-    """Return how many blocks of a scene may hold something before it is dense."""
+    """Return the most blocks of a scene that may hold something; with more it is dense."""
     return ((height + SIDE - 1) // SIDE) * ((width + SIDE - 1) // SIDE) // 4
 
 
 def words_of_scene(height: int, width: int) -> int:
-    """Return the numbers that a scene's row has."""
+    """Return the length of a scene's row, in numbers."""
     return 1 + most_blocks(height, width) * (2 + _TABLE)
 
 
@@ -107,15 +107,15 @@ def read_blocks(
     cells: Float32s,
     to: int,
 ) -> None:
-    """Fill the g x g cells of the scales from the first of `scales` up to the last, around a place
-    in one channel of a scene.
+    """Fill the g x g cells of scales `first` to `end - 1`, around a place in one channel of a
+    scene.
 
     Args:
         g: the glimpse's side in cells.
-        scales: (first, end).
+        scales: (first, end), of which `end` is excluded.
         row: of the scene's blocks, not dense.
         shape: (H, W, C) of the scenes.
-        view: (x, y, white): the place in pixels, and what stands for 1.
+        view: (x, y, white): the place in pixels, and the sum that stands for 1.
         scratch: sums of the cells of all scales and of those around them, (end - first) (g + 2)
             (g + 2), and of lines: (SIDE,) of columns, of their remainders, and (2 SIDE,) of sums.
         cells: all glimpses.
@@ -135,7 +135,7 @@ def read_blocks(
             most = float(g * side)
             top, left = down + 0.5 * most, across + 0.5 * most
             if not (-SIDE < top < most and -SIDE < left < most):
-                break  # nor is it in a finer window
+                break  # nor does it touch a finer window
             at = (k - first) * padded * padded
             if side >= SIDE:
                 _add_to_wide(g, row, table, total, (top, left, float(side)), sums, at)
@@ -160,7 +160,7 @@ def _add_to_wide(
     sums: Floats,
     at: int,
 ) -> None:
-    """Add a block to the cells of a window, at least as wide as the block: one, or two each way.
+    """Add a block to a window whose cells are at least as wide: it touches one or two each way.
 
     Args:
         g: the glimpse's side in cells.
@@ -209,7 +209,7 @@ def _add_to_narrow(
     scratch: tuple[Floats, Ints, Floats, Floats],
     at: int,
 ) -> None:
-    """Add a block to the cells of a window, narrower than the block; as `_add_to_wide`."""
+    """Add a block to a window whose cells are narrower; arguments as in `_add_to_wide`."""
     (top, left, side), (sums, columns, remainders, lines) = window, scratch
     i0, i1 = int(top / side + 5.0) - 5, int((top + SIDE) / side) + 1
     j0, j1 = int(left / side + 5.0) - 5, int((left + SIDE) / side) + 1

@@ -46,7 +46,7 @@ def read_pixels(
         g: the glimpse's side in cells; a constant where this is called, which halves the time.
         scene: (pixels, at, height, width): all scenes with their borders of zeros, and where this
             begins.
-        view: (x, y, white): the place in pixels, and what stands for 1.
+        view: (x, y, white): the place in pixels, and the value that stands for 1.
         cells: all glimpses.
         to: where this window of this glimpse begins.
     """
@@ -55,7 +55,7 @@ def read_pixels(
     top, left = y - 0.5 * g, x - 0.5 * g
     p0, q0 = int(np.floor(top)), int(np.floor(left))
     w00, w01, w10, w11 = bilinear(top - p0, left - q0, 1, white)
-    p0, q0 = p0 + 1, q0 + 1  # past the border
+    p0, q0 = p0 + 1, q0 + 1  # skip the border
     # Columns in [j0, j1) touch the scene: their pixel is in [0, width + 1).
     j0 = min(g, max(0, -q0))
     j1 = max(j0, min(g, width + 1 - q0))

@@ -25,9 +25,9 @@ from glimpse_envs.vision.sensors.sensor import Sensor, square
 from glimpse_envs.vision.sensors.tables import fill_tables, read_table
 from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slack
 
-# Scales of a scene of bytes, 1, 2 and 4, that are read without a table.
+# The number of scales of a scene of bytes, 1, 2 and 4 pixels a cell, that need no table.
 _WINDOWS = 3
-# Pixels of scenes of bytes from which on blocks are summed: a table of more is beyond the cache.
+# Scenes of bytes of at least so many pixels are summed in blocks: a table exceeds the cache.
 _LARGE = 2**17
 
 
@@ -56,7 +56,7 @@ class Retina(Sensor):
                 f"scales={self.scales} must be at most 12: scale k is 2**k pixels a cell"
             )
         check_memory(9 * math.prod(self.shape), scene_size=max(self.shape[1:]))
-        # A glimpse and the arrays that it goes through.
+        # A glimpse and the arrays of its computation.
         numbers = math.prod(self.glimpse_shape)
         check_memory(12 * numbers, glimpse_size=self.glimpse_size, scales=self.scales)
 
@@ -76,7 +76,7 @@ class Retina(Sensor):
 
     @property
     def multiply_adds(self) -> int:
-        """Four sums of pixels are mixed for each cell."""
+        """Each cell mixes four sums of pixels."""
         return 4 * math.prod(self.glimpse_shape)
 
     def panels(self, glimpse: Float32s) -> Sequence[tuple[str, Float32s]]:
@@ -84,13 +84,14 @@ class Retina(Sensor):
         return [(f"{s:g} px", seen) for s, seen in zip(self.window_sides, scales, strict=True)]
 
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
-        """Return zeroed room for `scenes` scenes: the scenes themselves, and their coarser sums.
+        """Return zeroed arrays for `scenes` scenes: the scenes themselves, and their coarser sums.
 
         Returns:
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`: the pixels within a border of zeros, in
             the middle of a larger array, so that a strip which begins or ends outside can be read;
             and `sums` (scenes, C, H + 1, W + 1), the tables, or (scenes, 0) where none is needed.
-            Large scenes of bytes have sums (scenes, n), of which first the blocks of all scenes lie
+            Large scenes of bytes have sums (scenes, n): in memory the blocks of all scenes come
+            first and then their tables; unused parts take no memory.
             in memory and then their tables; what is not used of them takes no memory.
         """
         channels, height, width = self.shape
@@ -118,7 +119,7 @@ class Retina(Sensor):
             fill_tables(canvas, sums, which)
 
     def _in_blocks(self, dtype: np.typing.DTypeLike) -> bool:
-        """Return whether scenes of `dtype` are summed block by block where they are sparse."""
+        """Return whether sparse scenes of `dtype` are summed block by block."""
         _, height, width = self.shape
         large = height * width >= _LARGE and max(height, width) < 2**16
         return large and dtype == np.uint8 and _is_narrow(height, width)
@@ -140,16 +141,16 @@ class Retina(Sensor):
         rows: Ints,
         glimpses: Float32s,
     ) -> None:
-        """Read a glimpse for each of `rows` (n,): `glimpses[row]` (K * C, g, g) in [0, 1] is
-        what `scenes[row]` shows around `centres[row]`, (x, y) in pixels from the scene's corner.
+        """Read a glimpse for each of `rows` (n,): `glimpses[row]` (K * C, g, g) in [0, 1] shows
+        `scenes[row]` around `centres[row]`, (x, y) in pixels from the scene's corner.
 
         Raises:
-            ValueError: `canvas` is not one that `allocate` returned, but a copy, a part or one that
-                was unpickled.
+            ValueError: `canvas` is not one that `allocate` returned, but a copy or a part of one,
+                or was unpickled.
         """
         self._check_canvas(canvas)
         bytewise = canvas.dtype == np.uint8
-        # A little above white, so that rounding carries no mean beyond 1.
+        # A little above white, so that rounding makes no mean exceed 1.
         white = np.float32((255.0 if bytewise else 1.0) * (1 + 2**-21))
         first, g = _first_scale(canvas.dtype), self.glimpse_size
         where = (scenes, centres, rows, glimpses)
@@ -165,7 +166,7 @@ class Retina(Sensor):
             _table_reader(g)(sums, *where, first, self.scales, white)
 
     def _check_canvas(self, canvas: NDArray) -> None:
-        # The kernels read beyond both ends of the canvas, in the array that holds it.
+        # The kernels read beyond both ends of the canvas, within the array that contains it.
         base, room = canvas.base, canvas.size + 2 * slack(self.glimpse_size)
         if (
             not isinstance(base, np.ndarray)
@@ -212,14 +213,14 @@ def _byte_reader(g: int) -> Callable[..., None]:
         pairs, fours = strips.view(np.uint32), strips.view(np.uint64)
         inside, begins = np.empty(columns, np.uint16), np.empty(lines, np.int64)
         scratch = (inside, begins, strips, np.empty(means, np.float32))
-        step = channels * g * g  # from one scale's cells to the next's
+        step = channels * g * g  # from the cells of one scale to those of the next
         for row in rows:
             view = (centres[row, 0], centres[row, 1], white)
             for c in range(channels):
                 at = beyond + (scenes[row] * channels + c) * (height + 2) * (width + 2)
                 scene = (pixels, at, height, width)
                 to = (row * glimpses.shape[1] + c) * g * g
-                # The widest first: its many rows are fetched at once, and hold the others.
+                # The widest first: its many rows are fetched at once, and contain the others.
                 if scales > 2:
                     read_window(g, 4, np.uint64, scene, view, scratch, fours, cells, to + 2 * step)
                 if scales > 1:

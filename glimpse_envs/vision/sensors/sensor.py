@@ -12,13 +12,13 @@ from glimpse_envs.core.arrays import Float32s, Floats, Ints
 class Sensor(ABC):
     """Reads glimpses around places in scenes.
 
-    The constructor takes the scenes' `shape` (C, H, W), and arguments of its own by keyword;
-    `gymnasium.make` passes on what it names.
+    The constructor takes the scenes' `shape` (C, H, W), and its own arguments by keyword;
+    `gymnasium.make` passes on those that it names.
 
     Attributes:
         shape: (C, H, W) of the scenes.
-        window_sides: (K,) where a glimpse is (K C, g, g), the means over the cells of K square
-            windows: their sides in pixels, finest first. Empty where it is anything else.
+        window_sides: (K,) sides in pixels, finest first, if a glimpse is (K C, g, g), the means
+            over the cells of K square windows. Empty for any other kind of glimpse.
     """
 
     shape: tuple[int, int, int]
@@ -27,32 +27,31 @@ class Sensor(ABC):
     @property
     @abstractmethod
     def glimpse_shape(self) -> tuple[int, ...]:
-        """Of one glimpse, any."""
+        """Shape of one glimpse; any shape is allowed."""
 
     @property
     @abstractmethod
     def outlines(self) -> tuple[Floats, ...]:
-        """What a glimpse shows of a scene, for drawings and costs: polygons, finest first, each its
-        corners (n, 2), (x, y) in pixels from the place looked at."""
+        """The region of a scene that a glimpse shows, for drawings and costs: polygons, finest
+        first, each as its corners (n, 2), (x, y) in pixels from the place looked at."""
 
     @property
     @abstractmethod
     def multiply_adds(self) -> int:
-        """Spent on reading one glimpse, all of it."""
+        """Multiply-adds of reading one whole glimpse."""
 
     @property
     def tile(self) -> int:
-        """The side in pixels of the tiles that `look="tiles"` chooses from: the finest outline's
-        width."""
+        """The side in pixels of the tiles of `look="tiles"`: the width of the finest outline."""
         return max(1, round(float(np.ptp(self.outlines[0][:, 0]))))
 
     def panels(self, glimpse: Float32s) -> Sequence[tuple[str, Float32s]]:
-        """Return what `glimpse` shows as it is to be drawn, (label, picture (C, h, w) in [0, 1]),
-        the k-th in the colour of the k-th outline."""
+        """Return the drawing of a `glimpse`, as (label, picture (C, h, w) in [0, 1]), the k-th in
+        the colour of the k-th outline."""
         return [("", glimpse.reshape(1, -1, glimpse.shape[-1]))]
 
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
-        """Return zeroed arrays for `scenes` scenes and for the sums precomputed of each.
+        """Return zeroed arrays for `scenes` scenes and for their precomputed sums.
 
         Returns:
             `canvas` (scenes, C, H + 2, W + 2) of `dtype`, uint8 (0 to 255) or float32 (0 to 1): the
@@ -61,7 +60,7 @@ class Sensor(ABC):
         return plain_canvas(self.shape, scenes, dtype), np.zeros((scenes, 0))
 
     def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:  # noqa: B027
-        """Fill `sums` of the scenes `which` (n,), whose canvas was drawn anew; nothing by default.
+        """Fill `sums` of the scenes `which` (n,), which were just drawn; the default does nothing.
 
         Called on several threads at once, each with scenes of its own.
         """

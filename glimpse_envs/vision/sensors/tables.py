@@ -52,7 +52,7 @@ def read_table(
         g: the glimpse's side in cells; a constant where this is called.
         s: a cell's side in pixels.
         scene: (tables, at, height, width): all tables, and where this scene's begins.
-        view: (x, y, white): the place in pixels, and what stands for 1.
+        view: (x, y, white): the place in pixels, and the value that stands for 1.
         scratch: (g + 1,) of columns, (g + 1,) of their remainders, and (2 (g + 1),) of sums.
         cells: all glimpses.
         to: where this window of this glimpse begins.
@@ -61,7 +61,7 @@ def read_table(
     columns, remainders, lines = scratch
     top, left = y - 0.5 * g * s, x - 0.5 * g * s
     scale = 1.0 / (np.float64(white) * s * s)
-    for j in range(g + 1):  # outside the scene nothing is added
+    for j in range(g + 1):  # cells outside the scene add nothing
         across = min(max(left + j * s, 0.0), np.float64(width))
         column = min(int(across), width - 1)
         columns[j], remainders[j] = at + column, across - column

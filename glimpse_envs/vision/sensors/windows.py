@@ -1,10 +1,10 @@
 """Windows: sums over 2 x 2 and 4 x 4 squares of a scene of bytes, taken while a glimpse is read.
 
-A table of sums would cost less arithmetic, but several times the scene's memory: bytes leave a
-thousand scenes in the cache, and nothing has to be summed when a scene is dealt.
+A table of sums would need less arithmetic, but several times the scene's memory: as bytes a
+thousand scenes fit into the cache, and nothing has to be summed when a scene is dealt.
 
 Squares are summed in lanes of 16 bits. First strips of s rows are added up, then s neighbours in a
-strip: s lanes are one word, and a product with 0x...00010001 leaves their sum in the top lane. No
+strip: s lanes are one word, and its product with 0x...00010001 has their sum in the top lane. No
 loop has a branch in it, and all are long or of constant length, so that LLVM vectorises them.
 
 Imported by `glimpse_envs.vision.sensors.retina` alone: this module needs Numba.
@@ -29,7 +29,7 @@ def words_across(g: int, s: int) -> int:
 
 
 def slack(g: int) -> int:
-    """Bytes beyond both ends of all scenes that strips may reach; what they hold is not used."""
+    """Bytes beyond both ends of all scenes that strips may reach; their content is not used."""
     return 4 * words_across(g, 4)
 
 
@@ -58,7 +58,7 @@ def read_window(
         s: a cell's side in pixels, 2 or 4.
         word: the type of s lanes, uint32 or uint64.
         scene: (pixels, at, height, width): all scenes with their borders, and where this begins.
-        view: (x, y, white): the place in pixels, and what stands for 1.
+        view: (x, y, white): the place in pixels, and the value that stands for 1.
         scratch: arrays of `scratch_sizes(g)`, uint16, int64, uint16 and float32.
         words: the third of them, seen as words.
         cells: all glimpses.
