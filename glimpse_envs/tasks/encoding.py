@@ -1,4 +1,4 @@
-"""One-hots of symbols, and spaces of numbers in [0, 1]."""
+"""One-hot vectors of symbols, and spaces of numbers in [0, 1]."""
 
 import numpy as np
 from gymnasium import spaces
@@ -7,7 +7,7 @@ from glimpse_envs.core.arrays import Float32s, Ints
 
 
 def one_hot(symbols: Ints, size: int) -> Float32s:
-    """Return the one-hots (..., size) of `symbols` (...)."""
+    """Return one-hot vectors (..., size) of `symbols` (...)."""
     hot = np.zeros((symbols.size, size), np.float32)
     hot[np.arange(symbols.size), symbols.ravel()] = 1.0
     return hot.reshape(*symbols.shape, size)

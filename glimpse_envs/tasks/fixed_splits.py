@@ -7,7 +7,7 @@ FIXED_SCENES = 10_000
 
 
 def num_scenes_of(split: str) -> int | None:
-    """Return how many scenes `split` has; None where they are drawn for ever."""
+    """Return how many scenes `split` has; None in "train", which draws them for ever."""
     return None if split == "train" else FIXED_SCENES
 
 

@@ -56,7 +56,7 @@ class PictureTask(Task):
     Subclasses set `components` (`components_with` adds their own) and reward answers in `act`.
 
     Args:
-        hidden: the pictures.
+        hidden: the pictures, which may move.
         sensor: reads the glimpses.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".

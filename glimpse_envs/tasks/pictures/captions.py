@@ -34,16 +34,16 @@ class Captions:
 
     @property
     def end(self) -> int:
-        """The word that ends a sentence."""
+        """Number of the word that ends a sentence."""
         return len(self.words) - 1
 
     @property
     def lengths(self) -> Ints:
-        """The words of a sentence with each relation, (relations,)."""
+        """Number of words in a sentence with each relation, (relations,)."""
         return np.array([len(self._sentence(relation)) for relation in RELATIONS])
 
     def _sentence(self, relation: str) -> list[str]:
-        """The sentence with its subject and object left open."""
+        """The sentence of a relation, with its subject and object left open."""
         subject, thing = ["the", self.kind, _SUBJECT, "is"], ["the", self.kind, _OBJECT, "."]
         if relation in ("above", "below"):
             return [*subject, relation, *thing]
@@ -64,16 +64,16 @@ class Captions:
         return table, blanks
 
     def write(self, relations: Ints, subjects: Ints, objects: Ints) -> Ints:
-        """Return the sentences (m, LENGTH) for m relations, subjects and objects, `NO_WORD` behind
-        the last word of each."""
+        """Return the sentences (m, LENGTH) for m relations, subjects and objects, padded with
+        `NO_WORD`."""
         table, blanks = self._table
         of_subject, of_object = blanks[:, relations]
         written = np.where(of_subject, subjects[:, None], table[relations])
         return np.where(of_object, objects[:, None], written)
 
     def equivalent(self, relations: Ints, subjects: Ints, objects: Ints) -> Ints:
-        """Return the sentences (m, LENGTH) that say the same the other way round: of the object;
-        where there is none the same sentences."""
+        """Return the sentences (m, LENGTH) that say the same with the object as subject; the same
+        sentences if there is no object."""
         paired = relations < PAIRS
         return self.write(
             np.where(paired, relations ^ 1, relations),
@@ -82,5 +82,5 @@ class Captions:
         )
 
     def text(self, words: Ints) -> str:
-        """Return `words` (k,) as text, those that are `NO_WORD` left out."""
+        """Return `words` (k,) as text, without those that are `NO_WORD`."""
         return " ".join(self.words[word] for word in words.tolist() if word != NO_WORD)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
 _SCENES_OWN = ("source", "clutter", "clutter_size")
-"""Arguments of the task that not every scene has."""
+"""Arguments of the task that only some scenes take."""
 
 
 class ImageClassification(PictureTask):
@@ -108,16 +108,16 @@ class ImageClassification(PictureTask):
     v0: initial version.
 
     Args:
-        scene: "images", those of `source`; "moving_images", the same adrift, one frame a glimpse;
+        scene: "images", one of `source`; "moving_images", the same drifting, one frame per glimpse;
             "image_pairs", two of them; "image_majority", several, most of one class, among strokes;
             "circle_square"; a name given to `glimpse_envs.register_scene`; or a class,
             "module:Class". A scene is given those of `source`, `split`, `scene_size`, `clutter` and
-            `clutter_size` that it takes, and arguments of its own.
+            `clutter_size` that it takes, and its own arguments.
         source: "glyphs" (built in), "mnist", "fashion_mnist", "cifar10", or "folder:PATH", a folder
             of class-named folders of images ("folder:PATH?resize=28" where their sizes differ); a
             name given to `glimpse_envs.register_source`, or in this process to
             `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class".
-            A scene that has none, such as "circle_square", refuses it; None takes back an id's.
+            A scene without one, such as "circle_square", refuses it; None removes an id's source.
         split: "train" deals new scenes without end; under "validation" and "test" scene k is image
             k, dealt once each.
         scene_size: the scene's side in pixels.
@@ -128,7 +128,7 @@ class ImageClassification(PictureTask):
         scales: K, each covering twice the side of the last.
         sensor: "retina"; a name given to `glimpse_envs.register_sensor`; or a class,
             "module:Class". A sensor is given those of `glimpse_size` and `scales` that it takes,
-            and arguments of its own.
+            and its own arguments.
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
@@ -142,7 +142,7 @@ class ImageClassification(PictureTask):
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
         TypeError: task, scene and sensor have no such argument.
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
@@ -232,8 +232,8 @@ class ImageClassification(PictureTask):
         """Return the parameters of the task, its scene and its sensor.
 
         Raises:
-            ValueError: there is no such scene or sensor, or the scene has no source or no clutter,
-                and one is given.
+            ValueError: there is no such scene or sensor, or a source or clutter is given to a scene
+                that has none.
         """
         found = super().parameters(arguments)
         scene = arguments.get("scene", "images")
@@ -252,7 +252,7 @@ class ImageClassification(PictureTask):
     def hint_of(cls, argument: str, arguments: Mapping[str, Any]) -> str:
         asked = arguments.get("scene", "images")
         for scene, path in SCENES.items():
-            # A scene of somebody else may be missing, or slow to import.
+            # A scene of another package may be missing, or slow to import.
             if path.startswith("glimpse_envs.") and argument in keyword_parameters(
                 find_scene(scene)
             ):
@@ -261,17 +261,17 @@ class ImageClassification(PictureTask):
 
     @property
     def chance(self) -> float:
-        """Mean return of one answer, in the fewest glimpses, where all are equally frequent: of a
-        source with unequal classes, a blind agent's normalised score is above 0."""
+        """Mean return of one constant answer, in the fewest glimpses, if all are equally frequent.
+        With a source of unequal classes a blind agent's normalised score is above 0."""
         return self._return_of(self._chance)
 
     @property
     def ceiling(self) -> float:
-        """Mean return of answers that are all right."""
+        """Mean return if all answers are right."""
         return self._return_of(1.0)
 
     def _return_of(self, accuracy: float) -> float:
-        """Return the best mean return of answers that are right with probability `accuracy`."""
+        """Return the best mean return if answers are right with probability `accuracy`."""
         in_full = accuracy - self.glimpse_cost * (self.budget - 1)
         if not self._stop:
             return in_full

@@ -118,21 +118,21 @@ class DescribeScene(PictureTask):
             name of each class is a word.
         split: "train" deals new scenes without end; "validation" and "test" are 10,000 each, of the
             split's images.
-        combinations: of class and place in the scenes: "trained", none that is held out; "new",
-            those that are held out alone; "all"; None: "trained" under the split "train", "new"
-            under the others.
+        combinations: of class and position in the scenes: "trained", only those that are not held
+            out; "new", only those that are held out; "all"; None: "trained" under the split
+            "train", "new" under the others.
         scene_size: the scene's side in pixels, at least twice the images'.
         glimpse_size: g, the side of a glimpse in cells.
         scales: K, each covering twice the side of the last.
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
         glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image (at
             the first reset).
     """
 
-    answer_reward = 0.0  # a right word alone earns nothing
+    answer_reward = 0.0  # a single right word earns nothing
 
     def __init__(
         self,
@@ -196,7 +196,8 @@ class DescribeScene(PictureTask):
         self._written[rows_of(groups, self._copies)] = NO_WORD
 
     def _followed(self, rows: Rows) -> Bools:
-        """Return whether the words of `rows` (m,) so far follow each right sentence, (2, m)."""
+        """Return whether the words of `rows` (m,) so far follow each of two right sentences,
+        (2, m)."""
         right, written = self._right[rows // self._copies], self._written[rows, None]
         before = np.arange(self.budget) < self._taken[rows, None, None] - 1
         followed: Bools = ((right == written) | ~before).all(axis=2).T

@@ -118,7 +118,7 @@ class Search(PictureTask):
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others; the images may find
+        ValueError: an argument is out of its range or does not fit the others; the images may find
             no room.
         glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image (at
             the first reset).
@@ -160,7 +160,7 @@ class Search(PictureTask):
         look_space = self._view.action_space
         self.components = {"look": Component(look_space)}
         if not self._full:
-            # A stop counts with a spent budget too: it says that the gaze lies on the target.
+            # With a spent budget a stop still counts: it says that the gaze lies on the target.
             stop = Component(spaces.Discrete(2), taught=True, ending=1)
             self.components = {"look": Component(look_space, effect="continuing"), "stop": stop}
 
@@ -170,14 +170,14 @@ class Search(PictureTask):
 
     @property
     def chance(self) -> float:
-        """Mean return of the best blind policy: it goes where the target is likeliest, and stops;
-        with relative looks an upper bound."""
+        """Mean return of the best blind policy: it goes where the target is likeliest, and stops.
+        With relative looks it is an upper bound."""
         return self._levels.chance
 
     @property
     def ceiling(self) -> float:
-        """Mean return of looking at the target and stopping; with relative looks an upper bound
-        where glimpses cost."""
+        """Mean return of looking at the target and stopping. With relative looks it is an upper
+        bound if glimpses cost."""
         return self._levels.ceiling
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:

@@ -1,4 +1,4 @@
-"""Mean returns of blind and of all-knowing search for a box at a uniform place, in closed form."""
+"""Mean returns of blind and informed search for a box at a uniform place, in closed form."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from glimpse_envs.core.picture_view import PictureView
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a scene: a box of `length` lies at one of `side - length + 1` places, all alike
-    likely, and holds the gaze at g where place <= g < place + length.
+    """One axis of a scene: a box of `length` lies at one of `side - length + 1` places, all equally
+    likely, and contains the gaze at g where place <= g < place + length.
 
     Args:
         side: the scene's, in pixels.
@@ -29,18 +29,18 @@ class Axis:
         return np.maximum(last - first + 1, 0) / (self.side - self.length + 1)
 
     def uniform(self, margin: float) -> tuple[Floats, Floats]:
-        """Return gazes (m,), and the probability of as many pixels in which a gaze uniform over
-        [margin, side - margin] lies."""
+        """Return gazes (m,), and the probability of the pixels that they stand for, where a gaze is
+        uniform over [margin, side - margin]."""
         least, greatest = margin, self.side - margin
         cells: Floats = np.arange(float(self.side))
-        if greatest <= least:  # one place alone
+        if greatest <= least:  # only one place
             return np.array([self.side / 2]), np.ones(1)
         lengths: Floats = np.minimum(cells + 1.0, greatest) - np.maximum(cells, least)
         inside = lengths > 0
         return cells[inside] + 0.5, lengths[inside] / (greatest - least)
 
     def held(self, least: Floats, greatest: Floats) -> float:
-        """Return the probability that the box holds a gaze of one of the intervals from `least`
+        """Return the probability that the box contains a gaze of one of the intervals from `least`
         (m,) to `greatest` (m,)."""
         places = np.arange(self.side - self.length + 1)[:, None]
         meets: Bools = (places <= greatest) & (places + self.length > least)
@@ -49,16 +49,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class SearchLevels:
-    """Mean returns of a search: 1 for stopping where the box holds the gaze, less what is paid.
+    """Mean returns of a search: 1 for stopping where the box contains the gaze, less all costs.
 
-    With relative looks they are upper bounds: as if one look reached every place.
+    With relative looks they are upper bounds: one look is taken to reach every place.
 
     Args:
         view: how the scene is looked at.
         image: (h, w) of the target, whose box lies uniformly in the scene.
         cost: of a glimpse after the first.
         looks: whether there is a look after the first glimpse.
-        pointing: whether a look is all that there is, without a glimpse before it.
+        pointing: whether the episode is a single look, without a glimpse before it.
     """
 
     view: PictureView
@@ -69,8 +69,8 @@ class SearchLevels:
 
     @property
     def chance(self) -> float:
-        """Of the best policy that sees its location alone: it stops where it is, or goes where the
-        box is likeliest, whichever is better."""
+        """Return of the best policy that sees only its location: it stops where it is, or goes
+        where the box is likeliest, whichever is better."""
         chances, weights = self._first_glimpses()
         best = float(chances.max())
         if self.pointing:
@@ -80,7 +80,7 @@ class SearchLevels:
 
     @property
     def ceiling(self) -> float:
-        """Of a policy that knows the box: it stops at once, or after a look."""
+        """Return of a policy that knows the box: it stops at once, or after a look."""
         chances, weights = self._first_glimpses()
         at_once = float((weights * chances).sum())
         if self.pointing:
@@ -97,7 +97,7 @@ class SearchLevels:
         return self.view.space.to_pixels(self.view.tile_locations)
 
     def _first_glimpses(self) -> tuple[Floats, Floats]:
-        """The probabilities (m,) of a box at the places of the first glimpse, and theirs."""
+        """The probabilities (m,) that a box is at the places of the first glimpse, and of these."""
         across, down = self._axes()
         if self.view.look == "tiles":
             x, y = self._tiles().T
@@ -108,7 +108,7 @@ class SearchLevels:
         return chances.ravel(), (high[:, None] * wide).ravel()
 
     def _reachable(self) -> float:
-        """The probability that the box holds a place that can be looked at."""
+        """The probability that the box contains a place that can be looked at."""
         share = 1.0
         for i, axis in enumerate(self._axes()):
             if self.view.look == "tiles":

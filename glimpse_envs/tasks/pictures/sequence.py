@@ -86,7 +86,7 @@ class DigitSequence(PictureTask):
 
     - `length`: S.
     - `target_box` (4,): x0, y0, x1, y1, in look coordinates, of the image whose turn it is; of the
-      last image while "end" is due.
+      last image once "end" is the right answer.
     - `scene`, in a fixed split: the scene's number.
     - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
       and that of a copy has not.
@@ -116,7 +116,7 @@ class DigitSequence(PictureTask):
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others; the longest row has
+        ValueError: an argument is out of its range or does not fit the others; the longest row has
             no room.
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
@@ -178,8 +178,8 @@ class DigitSequence(PictureTask):
 
     @property
     def chance(self) -> float:
-        """Mean return of the best blind policy, over lengths that are all alike likely: it answers
-        so many classes, then "end"."""
+        """Mean return of the best blind policy, if all lengths are equally likely: it answers a
+        fixed number of classes, then "end"."""
         least, greatest = self.levels
         return max(
             float(np.mean([self._blind(guessed, row) for row in range(least, greatest + 1)]))
@@ -211,8 +211,8 @@ class DigitSequence(PictureTask):
         self._given[rows] = -1
 
     def _turns(self, rows: Rows, glimpses: Ints) -> tuple[Ints, Ints]:
-        """Return the number of the answer, from 0 on, that each of `glimpses` (m,), from 1 on, is
-        taken for, and the right one, (m,) each."""
+        """Return the number, from 0 on, of the answer for which each of `glimpses` (m,), from 1 on,
+        is taken, and the right answer, (m,) each."""
         groups = rows // self._copies
         lengths, labels = self._lengths[groups], self._stage.labels.reshape(len(self._lengths), -1)
         turns = np.clip((glimpses - 1) // self._per_answer, 0, lengths)

@@ -1,4 +1,4 @@
-"""The arguments that all tables share, checked."""
+"""The common arguments of all tables, and their checks."""
 
 from dataclasses import dataclass
 

@@ -34,7 +34,7 @@ class AssociativeRecall(Table):
       least significant first (at an address of N or more the cell is always empty, and a pair
       stored there is lost).
     - `answer`, `Discrete(V + 1)`: 0 for no answer yet, or a value; with `reward="final"`
-      `Discrete(V)`, the values alone.
+      `Discrete(V)`, only the values.
 
     ## Observation Space
 
@@ -106,7 +106,7 @@ class AssociativeRecall(Table):
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class AssociativeRecall(Table):
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
         self._pairs = np.zeros((num_envs // copies, self.levels[1], 2), np.int64)
-        self._memory = np.full((num_envs, self.cells), -1)  # which pair stands there; -1: none
+        self._memory = np.full((num_envs, self.cells), -1)  # the pair in each cell; -1: none
 
     def _draw(self, groups: Rows, keys: Keys) -> None:
         tables = (self._lengths, self._pairs, self._right)
@@ -219,7 +219,7 @@ class AssociativeRecall(Table):
         asked = super()._target_cells(rows)
         if self._full:
             return asked
-        holds = self._memory[rows] == asked[:, None]  # (m, N), at most one a row
+        holds = self._memory[rows] == asked[:, None]  # (m, N), at most one per row
         return np.where(holds.any(axis=1), holds.argmax(axis=1), -1)
 
     def _oracle(self) -> tuple[Ints, Bools]:

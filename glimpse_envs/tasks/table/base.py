@@ -65,15 +65,15 @@ class Table(Task):
 
     @abstractmethod
     def _shortest(self, lengths: Ints) -> Ints:
-        """Return the steps (m,) of the shortest solution for `lengths` (m,)."""
+        """Return the number of steps (m,) of the shortest solution for `lengths` (m,)."""
 
     @abstractmethod
     def _row_bytes(self) -> int:
-        """Return about how many bytes a single row needs, those of its path left out."""
+        """Return approximately how many bytes a single row needs, without those of its path."""
 
     @abstractmethod
     def _parts(self) -> dict[str, spaces.Box]:
-        """Return the spaces of an observation's parts, `location` and `remaining` left out."""
+        """Return the spaces of an observation's parts, without `location` and `remaining`."""
 
     @abstractmethod
     def _whole_parts(self) -> dict[str, spaces.Box]:
@@ -95,12 +95,12 @@ class Table(Task):
 
     @abstractmethod
     def _oracle(self) -> tuple[Ints, Bools]:
-        """Return the address that the shortest solution looks at next, and whether it answers
+        """Return the address that the shortest solution looks at next, and whether it answers now
         instead, both (num_envs,)."""
 
     @abstractmethod
     def _cell_texts(self, row: int, addresses: Ints) -> list[str]:
-        """Return short texts of `row`'s cells at `addresses` (m,), one a cell; "" where empty."""
+        """Return short texts of `row`'s cells at `addresses` (m,), one per cell; "" if empty."""
 
     @abstractmethod
     def _query_text(self, row: int) -> str:
@@ -116,7 +116,7 @@ class Table(Task):
         """Return the budgets (m,) of episodes of `lengths` (m,)."""
         if self._full:
             return np.ones(len(lengths), np.int64)
-        # A product such as 1.1 * 10 must not be rounded up for its last bit.
+        # A product such as 1.1 * 10 must not be rounded up because of its last bit.
         return np.ceil(self._slack * self._shortest(lengths) - 1e-9).astype(np.int64)
 
     @property
@@ -125,7 +125,7 @@ class Table(Task):
         """Index in a glimpse at which the one-hot of the value begins."""
 
     def _make_components(self) -> dict[str, Component]:
-        # The one-hot of a value begins with its blank, which is the answer 0, or none.
+        # The one-hot of a value begins with its blank, which is the answer 0, "none yet".
         start = self._value_at + (not self._answers_once)
         shown = ObservedPart("glimpse", start, self._value_at + self.values + 1)
         answer = Component(
@@ -160,21 +160,22 @@ class Table(Task):
 
     @property
     def chance(self) -> float:
-        """Mean return of answering any one value as early as it can be right, length known."""
+        """Mean return of answering any one value as early as it can be right, if the length is
+        known."""
         return 1.0 / self.values - float(self._spent_blindly().mean())
 
     @property
     def ceiling(self) -> float:
-        """Mean return of the right value after the shortest solution, with `reward="final"` after
-        the whole budget; of any value where that earns more. Where glimpses cost, luck may earn
-        more than it: an early cell may leave little doubt of the rest."""
+        """Mean return of the right value after the shortest solution, or with `reward="final"`
+        after the whole budget; or of any value if that earns more. If glimpses cost, luck may earn
+        more than this: early cells may leave little doubt about the rest."""
         steps = self._mean_steps if self._answers_once else self._budgets_of
         most = 1.0 - 1.0 / self.values + self._spent_blindly()
         return 1.0 - float(np.minimum(self._price(steps), most).mean())
 
     def _spent_blindly(self) -> Floats:
         """Return the least cost of a blind answer, (lengths,): the glimpses until it can be right,
-        or 1 / V, the gain forgone by a wrong answer at once."""
+        or 1 / V, the gain lost by a wrong answer at once."""
         if not self._answers_once:
             return self._price(self._budgets_of)
         return np.minimum(self._price(self._first_answer), 1.0 / self.values)
@@ -202,7 +203,7 @@ class Table(Task):
         self._lengths = np.ones(groups, np.int64)
         self._indices = np.full(groups, -1, np.int64)
         self._starts = np.zeros(groups, np.int64)
-        self._right = np.zeros(groups, np.int64)  # cell or pair with the right value
+        self._right = np.zeros(groups, np.int64)  # index of the cell or pair with the right value
         self._targets = np.ones(groups, np.int64)
         self._heads = np.zeros(num_envs, np.int64)
         self._answers = np.zeros(num_envs, np.int64)
@@ -237,7 +238,7 @@ class Table(Task):
         return Outcome(right.astype(np.float64), right, target, scored, terminated=given)
 
     def _answerable(self, rows: Rows) -> Bools:
-        """Return whether an answer of `rows` (m,) can be right by now, (m,)."""
+        """Return whether an answer of `rows` (m,) can already be right, (m,)."""
         return np.ones(len(rows), np.bool_)
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
@@ -258,7 +259,7 @@ class Table(Task):
         return entries
 
     def _target_cells(self, rows: Rows) -> Ints:
-        """Return the addresses (m,) of the right values of `rows` (m,); -1 where in no cell."""
+        """Return the addresses (m,) of the right values of `rows` (m,); -1 if in no cell."""
         return self._right[rows // self._copies]
 
     def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:

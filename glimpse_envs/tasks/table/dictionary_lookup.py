@@ -1,4 +1,4 @@
-"""Dictionary look-up: find the key most like a noisy query, reading one entry a step."""
+"""Dictionary look-up: find the key most like a noisy query, reading one entry per step."""
 
 import numpy as np
 from gymnasium import spaces
@@ -31,7 +31,7 @@ class DictionaryLookup(Table):
     - `look`: the address of the next glimpse. `Discrete(N)`, or with `look="bits"`
       `MultiBinary(b)`, its b = ceil(log2 N) bits, least significant first.
     - `answer`, `Discrete(V + 1)`: 0 for no answer yet, or a value; with `reward="final"`
-      `Discrete(V)`, the values alone.
+      `Discrete(V)`, only the values.
 
     ## Observation Space
 
@@ -77,7 +77,8 @@ class DictionaryLookup(Table):
 
     ## References
 
-    Bahdanau et al., 2015, and Vaswani et al., 2017, for the soft look-up whose hard twin this is.
+    Bahdanau et al., 2015, and Vaswani et al., 2017, for the soft look-up, of which this is the hard
+    counterpart.
 
     ## Version History
 
@@ -99,7 +100,7 @@ class DictionaryLookup(Table):
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
     """
 
     def __init__(

@@ -41,8 +41,8 @@ def deal_pairs(
     sizes: tuple[int, int],
     tables: tuple[Ints, Ints, Ints],
 ) -> None:
-    """Draw `pairs[group]` (L, 2), key and value, for `lengths[group]` pairs with keys that differ,
-    zeros beyond them, and `asked[group]`, the index of the pair asked for.
+    """Draw `pairs[group]` (L, 2), key and value, for `lengths[group]` pairs with different keys,
+    then zeros; and `asked[group]`, the index of the pair asked for.
 
     Args:
         sizes: K and V.
@@ -84,11 +84,11 @@ def show_recall(
 
     Args:
         copies: rows in a group.
-        heads, taken: (num_envs,), the address in view and the glimpses so far: the first, and one
-            for each pair stored or cell read since.
+        heads, taken: (num_envs,), the address in view and the number of glimpses so far: the first,
+            and one for each pair stored or cell read since.
         lengths, asked: (num_groups,), the pairs and which of them is asked for.
         pairs: (num_groups, L, 2), keys and values.
-        memory: (num_envs, N), which pair stands in each cell; -1: none.
+        memory: (num_envs, N), the index of the pair in each cell; -1: none.
         sizes: K and V.
     """
     num_keys, num_values = sizes
@@ -114,7 +114,7 @@ def show_recall(
 
 @kernel
 def _gaussian(first: np.uint32, second: np.uint32) -> float:
-    """A standard normal number of two words (Box & Muller, 1958)."""
+    """Return a standard normal number from two words (Box & Muller, 1958)."""
     radius = math.sqrt(-2.0 * math.log((float(first) + 0.5) / 4294967296.0))
     return radius * math.cos(2.0 * math.pi * float(second) / 4294967296.0)
 
@@ -128,7 +128,7 @@ def deal_dictionary(
     Args:
         num_values: V.
         noise: root mean square length of the noise added to the key asked for.
-        tables: arrays with a row a group, the first given, the others filled: `lengths`
+        tables: arrays with one row per group, the first given, the others filled: `lengths`
             (num_groups,), the entries n; `entries` (num_groups, N, D), keys of unit length, zeros
             from cell n on; `values` (num_groups, N), 1 ... V, 0 from cell n on; `queries`
             (num_groups, D), of unit length; `right` (num_groups,), the cell whose key has the
@@ -167,7 +167,7 @@ def deal_dictionary(
             queries[group, d] = vector[d] / math.sqrt(squares)
         best = -np.inf
         for cell in range(n):
-            # In float64 products of float32 numbers are exact: an agent finds the same cell.
+            # Products of float32 numbers are exact in float64, so an agent finds the same cell.
             dot = 0.0
             for d in range(size):
                 dot += float(entries[group, cell, d]) * float(queries[group, d])

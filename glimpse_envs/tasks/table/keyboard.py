@@ -15,14 +15,15 @@ MOST_VALUES = 20
 def table_keys(
     addresses: int | None, bits: int | None, values: int, first_answer: int
 ) -> dict[Held, dict[str, Any]]:
-    """The action of each combination of keys.
+    """Return the action of each combination of keys.
 
-    Letters choose the address: its number, a = 0, or, held together, its bits that are 1, a the
-    lowest. Digits give the answer, 0 is 10; with space 10 more. Space alone looks at address 0.
+    Letters choose the address: its number, with a = 0, or, held together, those of its bits that
+    are 1, with a the lowest. Digits give the answer, 0 is 10; with space 10 more. Space alone looks
+    at address 0.
 
     Args:
-        addresses: number of addresses of a look that is a number; None where it has bits.
-        bits: number of bits of a look that has bits; None where it is a number.
+        addresses: number of addresses, for looks that are a number; None for bits.
+        bits: number of bits, for looks that are bits; None for a number.
         values: number of values that can be answered, shown as 1 ... `values`.
         first_answer: the answer that stands for value 1.
 

@@ -40,7 +40,7 @@ class PointerChase(Table):
       significant first (an address of N or more shows an empty cell), or with `look="discrete"`
       `Discrete(N)`.
     - `answer`, `Discrete(V + 1)`: 0 for no answer yet, or a value; with `reward="final"`
-      `Discrete(V)`, the values alone.
+      `Discrete(V)`, only the values.
 
     ## Observation Space
 
@@ -85,7 +85,7 @@ class PointerChase(Table):
 
     ## References
 
-    The name is that of the pointer-chasing problem of communication complexity (Papadimitriou &
+    The name is that of the pointer-chasing problem in communication complexity (Papadimitriou &
     Sipser, 1984). Here the chain may run into a loop: pointers are drawn independently.
 
     ## Version History
@@ -106,7 +106,7 @@ class PointerChase(Table):
         glimpse_cost: price of a glimpse, >= 0.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class PointerChase(Table):
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
         groups = num_envs // copies
-        # Cells are drawn from these long after the deal: the dealer's own keys move on.
+        # Cells are drawn from these long after the deal, when the dealer's own keys have moved on.
         self._keys: KeyArrays = (
             np.zeros(groups, np.uint64),
             np.zeros(groups, np.int64),

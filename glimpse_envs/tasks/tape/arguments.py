@@ -1,4 +1,4 @@
-"""The arguments of the tape machine, checked, and the sizes and rules that follow from them."""
+"""The checked arguments of the tape machine, and the sizes and rules that follow from them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,7 +65,7 @@ class TapeArguments:
                 "look='absolute': the input head of forward_reverse can only go forward"
             )
 
-        # Cells, priorities, routes, outputs and their sources; one-hots, and the ends of spaces.
+        # Cells, priorities, routes, outputs and their sources; one-hots, and bounds of spaces.
         cells = max(2, self.rules.times) * self.length
         shown = 12 * self.symbols * (cells if self.full else 1)
         check_memory(
@@ -107,6 +107,6 @@ class TapeArguments:
 
     @property
     def memory_cells(self) -> int:
-        """Cells of the memory tape, one a step; 0 without a memory tape or in the full view."""
+        """Cells of the memory tape, one per step; 0 without a memory tape or in the full view."""
         with_memory = self.rules.forward if self.memory is None else self.memory
         return self.budget if with_memory and not self.full else 0

@@ -14,10 +14,10 @@ class Rules(NamedTuple):
     Args:
         program: index into `glimpse_envs.tasks.tape.programs.PROGRAMS`.
         symbols, times: as in `glimpse_envs.tasks.tape.programs.lay`.
-        length: the greatest that is dealt.
+        length: the greatest length dealt.
         purpose: of the random words of a fixed split.
-        slack: the budget over the steps of a shortest solution.
-        absolute: whether a look is an address, or a move.
+        slack: the budget as a multiple of the steps of a shortest solution.
+        absolute: whether a look is an address rather than a move.
         forward: whether the input head can only stay (0) and go right (1).
     """
 
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
 
 
 TAPE = np.dtype([(name, np.int64) for name in ("length", "index", "filled", "visits", "count")])
-"""Facts of a tape: its length, its number in a fixed split (-1 in "train"), the number of input
+"""Numbers of a tape: its length, its number in a fixed split (-1 in "train"), the number of input
 cells that are not blank, of visits in a shortest solution and of symbols to put out."""
 
 MACHINE = np.dtype(
@@ -42,9 +42,9 @@ MACHINE = np.dtype(
         for name in names.split()
     ]
 )
-"""State of a row: the cells under its heads, the number of symbols put out rightly, the wrong one
-put out (0: none), and the last action (answer -1: none yet). Structured, because passing one array
-to a kernel is faster than passing eight."""
+"""State of a row: the cells under its heads, the number of right symbols put out, the wrong one put
+out (0: none), and the last action (answer -1: none yet). Structured, because one array is passed to
+a kernel faster than eight."""
 
 
 class Tapes(NamedTuple):
@@ -70,7 +70,7 @@ class Tapes(NamedTuple):
 
     @classmethod
     def empty(cls, groups: int, copies: int, cells: int, visits: int, outputs: int) -> "Tapes":
-        """Blank tapes with that much room, each of `copies` rows."""
+        """Return blank tapes of these sizes, each shared by `copies` rows."""
         return cls(
             group_of=np.repeat(np.arange(groups), copies),
             facts=np.zeros(groups, TAPE),

@@ -1,7 +1,7 @@
 """Mean return of the best blind agent on tapes, which knows the program and the length.
 
-Its best is to put out a symbol at every step. Until the first mistake each is right with
-probability 1 / S, and each pays 1 / (symbols to put out).
+It puts out a symbol at every step. Until the first mistake each is right with probability 1 / S,
+and earns 1 / (symbols to put out).
 """
 
 from glimpse_envs.tasks.tape.programs import PROGRAMS
@@ -10,12 +10,12 @@ _REPEAT_COPY, _ADDITION = PROGRAMS.index("repeat_copy"), PROGRAMS.index("additio
 
 
 def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int) -> float:
-    """Return the mean return over lengths that are all alike likely.
+    """Return the mean return, if all lengths are equally likely.
 
     Args:
         program: index into `PROGRAMS`.
         levels: the least and the greatest length.
-        symbols: S; in addition the base.
+        symbols: S; the base of addition.
         times: the greatest count of repeat copy.
     """
     least, greatest = levels
@@ -24,13 +24,15 @@ def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int
 
 
 def _at_length(program: int, length: int, symbols: int, times: int) -> float:
-    run = sum(symbols**-k for k in range(1, length + 1))  # right guesses before a mistake, a mean
+    run = sum(
+        symbols**-k for k in range(1, length + 1)
+    )  # right guesses before a mistake, on average
     whole = symbols**-length
     if program == _ADDITION:
-        # The greatest digit is only ever a sum without a carry, so that the last digit is then 0.
+        # The greatest digit is only a sum without a carry, so the last digit is then 0.
         return (run + whole) / (length + 1)
     if program == _REPEAT_COPY:
-        # Who has put out the first repetition rightly knows the others.
+        # The first repetition, once put out rightly, tells the others.
         counts = range(2, times + 1) if times > 1 else (1,)
         returns = ((run + whole * (count - 1) * length) / (count * length) for count in counts)
         return sum(returns) / len(counts)

@@ -20,10 +20,10 @@ def picture_tapes(
 
     Args:
         cells: (n,), the input tape, 0 blank.
-        memory: (M,), the memory tape, 0 blank; only the part up to the head or what was written is
-            shown.
-        heads: of both; None where all is seen at once.
-        priorities: (n,) of the input cells; None where they have none.
+        memory: (M,), the memory tape, 0 blank; only the part up to the head or to the last written
+            cell is shown.
+        heads: of both tapes; None if all is seen at once.
+        priorities: (n,) of the input cells; None if they have none.
         put_out: (k,), symbols put out so far, in order.
         expected: (m,), the symbols to put out.
         least: the number that symbol 1 stands for.

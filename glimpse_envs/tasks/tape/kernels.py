@@ -24,7 +24,7 @@ from glimpse_envs.tasks.tape.programs import (
 @kernel
 def budget_of(slack: float, steps: int | np.int64) -> np.int64:
     """Return the budget for a shortest solution of `steps`."""
-    return np.int64(np.ceil(slack * steps - 1e-9))  # 1.1 times 10 is 11 and a little
+    return np.int64(np.ceil(slack * steps - 1e-9))  # 1.1 times 10 is slightly more than 11
 
 
 @kernel
@@ -44,11 +44,11 @@ def deal_tapes(
     Args:
         keys: the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
         lengths: (groups,), L of each tape.
-        rules, tapes: plain tuples of `Rules` and `Tapes`. A cache of compiled kernels holds the
-            types of arguments by name, and could not be read where a class of ours is gone.
+        rules, tapes: plain tuples of `Rules` and `Tapes`: a cache of compiled kernels refers to
+            argument types by name, and would be unreadable after such a class was removed.
         machines: (num_envs,) of `MACHINE`.
         memory: (num_envs, M), the memory tapes, 0 is blank; M = 0: there are none.
-        budgets, answer_rewards: (num_envs,), those of the rows are set.
+        budgets, answer_rewards: (num_envs,), set for the rows of `groups`.
     """
     program, symbols, times, greatest, purpose, slack, absolute, _ = rules
     group_of, facts, tape_cells, tape_priorities, routes, outputs, sources = tapes
@@ -99,7 +99,7 @@ def compare_answers(
     targets: Ints,
     flags: Bools,
 ) -> None:
-    """Compare the answers of `rows` (m,) with the next symbols to put out, and pay for right ones.
+    """Compare the answers of `rows` (m,) with the next symbols to put out, and reward right ones.
 
     Args:
         looks: (num_envs, heads).
@@ -114,7 +114,7 @@ def compare_answers(
         count, done = facts[group]["count"], machine["done"]
         target, reward = outputs[group, done], 0.0
         if answer == target and done < count:
-            # So the rewards of an episode sum to exactly 1, whatever 1 / count is in binary.
+            # So the rewards of an episode add up to exactly 1, however 1 / count is rounded.
             reward = (done + 1) / count - done / count
             done += 1
             machine["done"] = done

@@ -19,13 +19,13 @@ from glimpse_envs.tasks.tape.layout import TapeLayout
 
 
 def tape_keys(layout: TapeLayout, least: int) -> dict[Held, dict[str, Any]]:
-    """The action of each combination of keys; `least` is the number that symbol 1 is shown as.
+    """Return the action of each combination of keys; symbol 1 is shown as the number `least`.
 
-    Left and right move the input head, down and up the memory head to the left and to the right; a
-    symbol's key puts it out, and with shift writes it.
+    The left and right arrows move the input head, down and up the memory head to the left and to
+    the right; the key of a symbol puts it out, and with shift writes it.
 
     Raises:
-        ValueError: heads jump, everything is seen at once, or there are more symbols than keys.
+        ValueError: heads jump, all is seen at once, or there are more symbols than keys.
     """
     if layout.full or layout.rules.absolute:
         raise ValueError("there are keys for view='glimpse' with look='moves' alone")
@@ -46,7 +46,7 @@ def tape_keys(layout: TapeLayout, least: int) -> dict[Held, dict[str, Any]]:
         for first, second in product(moves, memory)
         if first or second
     }
-    # Shift is pressed before the symbol; alone it chooses nothing.
+    # Shift is pressed before the symbol's key; alone it chooses nothing.
     choices[(SHIFT,)] = {}
     choices |= {(SHIFT, keys[s]): {"write": s} for s in symbols}
     return combine_keys(idle, [looks, choices])

@@ -29,7 +29,7 @@ class TapeLayout:
 
     @cached_property
     def num_symbols(self) -> int:
-        """S + 1: the symbols and the blank, which as an answer is none."""
+        """S + 1: the symbols and the blank, which as an answer means none."""
         return self.rules.symbols + 1
 
     @cached_property
@@ -47,7 +47,7 @@ class TapeLayout:
         """Number of moves or addresses in the look of each head."""
         if not self.rules.absolute:
             return [2 if self.rules.forward else 3, 3][: self.tapes]
-        # With a blank cell beyond the end of the input.
+        # The blank cell beyond the end of the input counts too.
         return [self.sizes.cells + 1, self.memory_cells][: self.tapes]
 
     @cached_property
@@ -58,7 +58,7 @@ class TapeLayout:
     @cached_property
     def shown_moves(self) -> tuple[int, int]:
         """Number of moves of the input and the memory head in `last_action`; 0 for heads that jump,
-        whose cell stands in `location`, and for a memory head that is not there."""
+        whose cells are in `location`, and without a memory head."""
         if self.rules.absolute:
             return (0, 0)
         return (self.choices[0], self.choices[1] if self.memory_cells else 0)

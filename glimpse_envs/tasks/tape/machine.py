@@ -134,17 +134,17 @@ class TapeMachine(Task):
         program: one of those above.
         split: "train" deals new tapes without end; "validation" and "test" have 10,000 each.
         min_length: the least L dealt.
-        length: the greatest L dealt; observations under `view="full"` are sized by it.
-        symbols: S, how many there are.
+        length: the greatest L dealt; it sets the size of observations under `view="full"`.
+        symbols: S, the number of symbols.
         repeats: the greatest count of repeat_copy; 1 makes all counts 1.
         duplicates: how often each symbol stands in duplicated_input.
-        memory: whether there is a memory tape; None: in forward_reverse alone.
+        memory: whether there is a memory tape; None: only in forward_reverse.
         look: "moves" or "absolute".
-        slack: the budget over the steps of a shortest solution, at least 1.
+        slack: the budget as a multiple of the steps of a shortest solution, at least 1.
         view: "glimpse", or "full" for the whole tape in one step.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
     """
 
     answer_reward: Floats
@@ -185,7 +185,7 @@ class TapeMachine(Task):
             self.reading = Reading(values=tapes * self._layout.num_symbols, cells=tapes)
 
     def _named(self, components: Mapping[str, Component]) -> dict[str, Component]:
-        """Return the components with symbols named as they are shown, where one is chosen."""
+        """Return the components, with symbols named as they are shown where one is chosen."""
         shown = (str(symbol + self._least_shown) for symbol in range(self._layout.num_symbols - 1))
         names = ("", *shown)
         return {
@@ -322,7 +322,7 @@ class TapeMachine(Task):
 
     @property
     def _least_shown(self) -> int:
-        """The number that symbol 1 is shown as."""
+        """The number as which symbol 1 is shown."""
         return 0 if self._program == "addition" else 1
 
     def oracle(self) -> Arrays:

@@ -34,8 +34,8 @@ QUESTIONS = {
 }
 """What each program asks, in words."""
 
-# A visit: where the heads stand, what is put out there (0: nothing), the input cell from which that
-# is taken (-1: it is computed, or nothing is put out), and what is written there (0: nothing).
+# A visit: the cells of the heads, the symbol put out there (0: none), the input cell from which it
+# is taken (-1: it is computed, or there is none), and the symbol written there (0: none).
 INPUT, MEMORY, PUT_OUT, SOURCE, WRITTEN = range(5)
 VISIT = 5
 
@@ -47,10 +47,10 @@ class Sizes:
     """Sizes of the longest tape of a program.
 
     Args:
-        cells: filled ones on the input tape.
-        visits: of a shortest solution.
-        outputs: symbols to put out.
-        steps: of a shortest solution.
+        cells: number of filled cells on the input tape.
+        visits: number of visits of a shortest solution.
+        outputs: number of symbols to put out.
+        steps: number of steps of a shortest solution.
     """
 
     cells: int
@@ -66,10 +66,10 @@ def longest(program: int, length: int, symbols: int, times: int, absolute: bool)
         program: index into `PROGRAMS`.
         length: L, at least 1.
         symbols, times: as in `lay`.
-        absolute: whether heads jump, or move by one cell a step.
+        absolute: whether heads jump rather than move by one cell per step.
     """
     words = np.full(2 * length + 1, 2**32 - 1, np.uint32)
-    if program == _SORT:  # the ends in turn: no other order is farther to walk
+    if program == _SORT:  # alternating between the ends: no order takes more steps
         order = np.empty(length, np.int64)
         order[::2] = np.arange((length + 1) // 2)
         order[1::2] = length - 1 - np.arange(length // 2)
@@ -84,7 +84,7 @@ def longest(program: int, length: int, symbols: int, times: int, absolute: bool)
 
 @kernel
 def words_needed(program: int, length: Int) -> Int:
-    """Return how many random words a tape of `length` is laid from."""
+    """Return how many random words the tape of `length` needs."""
     if program in (_ADDITION, _SORT):
         return 2 * length
     return length + 1 if program == _REPEAT_COPY else length
@@ -106,9 +106,9 @@ def lay(
     Args:
         program: index into `PROGRAMS`.
         length: L, at least 1.
-        symbols: S; in addition the base.
+        symbols: S; the base of addition.
         times: the greatest count of repeat copy, or how often duplicated input has each symbol.
-        words: (`words_needed`,) random ones; more do not matter.
+        words: (`words_needed`,) random words; further ones are ignored.
         tape: (cells,), filled from 0 with symbols 1 to S.
         priorities: (cells,), filled where the program has them, in (0, 1].
         route: (visits, VISIT), filled in the order of time.
@@ -127,7 +127,7 @@ def lay(
 
 @kernel
 def steps_of(route: Ints, visits: Int, absolute: bool) -> Int:
-    """Return how many steps it takes from cell 0 of both tapes through all of `visits`."""
+    """Return how many steps lead from cell 0 of both tapes through all of `visits`."""
     steps: Int = 1
     for i in range(visits):
         steps += steps_to_visit(route, i, absolute)
@@ -136,7 +136,7 @@ def steps_of(route: Ints, visits: Int, absolute: bool) -> Int:
 
 @kernel
 def steps_to_visit(route: Ints, i: Int, absolute: bool) -> Int:
-    """Return how many steps after visit i - 1, or after the start, visit i takes place."""
+    """Return how many steps lead from visit i - 1, or from the start, to visit i."""
     if i == 0:
         return _distance(0, 0, route[0, INPUT], route[0, MEMORY], absolute)
     a, b = route[i - 1], route[i]
@@ -145,7 +145,7 @@ def steps_to_visit(route: Ints, i: Int, absolute: bool) -> Int:
 
 @kernel(inline="always")
 def _distance(a: int, b: int, c: int, d: int, absolute: bool) -> int:
-    """Steps in which the heads get from (a, b) to (c, d)."""
+    """Return the number of steps in which the heads get from (a, b) to (c, d)."""
     far = max(abs(a - c), abs(b - d))
     return min(far, 1) if absolute else far
 
@@ -175,7 +175,7 @@ def _copy(
 def _repeat_copy(
     length: Int, symbols: int, repeats: int, words: Words, tape: Ints, route: Ints
 ) -> tuple[Int, Int]:
-    """The count stands first, as a symbol; the rest is put out that often."""
+    """The count comes first, as a symbol; the rest is put out that often."""
     count = 1 if repeats == 1 else 2 + below(words[0], repeats - 1)
     tape[0] = count
     _visit(route, 0, 0, 0, 0, -1, 0)
@@ -221,8 +221,8 @@ def _addition(length: Int, base: int, words: Words, tape: Ints, route: Ints) -> 
 def _priority_sort(
     length: Int, symbols: int, words: Words, tape: Ints, priorities: Float32s, route: Ints
 ) -> tuple[Int, Int]:
-    """All cells are read before the first symbol is put out: its priority must be known. Of
-    equal priorities, as rare as one pair in 2**24, the left one is first."""
+    """All cells are read before the first symbol is put out, because its priority must be known.
+    Of equal priorities, as rare as one pair in 2**24, the left one comes first."""
     falling = np.empty(length, np.int64)
     for i in range(length):
         tape[i] = 1 + below(words[i], symbols)

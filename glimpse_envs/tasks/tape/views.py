@@ -10,7 +10,7 @@ from glimpse_envs.tasks.tape.arrays import Tapes
 
 
 def priorities_under(tapes: Tapes, groups: Ints, heads: Ints) -> Float32s:
-    """Return the priorities (m, 1) at the input cells `heads` (m,) of `groups` (m,), 0 on a
+    """Return the priorities (m, 1) at the input cells `heads` (m,) of `groups` (m,); 0 for a
     blank."""
     inside = (heads >= 0) & (heads < tapes.cells.shape[1])
     priorities = tapes.priorities[groups, np.where(inside, heads, 0)]
@@ -43,7 +43,7 @@ class WholeAnswers(NamedTuple):
 
 def compare_whole(answers: Ints, target: Ints, counts: Ints) -> WholeAnswers:
     """Compare `answers` (m, outputs) with `target` (m, outputs), of which the first `counts` (m,)
-    are symbols and the others 0."""
+    entries are symbols and the others 0."""
     right = answers == target
     success = right.all(axis=1)
     before_wrong = np.logical_and.accumulate(right, axis=1).sum(axis=1)

@@ -1,1 +1,1 @@
-"""Worlds that move while they are looked at."""
+"""Worlds that move while the agent looks at them."""

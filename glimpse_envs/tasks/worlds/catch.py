@@ -1,4 +1,4 @@
-"""Catch: a ball falls, and a paddle waits for it where nothing is looked at."""
+"""Catch: a ball falls, and a paddle waits for it, both seen only where the agent looks."""
 
 from typing import TYPE_CHECKING, Unpack
 
@@ -22,7 +22,7 @@ from glimpse_envs.vision.sensors.sensor import Sensor
 if TYPE_CHECKING:
     from glimpse_envs.rendering import Picture
 
-_READ_TOGETHER = 1024  # rows that one call of the kernel reads
+_READ_TOGETHER = 1024  # rows read by one call of the kernel
 
 
 class Screen(Hidden):
@@ -49,14 +49,14 @@ class Screen(Hidden):
 
 
 class CatchStage(Stage):
-    """The screens of a batch, whose glimpses are worked out from where ball and paddle are: no
-    screen is drawn.
+    """The screens of a batch. Glimpses are computed from the places of ball and paddle; no screen
+    is drawn.
 
     Attributes:
-        flights: (num_envs, 2) float64, where the ball starts, in columns, and how many columns it
-            moves a step.
-        columns: (num_envs,) int64 of the ball now.
-        paddles: (num_envs,) int64, the paddles' leftmost columns as they are shown.
+        flights: (num_envs, 2) float64, the column where the ball starts, and the columns that it
+            moves per step.
+        columns: (num_envs,) int64, the ball's present columns.
+        paddles: (num_envs,) int64, the paddles' leftmost columns as shown.
         labels: zeros.
     """
 
@@ -111,7 +111,7 @@ class CatchStage(Stage):
 
 
 class Catch(PictureTask):
-    """Move a paddle under a falling ball, which is seen only where one looks.
+    """Move a paddle under a falling ball, which is seen only where the agent looks.
 
     ## Description
 
@@ -188,7 +188,7 @@ class Catch(PictureTask):
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
-        ValueError: an argument is not one of these or does not fit the others.
+        ValueError: an argument is out of its range or does not fit the others.
     """
 
     def __init__(
@@ -226,7 +226,7 @@ class Catch(PictureTask):
 
     @property
     def ceiling(self) -> float:
-        """Mean return of catching every ball: each can be reached."""
+        """Mean return of catching every ball: each of them can be reached."""
         return 1.0 - self.glimpse_cost * (self.budget - 1)
 
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:

@@ -1,4 +1,4 @@
-"""Kernels of Catch: flights drawn from keys, and glimpses of a ball and a paddle worked out."""
+"""Kernels of Catch: flights drawn from keys, and glimpses computed from ball and paddle."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,8 @@ from glimpse_envs.core.randomness import TRAIN_SCENE, keyed_block, symmetric
 
 
 def column_of(places: Floats, size: int) -> Ints:
-    """Return the columns (n,) of balls that would be at `places` (n,), were there no sides to
-    bounce off at 0 and `size`."""
+    """Return the columns (n,) of balls that would be at `places` (n,) without bouncing off the
+    sides at 0 and `size`."""
     folded = np.mod(places, 2 * size)
     folded = np.minimum(folded, 2 * size - folded)
     return np.minimum(folded, size - 1).astype(np.int64)
@@ -36,14 +36,14 @@ def read_screens(
     sizes: tuple[int, int],
     glimpses: Float32s,
 ) -> None:
-    """Read the glimpses (m, K, g, g) of `rows` (m,): what a retina would of the screens.
+    """Read the glimpses (m, K, g, g) of `rows` (m,), equal to a retina's of the drawn screens.
 
     Args:
-        rows: of the arrays below.
+        rows: indices into the arrays below.
         centres: (num_envs, 2), (x, y) in pixels.
         places: the balls' columns and lines, and the paddles' leftmost columns, (num_envs,) each.
         sizes: the screen's side and the paddle's width.
-        glimpses: to fill.
+        glimpses: the array to fill.
     """
     columns, lines, paddles = places
     size, width = sizes
@@ -62,7 +62,7 @@ def read_screens(
 def _add_box(
     glimpse: NDArray[np.float32], x: float, y: float, left: int, top: int, width: int
 ) -> None:
-    """Add a white box of one line to the means of a glimpse (K, g, g) around (x, y)."""
+    """Add a white box one pixel high to the means of a glimpse (K, g, g) around (x, y)."""
     g = glimpse.shape[1]
     for k in range(len(glimpse)):
         side = 1 << k

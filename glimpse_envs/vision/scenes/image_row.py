@@ -16,10 +16,10 @@ from glimpse_envs.vision.scenes.scene import Scene
 class ImageRow(Scene):
     """A row of images of a source, scaled down, each a little higher or lower than the next.
 
-    The images are drawn uniformly, with replacement; in a fixed split the first of scene
-    k is image k. Each is scaled to the side `image_size` by area means. Gaps between neighbours are
-    uniform from 0 to `gap` pixels, and each image lies up to `jitter` pixels above or below the
-    row; the row's place is uniform over all at which it is wholly inside.
+    The images are drawn uniformly from the split, with replacement; in a fixed split the first of
+    scene k is image k. Each is scaled to the side `image_size` by area means. Gaps between
+    neighbours are uniform from 0 to `gap` pixels, and each image lies up to `jitter` pixels above
+    or below the row; the row's place is uniform over all at which it is wholly inside.
 
     The labels of a scene are the classes from left to right, then -1; the boxes likewise.
 
