@@ -1,1 +1,1 @@
-"""Other libraries' ways of asking; each module needs the library that it is named after."""
+"""Adapters to other libraries; each module needs the library that it is named after."""

@@ -1,4 +1,4 @@
-"""Environments of others, whose plain observations and actions become parts of Dicts."""
+"""Environments of other packages, with plain observations and actions as parts of Dicts."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from glimpse_envs.episodes.description import ACT, OBSERVATION, named_parts
 
 
 def make_named(env_id: str, num_envs: int, **env_kwargs: Any) -> "NamedParts":
-    """Return a batch of an environment of others, whose rows reset themselves in the step in which
-    they end."""
+    """Return a batch of an environment of another package; rows reset themselves in the step in
+    which they end."""
     envs = gym.make_vec(
         env_id,
         num_envs=num_envs,

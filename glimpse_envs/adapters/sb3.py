@@ -43,19 +43,19 @@ def make_sb3_env(
     flat_observation: bool = False,
     **kwargs: Any,
 ) -> "GlimpseVecEnv":
-    """Make `n_envs` rows of an environment for Stable-Baselines3, which count their episodes'
-    returns and lengths as its `VecMonitor` does.
+    """Make `n_envs` rows of an environment for Stable-Baselines3. They count the returns and
+    lengths of their episodes, as its `VecMonitor` does.
 
     Args:
         env_id: such as "Glimpse/ClutteredGlyphs-v0".
         n_envs: rows.
-        seed: of the first `reset`; a model that is given a seed of its own sets that instead.
+        seed: of the first `reset`; a model with a seed of its own replaces it.
         flat_observation: whether observations are one Box in place of a Dict, for algorithms that
             have no "MultiInputPolicy" (CrossQ, ARS).
         **kwargs: the environment's arguments, such as `history=True`; `render_mode` too.
 
     Raises:
-        ValueError: `n_envs` or an argument cannot be, by name.
+        ValueError: `n_envs` or an argument is invalid; the message names it.
         gymnasium.error.Error: there is no such id.
     """
     check_integers(1, n_envs=n_envs)
@@ -83,10 +83,10 @@ def make_sb3_env(
 
 
 def task_arguments(env_id: str, kwargs: Mapping[str, Any]) -> frozenset[str]:
-    """The names of the arguments that an environment takes, where some are given.
+    """Return the names of the arguments that an environment takes, with `kwargs` given.
 
     Raises:
-        ValueError: it is made of no task.
+        ValueError: it is not an environment of a glimpse task.
         gymnasium.error.Error: there is no such id.
     """
     known = arguments_of(env_id, kwargs)
@@ -101,15 +101,15 @@ def task_arguments(env_id: str, kwargs: Mapping[str, Any]) -> frozenset[str]:
 class GlimpseVecEnv(VecEnv):
     """Stable-Baselines3's `VecEnv` over one batched environment.
 
-    `step` takes flat actions (see `glimpse_envs.flat.FlatActions`), of which `action_space` is, or
-    Dict actions, name -> (n, ...), so that agents of this project pass through `evaluate_policy`
+    `step` takes flat actions in `action_space` (see `glimpse_envs.flat.FlatActions`), or Dict
+    actions, name -> (n, ...), so that agents of this project pass through `evaluate_policy`
     and the wrappers. Observations are float32, name -> (n, ...); rewards (n,) float32; dones (n,).
 
-    A row that ends has in its info the environment's `final_info`, `terminal_observation`,
-    `TimeLimit.truncated`, where the task has success `is_success`, and `episode`, as `VecMonitor`
-    has it: learners log its return and length (`rollout/ep_rew_mean`). A row that goes on has
-    `target` and `target_mask`, where the task has targets; such infos are shared and refuse to be
-    written to, because making hundreds of dicts takes as long as the step itself: take a `copy()`.
+    The info of a row that ends has the environment's `final_info`, `terminal_observation`,
+    `TimeLimit.truncated`, `is_success` where the task defines success, and `episode`, in the form
+    of `VecMonitor`: learners log its return and length (`rollout/ep_rew_mean`). The info of a row
+    that goes on has `target` and `target_mask`, where the task has targets. Such infos are shared
+    and read-only, because making hundreds of dicts takes as long as the step itself: `copy()` them.
 
     Args:
         batch: the rows, under `SameStep`, without `copies`.
@@ -138,7 +138,7 @@ class GlimpseVecEnv(VecEnv):
 
     @reset_infos.setter
     def reset_infos(self, infos: list[dict[str, Any]]) -> None:
-        """`VecEnv` sets it to as many empty dicts, before the first reset."""
+        """`VecEnv` sets this to as many empty dicts, before the first reset."""
 
     # --- episodes ----------------------------------------------------------------------------
 
@@ -192,8 +192,8 @@ class GlimpseVecEnv(VecEnv):
         return infos
 
     def _end_episodes(self, ended: Ints) -> NDArray[np.object_]:
-        """Return (m,) dicts, each of an episode in the rows `ended` (m,): its return, its length,
-        and the seconds from the making of this environment to its end; others begin there."""
+        """Return (m,) dicts, one per episode that has ended in the rows `ended` (m,): its return,
+        its length, and the seconds since this environment was made. The next episodes begin."""
         seconds = round(time.monotonic() - self._began, 6)
         totals = zip(self._returns[ended].tolist(), self._lengths[ended].tolist(), strict=True)
         self._returns[ended] = self._lengths[ended] = 0
@@ -214,11 +214,11 @@ class GlimpseVecEnv(VecEnv):
     # --- attributes and methods --------------------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """The batched environment's attribute, once a row."""
+        """Return the batched environment's attribute, once for each row."""
         return [getattr(self.batch, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set the batched environment's attribute, which is that of all rows.
+        """Set the batched environment's attribute, which all rows share.
 
         Raises:
             ValueError: `indices` are not all rows.
@@ -233,7 +233,7 @@ class GlimpseVecEnv(VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> list[Any]:
-        """Call the batched environment's method once, for all rows; its result, once a row.
+        """Call the batched environment's method once, for all rows; return its result for each row.
 
         Raises:
             ValueError: `indices` are not all rows.
@@ -244,7 +244,7 @@ class GlimpseVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """False once a row: the rows are no single environments that could be wrapped."""
+        """Return False for each row: the rows are not single environments that could be wrapped."""
         return [False] * len(self._rows(indices))
 
     def get_images(self) -> Sequence[Bytes | None]:
@@ -265,7 +265,7 @@ class GlimpseVecEnv(VecEnv):
 
 
 class _SharedInfo(dict[str, Any]):
-    """An info that several rows share, and so refuses to be changed."""
+    """An info that several rows share, and that therefore cannot be changed."""
 
     def _refuse(self, *arguments: Any, **named: Any) -> NoReturn:
         raise TypeError(
@@ -292,9 +292,9 @@ class _GoingInfos(dict[int, dict]):
 
 
 def _dicts(values: Arrays, rows: int) -> list[dict[str, Any]]:
-    """`values`, name -> (rows, ...), as a dict a row; numbers become Python's."""
+    """Return `values`, name -> (rows, ...), as a dict for each row, with Python's numbers."""
     if not values:
         return [{} for _ in range(rows)]
     columns = [value.tolist() if value.ndim == 1 else list(value) for value in values.values()]
-    # In C from end to end: a comprehension takes half as long again.
+    # Runs in C from end to end: a comprehension takes half as long again.
     return list(map(dict, map(zip, repeat(tuple(values)), zip(*columns, strict=True))))
