@@ -32,7 +32,7 @@ from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.task import Arrays, Outcome, Rows
 
 OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
-"""Arguments of batches alone."""
+"""Arguments of batches only."""
 OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
 """Arguments of single environments and batches, whatever the task."""
 

@@ -3,7 +3,7 @@
 Numba's own cache checks only the file of the kernel itself, so it would miss a change in a function
 that the kernel calls from another file; and it raises where it can be neither written nor read.
 
-Imported by kernels alone: this module needs Numba.
+Imported only by kernels: this module needs Numba.
 """
 
 import hashlib

@@ -4,7 +4,7 @@ Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC
 the key; the counter is (block, purpose, stream, episode). So nothing depends on the number of rows,
 on threads or on the order of the draws, and two seeds share no stream.
 
-Imported by kernels alone: this module needs Numba.
+Imported only by kernels: this module needs Numba.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Area means: pictures scaled down, each new pixel the mean of the old ones that it covers.
 
-Imported by scenes and tasks alone: this module needs Numba.
+Imported only by scenes and tasks: this module needs Numba.
 """
 
 import numpy as np

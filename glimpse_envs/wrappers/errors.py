@@ -20,7 +20,7 @@ def name_of(env: Any) -> str:
 
 @contextmanager
 def naming(name: str, call: str) -> Iterator[None]:
-    """Turn what the environment `name` raises in `call` into a `WrappedEnvError`.
+    """Raise any error of the environment `name` in `call` as a `WrappedEnvError`.
 
     `gymnasium.error.ResetNeeded` passes through unchanged.
     """

@@ -1,6 +1,6 @@
 """Compiled loops over the rows of the tape machine: deals, answers, moves, glimpses, oracle.
 
-Imported by the task alone: this module needs Numba.
+Imported only by the task: this module needs Numba.
 """
 
 import numpy as np

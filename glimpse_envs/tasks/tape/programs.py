@@ -1,6 +1,6 @@
 """Programs of the tape machine: input tape, output and shortest solution of each.
 
-Imported by kernels and their task alone: this module needs Numba.
+Imported only by kernels and their task: this module needs Numba.
 """
 
 from dataclasses import dataclass

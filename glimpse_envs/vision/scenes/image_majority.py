@@ -101,7 +101,7 @@ class ImageMajority(Scene):
         self._check_room(source, int(scene_size), (height, width), int(images), bool(strokes))
         if len(info.class_names) < 2 and majority < images:
             raise ValueError(
-                f"source={source!r} has one class alone: choose majority={images}, all images"
+                f"source={source!r} has only one class: choose majority={images}, all images"
             )
         check_memory(height * width * strokes + 12 * strokes, strokes=strokes)
         size = int(scene_size)

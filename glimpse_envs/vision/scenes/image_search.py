@@ -56,7 +56,7 @@ class ImageSearch(Scene):
             )
         if len(info.class_names) < 2:
             raise ValueError(
-                f"source={source!r} has one class alone: a search needs images of other classes"
+                f"source={source!r} has only one class: a search needs images of other classes"
             )
         self.shape = (channels, size, size)
         self.image_shape = (height, width)

@@ -10,7 +10,7 @@ A scene is a row of uint32: how many blocks it has, the places of their corners,
 column, and their tables, (33, 33) each. Where more than a quarter of the blocks hold something, the
 number is `DENSE`, and the scene has a table of `glimpse_envs.vision.sensors.tables` instead.
 
-Imported by `glimpse_envs.vision.sensors.retina` alone: this module needs Numba.
+Imported only by `glimpse_envs.vision.sensors.retina`: this module needs Numba.
 """
 
 import numpy as np
