@@ -1,7 +1,7 @@
 """Evaluate a run: `python -m agents.evaluate RUN`, and write its record with `--record results`.
 
-A run names its policy and environment, which are imported. Code of other packages than this
-project's, and than those that registered themselves with it, is refused without --trust.
+The policy and the environment that a run names are imported. Code of packages that neither belong
+to this project nor have registered with it is refused without --trust.
 """
 
 from dataclasses import dataclass, field, fields
@@ -42,11 +42,11 @@ class EvaluateConfig:
     split: str = "test"
     """Split to play: test or validation; or train, with --episodes."""
     episodes: int | None = None
-    """Number of episodes to play, from the split's first on; where it is not given, the whole
-    split, or 1,000 at each level of a tape or a table."""
+    """Number of episodes to play, in the split's order; None: the whole split, or 1,000 at each
+    level of a tape or a table."""
     gaze: str | None = None
-    """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); where it is
-    not given, that of the training."""
+    """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); None: as in
+    training."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses."""
     batch_size: int = 1000
@@ -54,25 +54,25 @@ class EvaluateConfig:
     device: str = "cpu"
     """Torch device of the model, such as cpu, cuda or cuda:1."""
     record: Path | None = None
-    """Folder to write the record to; no record is written where it is not given."""
+    """Folder to write the record to; None: no record is written."""
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
-    """File, .mp4, .gif or .webp, to write a film of the first test episodes to, by the learned
-    gaze and with --env-kwargs."""
+    """File (.mp4, .gif or .webp) for a film of the first test episodes, played with the learned
+    gaze and --env-kwargs."""
     film_episodes: int = 4
     """Number of episodes in the film."""
     film_height: int = FRAME_HEIGHT
-    """Height of its frames in pixels, at least 160."""
+    """Height of the film's frames in pixels, at least 160."""
     reveal: Literal["all", "seen"] = "all"
     """What the film shows: all that is hidden, or what the agent has seen so far."""
     against: Path | None = None
-    """Folder of another run in the same environment, to be played on the same episodes: how much
-    better this one is, and an interval of that."""
+    """Folder of another run in the same environment, which is played on the same episodes; prints
+    the difference of the scores and its interval."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code the run may name, such as my_tasks."""
+    """Third-party packages whose code the run may import, such as my_tasks."""
     film_with: Path | None = None
-    """Folder of another run in the same environment, to be filmed at the right of this one."""
+    """Folder of another run in the same environment, filmed to the right of this one."""
 
 
 def film_run(
@@ -84,18 +84,18 @@ def film_run(
     height: int = FRAME_HEIGHT,
     **changes: Any,
 ) -> None:
-    """Film the first test episodes, as .mp4, .gif or .webp, at the level that is scored; of worlds
-    of others, as `agents.scoring.world_films.film_world` does.
+    """Film the first test episodes, as .mp4, .gif or .webp, at the level that is scored;
+    third-party worlds as in `agents.scoring.world_films.film_world`.
 
     Args:
         run: to film.
         path: of the film.
         episodes: how many.
-        other: another run, filmed at the right of it on the same episodes.
+        other: another run, filmed to the right of it on the same episodes.
         reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
         height: of the frames, in pixels.
-        **changes: arguments of the environment that differ from the training's; with `length` or
-            `min_length` among them, episodes of those.
+        **changes: arguments of the environment that differ from the training's; `length` or
+            `min_length` among them set the level of the episodes.
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.

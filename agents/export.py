@@ -1,7 +1,7 @@
 """Write a run's weights without the rest: `python -m agents.export RUN --out results/weights/NAME`.
 
-The new folder is a run that can be evaluated and filmed, and not trained further: its config and
-the weights of its policy, in half precision where nothing else is asked for.
+The new folder is a run that can be evaluated and filmed but not trained further: its config and the
+weights of its policy, by default in half precision.
 """
 
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ class ExportConfig:
     out: Annotated[Path, FOLDER]
     """Folder of the weights, results/weights/... for published ones."""
     half: bool = True
-    """Write half precision. It changes acts of which the policy is unsure, and in a world all that
-    follows from them: --no-half for small policies that act."""
+    """Write half precision. Rounding changes acts of which the policy is unsure, and in a world all
+    that follows from them: use --no-half for small policies that act."""
     episodes: int = 1000
-    """Greatest number of validation episodes of the comparison, at each level that is scored where
-    there are levels."""
+    """Maximum number of validation episodes of the comparison, at each scored level where there are
+    levels."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code the run may name, such as my_tasks."""
+    """Third-party packages whose code the run may import, such as my_tasks."""
 
 
 def export(run: Run, folder: Path, half: bool = True) -> Run:

@@ -117,5 +117,5 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "worlds": (ActorCriticConfig(**_WORLDS),),
     "games": (ActorCriticConfig(**_GAMES),),
 }
-"""Family of tasks -> configs, one an algorithm; the first is the default. Records in `results/`
-differ by the options of their command."""
+"""Family of tasks -> configs, one for each algorithm; the first is the default. Records in
+`results/` differ by the options of their command."""

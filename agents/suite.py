@@ -51,7 +51,7 @@ class SuiteConfig:
     device: str = "cpu"
     """Device of the models: cpu, cuda, cuda:1, ..."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code the runs may name, such as my_tasks."""
+    """Third-party packages whose code the runs may import, such as my_tasks."""
 
 
 def score_runs(config: SuiteConfig) -> SuiteScore:

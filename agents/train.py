@@ -3,8 +3,9 @@
 `--preset tapes` starts from the settings of published agents of tapes, and `--from-record
 results/X.json` from those of a published run; further options change them.
 Ctrl-C and SIGTERM save, with exit status 130 and 143; `python -m agents.train reinforce --run RUN
---resume` goes on. A run that somebody sent may name code of a package that is none of ours; it is
-refused without --trust.
+--resume` goes on. A run from elsewhere may name code of a third-party package, which is refused
+without --trust.
+
 From a script: `train_agent("reinforce", ReinforceConfig(...), "runs/mine")`.
 """
 
@@ -45,7 +46,7 @@ def train_agent(
     `folder`; see `agents.training.loop.train`.
 
     Raises:
-        ValueError: the algorithm is not known, or the config is of another.
+        ValueError: the algorithm is not known, or the config belongs to another.
     """
     if algorithm not in ALGORITHMS and ":" not in algorithm:
         names = ", ".join(ALGORITHMS)

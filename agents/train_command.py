@@ -29,22 +29,21 @@ from glimpse_envs.evaluation.trust import trust
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Folder of the run, and its first settings."""
+    """Folder of the run, and the settings to start from."""
 
     run: Annotated[Path | None, FOLDER] = None
-    """Folder of the run; runs/ENVIRONMENT-ALGORITHM-SEED where it is not given."""
+    """Folder of the run; None: runs/ENVIRONMENT-ALGORITHM-SEED."""
     resume: bool = False
-    """Resume the run in the folder of --run, if there is one, with its own settings; only device,
-    threads, log-every and checkpoint-every may differ, and minutes, episodes or timesteps be
-    greater."""
+    """Resume the run in the folder of --run, if there is one, with its own settings. Only device,
+    threads, log-every and checkpoint-every may change; minutes, episodes or timesteps may grow."""
     preset: str | None = None
-    """Settings to start from, which further options change: pictures, tapes, tables, worlds
-    or games."""
+    """Preset to start from: pictures, tapes, tables, worlds or games; further options change its
+    settings."""
     from_record: Path | None = None
-    """Record of a published run, a .json file, with the settings to start from, which further
-    options change."""
+    """Record of a published run (a .json file) whose settings to start from; further options change
+    them."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code the run or record may name, such as my_tasks."""
+    """Third-party packages whose code the run or record may import, such as my_tasks."""
     tensorboard: bool = True
     """Write events for TensorBoard into the run's folder."""
     wandb: bool = False
@@ -58,7 +57,7 @@ class RunOptions:
 @dataclass(frozen=True)
 @without_options("preset")
 class RunOptionsWithoutPreset(RunOptions):
-    """Folder of the run, and its first settings, where there are no presets."""
+    """Folder of the run, and the settings to start from, where there are no presets."""
 
 
 def run_main(
@@ -162,10 +161,11 @@ def _train_by(
 
 @contextmanager
 def _naming(origin: str | None, start: Any, config: Any) -> Iterator[None]:
-    """Let an error over fields of `config` that are still as `origin` set them in `start` say so.
+    """Add to a `ValueError` from the block that `origin` set the fields at fault, where `config`
+    still has their values from `start`.
 
     Raises:
-        ValueError: of the block, with the fields.
+        ValueError: that of the block, with the options to change.
     """
     try:
         yield

@@ -1,5 +1,5 @@
-"""The settings that a training's command line starts from: before its options are read one by one,
-the record, the preset or the run to resume that it names."""
+"""The settings that a training's command line starts from: those of the record, the preset or the
+run to resume that it names, which is read before all other options."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ def config_to_start_from(
     presets: Presets,
     arguments: list[str],
 ) -> tuple[Any, str | None]:
-    """The config to start from, a record's, a preset's, or the defaults of the algorithm, which is
-    that of a run to resume where none is named; and the option that names it, None for the
-    defaults.
+    """The config to start from (a record's, a preset's or the algorithm's defaults), and the option
+    that names it, None for the defaults. Where no algorithm is named, it is that of the run to
+    resume.
 
     Raises:
         OSError, RecordError: the record cannot be read.
@@ -128,7 +128,7 @@ def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
 
     Raises:
         RunError: the run is damaged or of another algorithm.
-        ValueError: --env-kwargs is given twice, of which tyro would drop the first.
+        ValueError: --env-kwargs is given twice; tyro would drop the first.
     """
     if len(_known(arguments).env_kwargs) > 1:
         raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")

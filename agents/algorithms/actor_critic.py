@@ -3,7 +3,7 @@
 A batch of whole episodes is played; a learned critic, which reads the same memory, turns rewards
 into advantages (n-step, or generalised: Schulman et al. 2016); the policy climbs PPO's clipped
 objective. With one epoch of one minibatch the policy has not moved yet and nothing is clipped,
-which is A2C (Huang et al. 2022, "A2C is a special case of PPO"), by the gradient kept while
+which is A2C (Huang et al. 2022, "A2C is a special case of PPO"); its gradient is the one kept while
 playing. Otherwise episodes are played without a gradient and replayed for each minibatch from their
 first glimpse on, so that the memory is that of the present policy.
 
@@ -50,30 +50,31 @@ class ActorCriticConfig(PolicyGradientConfig):
     """Lambda of generalised advantages, in [0, 1]: 0 relies on the critic, 1 on the returns
     alone."""
     n_steps: int = 5
-    """Number of steps, and rewards, before the critic's value in n-step advantages; with as many
-    as glimpses, the returns alone."""
+    """Number of rewards before the critic's value in n-step returns; with at least as many as an
+    episode's glimpses, Monte-Carlo returns."""
     discount: float = 1.0
-    """Discount factor a step, in [0, 1]."""
+    """Discount factor per step, in [0, 1]."""
     epochs: int = 1
     """Number of passes over a batch: 1, with one minibatch, is A2C; more is PPO."""
     minibatches: int = 1
-    """Number of minibatches in a pass, one step of the optimizer each; the copies of a scene stay
+    """Number of minibatches in a pass, with one optimizer step each; the copies of a scene stay
     together."""
     clip: float = 0.2
-    """Greatest distance from 1 of the probability ratio that PPO's objective rewards."""
+    """PPO's clipping range: its probability ratio is clipped to between 1 - clip and 1 + clip."""
     target_kl: float | None = None
-    """KL divergence from the policy that played the batch, in nats a step, above which the batch
-    is used no more; None: no limit."""
+    """KL divergence from the policy that played the batch, in nats per step, above which learning
+    from the batch stops; None: no limit."""
     normalise_advantages: bool = False
     """Scale the advantages of a batch to mean 0 and standard deviation 1, as implementations of PPO
     do and those of A2C do not."""
     value_weight: float = 0.5
     """Weight of the critic's squared error."""
     curiosity: Kind | None = None
-    """Bonus for what is not predicted yet. icm: by a forward model of features (Pathak et al.
-    2017); rnd: by random network distillation (Burda et al. 2019); None: no bonus."""
+    """Bonus for observations that are not predicted yet. icm: by a forward model of features
+    (Pathak et al. 2017); rnd: by random network distillation (Burda et al. 2019); None: no
+    bonus."""
     curiosity_weight: float = 0.01
-    """Weight of the bonus, in units of the deviation of its returns."""
+    """Weight of the bonus, which is divided by the standard deviation of its returns."""
 
 
 def clipped_objective(ratio: Tensor, advantages: Tensor, clip: float) -> Tensor:

@@ -2,11 +2,11 @@
 
 `rnd`: random network distillation (Burda et al. 2019), the error of a network that learns to
 predict a fixed random one. `icm`: the intrinsic curiosity module (Pathak et al. 2017), the error of
-a forward model in features from which an inverse model tells the action. Bonuses are divided by the
-running deviation of their returns, as RND's are.
+a forward model in features from which an inverse model predicts the action. Bonuses are divided by
+the running deviation of their returns, as RND's are.
 
-Departures: bonuses end with the episode and share the critic of the rewards; in place of random
-play before the training, the first batch normalises what is seen.
+Departures: bonuses end with the episode and share the critic of the rewards; observations are first
+normalised by the first batch, not by random play before the training.
 """
 
 from abc import ABC, abstractmethod
@@ -28,9 +28,10 @@ from glimpse_envs.task import Component
 Kind = Literal["icm", "rnd"]
 
 INNER_DISCOUNT = 0.99
-"""Of the returns of bonuses, whose deviation they are divided by; RND's."""
+"""Discount of the returns of bonuses, which are divided by these returns' standard deviation;
+RND's."""
 LARGEST = 5.0
-"""Standard deviations to which observations are clipped; RND's."""
+"""Number of standard deviations at which observations are clipped; RND's."""
 
 
 class Running(nn.Module):
@@ -73,7 +74,7 @@ class Surprise(nn.Module, ABC):
 
     Attributes:
         rate: its learning rate.
-        share: of the transitions, those that it learns from, drawn anew for each batch.
+        share: fraction of the transitions that it learns from, drawn anew for each batch.
     """
 
     rate: ClassVar[float]
@@ -81,7 +82,7 @@ class Surprise(nn.Module, ABC):
 
     @abstractmethod
     def errors(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
-        """The bonuses (n,), as they are before they are scaled.
+        """The bonuses (n,) before scaling.
 
         Args:
             seen: (n, size), the observation that was acted on, normalised.
@@ -91,7 +92,7 @@ class Surprise(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, seen: Tensor, then: Tensor, action: Mapping[str, Tensor]) -> Tensor:
-        """What the model learns by, a scalar."""
+        """The model's loss, a scalar."""
 
 
 class RND(Surprise):
@@ -150,7 +151,7 @@ KINDS: dict[str, type[RND] | type[ICM]] = {"rnd": RND, "icm": ICM}
 
 
 class Curiosity(nn.Module):
-    """The bonuses of a training, and what they are made by.
+    """The bonuses of a training, and the model that gives them.
 
     Args:
         kind: "icm" or "rnd".
@@ -170,7 +171,7 @@ class Curiosity(nn.Module):
     ) -> tuple[Tensor, float]:
         """The scaled bonuses (T, B) of the decisions in `played`, 0 where the episode ends with
         them, and the loss of the model, which learns from them after they are given; `generator`
-        draws those that it learns from."""
+        draws the transitions that it learns from."""
         observed = torch.stack([_flat(part) for part in played.observations])
         self.seen.add(observed[played.alive])
         observed = self.seen.normalised(observed)
@@ -184,7 +185,7 @@ class Curiosity(nn.Module):
             bonuses[:-1][goes_on] = self.model.errors(seen, then, actions).to(bonuses)
         self.returns.add(returns_to_go(bonuses, INNER_DISCOUNT)[played.alive][:, None])
         if self.model.share < 1.0:
-            # Of all times alike: the rows are in the order of time.
+            # Uniform over time: the rows are in time order.
             drawn = torch.randperm(len(then), generator=generator)
             drawn = drawn[: max(1, int(self.model.share * len(then)))].to(then.device)
             seen, then = seen[drawn], then[drawn]
@@ -196,7 +197,7 @@ class Curiosity(nn.Module):
         return bonuses / (self.returns.variance.sqrt().to(bonuses) + 1e-8), loss.item()
 
     def state(self) -> dict[str, Any]:
-        """All on which the next bonuses depend."""
+        """The state on which the next bonuses depend."""
         return {"model": self.state_dict(), "optimizer": self.optimizer.state_dict()["state"]}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

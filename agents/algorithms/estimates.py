@@ -21,7 +21,8 @@ class Estimates:
     """Learning targets from played episodes: constants, (T, B) each.
 
     Args:
-        log_prob: of the decisions that are learned by reward and had an effect, when played.
+        log_prob: log-probability, when played, of the decisions that are learned by reward and had
+            an effect.
         advantages: of these decisions; 0 where not alive.
         values: of the critic, when played.
         returns: targets of the critic.
@@ -35,7 +36,7 @@ class Estimates:
     earned: Tensor
 
     def rows(self, rows: Tensor) -> Estimates:
-        """Those of `rows` (b,)."""
+        """The estimates of `rows` (b,)."""
         rows = rows.to(self.values.device)
         return Estimates(**{name: quantity[:, rows] for name, quantity in vars(self).items()})
 

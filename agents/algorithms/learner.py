@@ -50,7 +50,7 @@ class GradientLearner(ABC):
     """A model that learns from batches of fresh episodes by gradient descent.
 
     Args:
-        config: of the training; of several processes, with the `batch_size` of this one's share.
+        config: of the training; with several processes, `batch_size` is this one's share.
         env: batched, or equal parts of a batch, played in turn; seeded here.
         make_policy: constructor of the policy, from the environment's description.
 
@@ -61,7 +61,7 @@ class GradientLearner(ABC):
         generator: random stream of all samples.
 
     Raises:
-        ValueError: an option of `config` that cannot be.
+        ValueError: an option of `config` is invalid.
     """
 
     config: TrainingConfig
@@ -76,7 +76,7 @@ class GradientLearner(ABC):
         torch.manual_seed(config.seed)
         self.envs = [env] if isinstance(env, VectorEnv) else list(env)
         self.env, self.device = self.envs[0], torch.device(config.device)
-        # As environments of this project; of foreign ones none.
+        # Those of this project; foreign ones are left out.
         self.batches = [batch for batch in map(batch_of, self.envs) if batch is not None]
         self.config = config
         self.description = describe(self.env)
@@ -97,7 +97,7 @@ class GradientLearner(ABC):
         self._seed_rows(config.seed)
 
     def _seed_rows(self, seed: int) -> None:
-        """Begin the streams of this process's rows, those of one process with all rows."""
+        """Seed this process's rows with the streams that they would have in a single process."""
         for part, env in enumerate(self.envs):
             first_row = (rank() * len(self.envs) + part) * env.num_envs
             if self.batch is None:  # one seed s would give row i the seed s + i, which runs share
@@ -118,8 +118,8 @@ class GradientLearner(ABC):
             self.record_success(played.levels.cpu().numpy(), played.success)
 
     def record_success(self, levels: NDArray[np.int64], success: Tensor) -> None:
-        """Record the success (B,) bool of episodes of `levels` (B,) in the curriculum, if any; all
-        processes record those of all."""
+        """Record the success (B,) bool of episodes of `levels` (B,) in the curriculum, if any; each
+        process records the episodes of all processes."""
         distribution = None if self.batch is None else self.batch.level_distribution
         if distribution is not None:
             ended = everyones((levels, success.cpu().numpy()))

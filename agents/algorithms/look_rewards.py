@@ -70,9 +70,9 @@ def gains(potential: Tensor, discount: float) -> Tensor:
 
 
 def drawn_ends(right: Tensor, ends: Tensor, mask: Tensor) -> Tensor:
-    """The probability (T, B) of ending at each step and at none before it, were ends drawn: over
-    the steps at which to end is right they add up to that of a right end, so that to linger where
-    an end is likely earns no more than to end.
+    """The probability (T, B) of ending at each step and at none before it, if ends were sampled.
+    Its sum over the steps at which ending is right is the probability of a right end, so that
+    lingering where an end is likely earns no more than ending.
 
     Args:
         right: (T, B), the probability of the right choice.

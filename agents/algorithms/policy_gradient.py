@@ -39,14 +39,14 @@ class PolicyGradientConfig(AgentConfig):
     """Teacher of the answer: the label, by cross-entropy (RAM's hybrid), or the reward alone."""
     look_signal: Literal["reward", "probability", "log_likelihood"] = "probability"
     """Reward of looks for an answer. reward: the environment's, as in RAM; probability or
-    log_likelihood: that of the right answer, which varies less; of a description, which is paid as
-    a whole, the mean over its words, added to the environment's; of a search whose stop is taught,
-    the probability of a right end, were stops drawn, so that looks learn before anybody stops. With
-    --answer-by reward always the environment's."""
+    log_likelihood: that of the right answer, which varies less. For a description, which is paid as
+    a whole, it is the mean over the words, added to the environment's reward; for a search whose
+    stop is taught, the probability of a right end if stops were sampled, so that looks learn before
+    the agent ever stops. With --answer-by reward it is always the environment's."""
     look_gain: bool = False
-    """Subtract from the return of each look what the answer that is due would earn of the
-    --look-signal before that look, so that looks are credited with what they and later ones add
-    (potential-based shaping: Ng et al. 1999). It needs --early-answer-weight."""
+    """Subtract from the return of each look the --look-signal that the answer due would earn before
+    that look, so that looks are credited with what they and later ones add (potential-based
+    shaping: Ng et al. 1999). Needs --early-answer-weight."""
     early_answer_weight: float = 0.0
     """Weight of the cross-entropy of the answer that is due, as a mean over all glimpses, beside
     that of the answers that are scored: the policy learns to answer with what it has seen so
@@ -55,9 +55,9 @@ class PolicyGradientConfig(AgentConfig):
     """Weight of the policy loss, where that of the answer's cross-entropy is 1. actor_critic with
     --answer-by reward ignores it."""
     entropy_floor: float | None = None
-    """Entropy in nats above which a choice earns no more of the bonus of --entropy-weight, so that
-    the bonus stops a policy from settling early and does not keep it uniform. It applies to each
-    choice of each step on its own; None: no limit."""
+    """Entropy in nats above which a choice earns no further bonus of --entropy-weight, so that the
+    bonus stops a policy from settling early but does not keep it uniform. It applies to each choice
+    of each step separately; None: no limit."""
     parts: int | None = None
     """Number of equal parts of a batch that take turns, so that the environments of one are stepped
     while a GPU computes another; None: 2 on a GPU, 1 on the CPU."""
@@ -67,7 +67,7 @@ class PolicyGradientConfig(AgentConfig):
 
 
 def mean_where(mask: Tensor, values: Tensor) -> Tensor:
-    """The mean over time of `values` (T, B) where `mask`, 0 where it is nowhere: (B,)."""
+    """The mean over time of `values` (T, B) where `mask`, or 0 for a row without any: (B,)."""
     return (values * mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1)
 
 

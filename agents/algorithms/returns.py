@@ -1,4 +1,4 @@
-"""Returns and advantages from rewards and values; all are (T, B), time first, B rows apart.
+"""Returns and advantages from rewards and values; all are (T, B), time first, rows independent.
 
 Episodes are whole, so the value after the end is 0. Rows of unequal length are padded: `alive` is
 False after a row's end, where `rewards` and `values` have no effect.
@@ -66,7 +66,7 @@ def gae(
 
 
 def standardise(advantages: Tensor, where: Tensor) -> Tensor:
-    """Scale advantages (T, B) to mean 0 and standard deviation 1 over `where` (T, B) bool, of all
+    """Scale advantages (T, B) to mean 0 and standard deviation 1 over `where` (T, B) bool and all
     processes; unchanged if it is False everywhere."""
     if not anywhere(bool(where.any())):
         return advantages
@@ -77,7 +77,7 @@ def standardise(advantages: Tensor, where: Tensor) -> Tensor:
 def explained_variance(values: Tensor, returns: Tensor, alive: Tensor) -> float:
     """Return 1 - Var(G - V) / Var(G) over the steps that are alive: 1 where the values V (T, B)
     equal the returns G (T, B) up to a constant, 0 where they do no better than a constant or G is
-    one; of all processes."""
+    constant; over all processes."""
     returns, values = returns[alive], values[alive]
     _, spread = mean_and_deviation(returns, correction=0)
     _, missed = mean_and_deviation(returns - values, correction=0)

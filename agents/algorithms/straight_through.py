@@ -11,7 +11,7 @@ reparameterization with Gumbel-softmax", section 2.2):
 With `hard=False` the observation while training is the mixture y = ỹ itself (the Concrete
 distribution of Maddison, Mnih & Teh 2017). The loss is -Σ_t w_t log p(y* | s_t), the cross-entropy
 of the answers that pay w_t. No reward is used, the baseline is not trained, and the gradient is
-biased: more so the lower its variance, by a high τ.
+biased: a high τ lowers its variance and raises its bias.
 
 Cost: a read of all tiles a scene, in training alone; one pass through the networks a glimpse.
 """

@@ -2,7 +2,7 @@
 
 They learn a policy of single glimpses, for environments with look="tiles", and are scored there,
 one glimpse at a time. Training reads the scene at every tile, in the environment's full view: this
-privilege gives gradients of little variance.
+privilege gives gradients of low variance.
 """
 
 from contextlib import closing
@@ -51,7 +51,7 @@ class TileEpisodes:
         locations: (n, 2) in [-1, 1], (x, y) of the tiles' middles.
         targets: (B,) int64, the right answers.
         first: (B,) int64, the first tiles.
-        pays: T of them, the reward of a right answer after each glimpse.
+        pays: T rewards of a right answer, one after each glimpse.
     """
 
     glimpses: Tensor
@@ -129,8 +129,8 @@ class TileLearner(GradientLearner):
         config: of the training.
 
     Raises:
-        ValueError: the environment has no tiles, or an argument that the full view does not take,
-            or it hides more than a picture that stands still and is answered once.
+        ValueError: the environment has no tiles, has an argument that the full view does not take,
+            or hides more than one still picture that is answered once.
     """
 
     policy: GlimpsePolicy

@@ -36,8 +36,8 @@ def check_finite(config: object, *names: str) -> None:
 
 
 def check_types(config: Any) -> None:
-    """Raise a `ValueError` where a field of a dataclass, or of one within it, is of another type
-    than it says, or a value cannot be written to the run's config."""
+    """Raise a `ValueError` where a field of a dataclass, or of one within it, is not of its
+    declared type, or cannot be written to the run's config."""
     values = asdict(config)
     for path, value in _leaves(values):
         if not isinstance(value, NoneType | bool | int | float | str):

@@ -46,31 +46,31 @@ class TrainingConfig(RunConfig):
     """Options of all learners."""
 
     episodes: int = 3_000_000
-    """Number of episodes to train on, all different, where --minutes is None; on the command line
-    it takes the place of a preset's or record's minutes."""
+    """Number of episodes to train on, all different, if --minutes is None; given on the command
+    line, it replaces the minutes of a preset or record."""
     minutes: float | None = None
-    """Length of the training in minutes, in place of --episodes: of CPU time with one thread on the
+    """Length of the training in minutes, instead of --episodes: of CPU time with one thread on the
     CPU, else of wall time. Schedules follow this clock."""
     stop_at: float | None = None
     """Share of validation episodes with success, in (0, 1], at which the training ends early; None:
-    it does not."""
+    never."""
     validate_every: int = 0
     """Number of updates from one validation to the next; 0: validations after 1/128, 1/64, ... 1/2
     and all of the training."""
     validation_episodes: int = 1_000
-    """Most episodes of a validation, which plays all of a smaller split, at the level that the task
-    is scored at; 0: no validation."""
+    """Maximum number of episodes of a validation, at the level that the task is scored at; a
+    smaller split is played whole; 0: no validation."""
     batch_size: int = 128
     """Number of episodes played at once; each update learns from one such batch."""
     curriculum: Literal["threshold", "mixture", "distance"] | None = None
     """Distribution of the training's levels (lengths or hops). threshold: uniform up to a level
     that rises with success; mixture: that of Zaremba & Sutskever (2015) around such a level;
-    distance: the first glimpses of pictures, near their targets and farther with success; None:
+    distance: first glimpses of pictures start near their targets and move away with success; None:
     uniform over all levels."""
     solve_share: float | None = None
-    """Share of the episodes of the curriculum's present level, in (0, 1], that must be solved for
-    the next one; None: 0.8, or 0.7 of distance. A level that cannot be solved so often is never
-    left."""
+    """Share of the episodes at the curriculum's present level, in (0, 1], that must be solved
+    before the next level; None: 0.8, or 0.7 for distance. A level that cannot be solved so often is
+    never left."""
     copies: int = 1
     """Number of episodes of each scene in a batch (M in the RAM literature), a divisor of the
     batch size."""
@@ -78,14 +78,14 @@ class TrainingConfig(RunConfig):
     """Optimizer: adam; or muon, which learns matrices between hidden layers by orthogonal steps,
     and the rest by Adam."""
     learning_rate: float = 1e-3
-    """Greatest learning rate; it decays along a cosine to 0."""
+    """Peak learning rate; it decays along a cosine to 0."""
     weight_decay: float = 0.0
-    """Share of each weight, in units of the learning rate, that an update takes off (decoupled
-    weight decay, Loshchilov & Hutter 2019)."""
+    """Decoupled weight decay (Loshchilov & Hutter 2019): each update takes this share, times the
+    learning rate, off each weight."""
     warmup: float = 0.01
     """Share of the training, in [0, 1), over which the learning rate rises linearly from 0."""
     max_gradient_norm: float = 5.0
-    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
+    """Maximum Euclidean norm of the gradient; greater ones are scaled down to it."""
     precision: Precision = "auto"
     """Precision of matrix products; auto is bfloat16 where the processor multiplies it natively,
     which is faster, and float32 elsewhere."""
@@ -100,7 +100,7 @@ class TrainingConfig(RunConfig):
 
     @property
     def settled(self) -> Self:
-        """The config with what precision="auto" is on this machine."""
+        """The config with precision="auto" resolved for this machine."""
         if self.precision != "auto":
             return self
         return replace(self, precision=fastest_precision(self.device))

@@ -1,13 +1,13 @@
 """Several processes that train one model, each with a share of a batch's rows.
 
 `torchrun` starts the processes; `connected` connects them, by gloo for tensors of the CPU and by
-nccl for those of GPUs. Everything else here is of the connected processes and, in a single one,
-leaves values as they are.
+nccl for those of GPUs. All other functions here act across the connected processes and, in a single
+one, leave values as they are.
 
 Gradients are averaged after the backward pass, in one message. DistributedDataParallel, which sends
-each gradient as soon as it is ready, would save nothing: a recurrent model's weights have theirs
-only when the pass has arrived at the first glimpse. It also wants one call of the module for each
-backward pass, and an episode calls the policy at every glimpse.
+each gradient as soon as it is ready, would save nothing: the gradients of a recurrent model's
+weights are ready only when the pass has arrived at the first glimpse. It also needs one call of the
+module per backward pass, whereas an episode calls the policy at every glimpse.
 """
 
 import os
@@ -66,7 +66,7 @@ def is_first() -> bool:
 def connected() -> Iterator[Callable[[], bool]]:
     """Connect the processes that torchrun has started; only the first one prints.
 
-    Gives a function that returns True in the process that calls it first: the one that reports an
+    Yields a function that returns True in the process that calls it first: the one that reports an
     error of them all.
     """
     if not started_in_several():
@@ -205,7 +205,7 @@ def average_gradients(parameters: Sequence[Tensor], losses: Tensor) -> Tensor:
     message; return the mean losses (n,).
 
     Where a process has no gradient, such as of a network that none of its rows used, it counts as
-    zeros. One that no process has stays None, by which optimizers leave the parameter alone.
+    zeros. A gradient that no process has stays None, so that optimizers leave the parameter alone.
     """
     if processes() == 1:
         return losses
@@ -243,7 +243,8 @@ def mean_and_deviation(values: Tensor, correction: int = 1) -> tuple[Tensor, Ten
 
 def joined(state: Mapping[str, Any]) -> dict[str, Any]:
     """The state of all rows from each process's `state`: arrays, whose first axis is of rows, one
-    after another; all else is the first one's. It does not depend on the number of processes."""
+    after another; all else is that of the first process. It does not depend on the number of
+    processes."""
     return concatenated(everyones(dict(state)))
 
 

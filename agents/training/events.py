@@ -15,7 +15,7 @@ class Events:
 
     Args:
         run: an open run.
-        step: where it goes on; later events of a process that was killed are hidden.
+        step: at which the run goes on; later events, of a process that was killed, are hidden.
     """
 
     def __init__(self, run: Run, step: int) -> None:

@@ -1,4 +1,4 @@
-"""A resumed run has a greater budget."""
+"""Extends the budget of a resumed run."""
 
 from dataclasses import asdict
 from typing import Any
@@ -10,8 +10,8 @@ from glimpse_envs.evaluation.runs import Run
 
 
 def extend_budget(run: Run, config: Any) -> Run:
-    """Let `run` have the greater budget of `config` and the command that trains so long, and print
-    what that changes."""
+    """Give `run` the greater budget of `config` and the command that trains so long; print what
+    that changes."""
     saved, given = run.config["config"], asdict(config)
     greater = {name: given[name] for name in sorted(BUDGETS & given.keys())
                if given[name] != saved.get(name, given[name])}  # fmt: skip

@@ -10,11 +10,11 @@ _MOST_FOR_MMAP, _MOST = 2**25, 2**31 - 1
 
 
 def settle_host(threads: int) -> None:
-    """Compute on so many `threads`, with denormal numbers as 0, and keep memory that is freed.
+    """Compute on `threads` CPU threads, with denormal numbers as 0, and keep memory that is freed.
 
     An update frees what the next one takes again: if the C library gave it back in between, its
-    pages would be cleared anew. This holds for parts of less than 32 MiB, for the whole process and
-    to its end, which therefore stays as large as it ever was.
+    pages would be cleared anew. Blocks of less than 32 MiB are kept, by the whole process and until
+    its end, so that it never shrinks.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

@@ -27,7 +27,7 @@ def raise_interrupted(number: int) -> None:
 
 @contextmanager
 def finish_on_interrupt() -> Iterator[list[int]]:
-    """Give a list that is empty until Ctrl-C or SIGTERM, and then holds the signal's number; the
+    """Yield a list that is empty until Ctrl-C or SIGTERM, and then holds the signal's number; the
     next one raises `KeyboardInterrupt`, and later ones are ignored until that has been handled."""
     pressed: list[int] = []
 

@@ -60,17 +60,17 @@ def train(
 
     Args:
         make_learner: constructor of the learner, e.g. `Reinforce`.
-        config: of the training; a resumed run's own but for the fields in
-            `agents.training.resuming.FREE`, and for a greater budget.
+        config: of the training; for a resumed run its own, except for the fields in
+            `agents.training.resuming.FREE` and a greater budget.
         folder: made if it is not there.
         resume: go on with the run in `folder` where there is one.
         progress_bar: show error, glimpses a second and the time left.
-        stop_after: number of updates in all after which to save and return, for tests.
+        stop_after: total number of updates after which to save and return, for tests.
         how_to_resume: the command or argument named in the message after Ctrl-C.
         validate: called every `validate_every` updates, outside the clock; its result is a line of
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
         loggers: names in `agents.training.loggers.LOGGERS`, which are also given all metrics.
-        on_begin: called before the first update, when nothing was refused.
+        on_begin: called before the first update, once all checks have passed.
         on_interrupt: called with the number of the signal when the interrupted run is saved.
 
     Raises:

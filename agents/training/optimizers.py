@@ -4,7 +4,7 @@ Muon (Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networ
 by its momentum made orthogonal, so that all directions in it learn alike. Its learning rate is
 scaled to the size of Adam's steps (Liu et al. 2025, "Muon is scalable for LLM training"), so that
 one rate serves both. The gates of a recurrent core, stacked in one matrix, are orthogonalised one
-by one, which is cheaper by their number.
+by one, which divides the cost by their number.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ LEAST_SIDE = 32
 
 
 class Rates(Protocol):
-    """What of a config an optimizer reads."""
+    """The fields of a config that an optimizer reads."""
 
     @property
     def optimizer(self) -> Kind: ...
@@ -97,7 +97,7 @@ def _is_hidden(parameter: Tensor) -> bool:
 
 
 def _stacked(model: nn.Module) -> dict[str, int]:
-    """Name of a matrix -> number of matrices stacked in it, of all modules that say so."""
+    """Name of a matrix -> number of matrices stacked in it, of all modules that declare it."""
     return {
         f"{prefix}.{name}" if prefix else name: count
         for prefix, module in model.named_modules()

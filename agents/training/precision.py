@@ -1,4 +1,4 @@
-"""The fastest precision of matrix products on this machine, and what must not be in it."""
+"""The fastest precision of matrix products on this machine, and tensors kept out of it."""
 
 from typing import Any, Literal
 

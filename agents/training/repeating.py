@@ -14,9 +14,9 @@ _ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is
 
 
 def command_to_repeat(config: Mapping[str, Any]) -> str:
-    """The command of a run's config.json; where that trained other runs too, and leaves out what is
-    recorded, or began from a record, which may be gone, one for this run alone, with its settings.
-    "" where none is known."""
+    """The command of a run's config.json. If that one trained other runs too, and so leaves out
+    settings, or began from a record, which may be gone, a command for this run alone, with its
+    settings. "" if none is known."""
     command = portable(str(config.get("command", "")))
     of_others = command.startswith(_OF_SEVERAL_RUNS) or "--from-record" in command
     return (command_of_settings(config) if of_others else None) or command

@@ -16,10 +16,10 @@ Config = TypeVar("Config")
 Value = TypeVar("Value")
 
 FREE = frozenset({"device", "threads", "log_every", "checkpoint_every"})
-"""Fields that a resumed run may have other values of: they do not change what is learned."""
+"""Fields that may change when a run is resumed: they do not change what is learned."""
 
 BUDGETS = frozenset({"minutes", "episodes", "timesteps"})
-"""Fields that a resumed run may have greater values of: its schedules are stretched."""
+"""Fields that may grow when a run is resumed: its schedules are stretched."""
 
 _NOT_SET = object()
 
@@ -68,7 +68,7 @@ def run_to_resume(folder: Path, config: Any) -> Run | None:
 
 
 def settled(config: Config, run: Run | None = None) -> Config:
-    """`config` with what precision="auto" is: of the run that is resumed, or else of this
+    """`config` with precision="auto" resolved: as in the run that is resumed, or else for this
     machine."""
     if getattr(config, "precision", None) != "auto":
         return config

@@ -1,4 +1,4 @@
-"""Random draws for the rows of this process: those that one process draws for them among all rows.
+"""Random draws for the rows of this process, the same as in a single process with all rows.
 
 Every process draws for the rows of all and takes its own part, so that their generators stay equal.
 """

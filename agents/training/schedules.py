@@ -1,4 +1,4 @@
-"""The progress of a training, and its learning rate and validations by it."""
+"""The progress of a training, and the learning rate and validations that depend on it."""
 
 import math
 from typing import Protocol
@@ -27,7 +27,7 @@ def cosine_decay(progress: float, warmup: float) -> float:
 
 
 def share_done(config: Schedule, episodes: float, seconds: float) -> float:
-    """The share of a training, in [0, 1], that `episodes` and `seconds` of updates are."""
+    """The share of a training, in [0, 1], done by `episodes` and `seconds` of updates."""
     if config.minutes is not None:
         return min(1.0, seconds / (60 * config.minutes))
     return min(1.0, episodes / config.episodes)

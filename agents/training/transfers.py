@@ -1,4 +1,4 @@
-"""Copies between the host and a GPU that nobody waits for until they are needed."""
+"""Asynchronous copies between the host and a GPU, awaited only when they are needed."""
 
 from collections.abc import Mapping
 
