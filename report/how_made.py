@@ -31,7 +31,7 @@ MEANINGS = {
 
 
 def meanings(groups: Iterable[Group]) -> list[str]:
-    """Those of the words in the groups' labels."""
+    """The meanings of the words in the groups' labels."""
     used = {word.strip() for group in groups for word in re.split(r"[,()]", group.label)}
     return [f"**{word}**: {meaning}." for word, meaning in MEANINGS.items() if word in used]
 

@@ -26,14 +26,14 @@ Fashion-MNIST and CIFAR-10 are published files, which are found in one of two pl
 - Otherwise each file is downloaded once, when an environment first needs it, into the user's cache
   (on Linux `~/.cache/glimpse_envs`).
 
-The checksum of a file is compared before it is read. A missing or damaged file is an error that
-names the file and the cure.
+The checksum of a file is verified before it is read. A missing or damaged file is an error that
+names the file and the remedy.
 
 ## Files
 
 These folders, below `$GLIMPSE_DATA` or the cache, are read by these environments:"""
 
-_CIFAR = f"""CIFAR-10 may also lie there as the unpacked archive, `{cifar.FOLDER}/`, or as an
+_CIFAR = f"""CIFAR-10 may also be there as the unpacked archive, `{cifar.FOLDER}/`, or as an
 archive compressed with xz; the checksums of its batches are compared in either case."""
 
 _SPLITS = """## Splits
@@ -43,7 +43,7 @@ the validation split and all others the train split."""
 
 _FOLDER = f"""## Pictures of your own
 
-`source="folder:PATH"` reads your own images from PATH, where each class has a folder of its name:
+`source="folder:PATH"` reads your own images from PATH, where each class is a folder of that name:
 
 ```python
 import gymnasium
@@ -59,8 +59,8 @@ env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
 
 - Images end in {", ".join(folder.SUFFIXES)} and are all of one size;
   `"folder:PATH?resize=28"` resizes them. If all are grey they are read as grey, otherwise as RGB.
-- Give the classes about as many images each: `chance`, on which normalised scores rest, is one over
-  their number.
+- Give all classes about equally many images: `chance`, on which normalised scores rest, is one
+  over the number of classes.
 - If PATH holds the folders `train`, `validation` and `test`, each of these holds the folders of the
   classes. Otherwise a hash of its class and file name puts each image into one of the splits, in
   the ratio 80 : 10 : 10, where it stays when others are added.

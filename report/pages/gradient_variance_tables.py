@@ -110,9 +110,9 @@ def enumerable(record: VarianceRecord) -> str:
     )  # fmt: skip
     return (
         f"Scenes of {task['tiles']} tiles and episodes of {task['glimpses']} glimpses, so that the "
-        "true gradient is a sum over all sequences of looks. It is that of the expected reward by "
-        "all weights (*all*), which includes the gradient of the answers by back-propagation, or "
-        "by those of the look's head alone, which has no such part. "
+        "true gradient is a sum over all sequences of looks. It is that of the expected reward "
+        "with respect to all weights (*all*), which includes the gradient of the answers by "
+        "back-propagation, or to those of the look's head alone, which has no such part. "
         f"{task['scenes']} scenes stay fixed; an update has {task['scenes'] * task['copies']} "
         f"episodes. Means over {policies} policies with {task['updates']} updates each. Bias is "
         "|E g − g| / |g|; where it is within two standard errors of 0, a bound is given. With "

@@ -59,12 +59,12 @@ _COLUMNS = (
     "uniform over all lengths, 25 % uniform up to the present length, 65 % at the present length. "
     "*Threshold* is uniform up to a present length that rises with success. *Uniform* is uniform "
     "over all lengths throughout.",
-    "**Episodes and minutes to solve**. Median over the seeds that solved the task, until the "
-    "first validation at which they had; minutes of one core. With few solving seeds, this is the "
-    "time of the luckiest.",
-    "**Episodes, core-minutes**. Of the whole training, a mean over all seeds, solving or not. "
-    "Training ends as said above; runs that never reach the share end with their budget. Budgets "
-    "and numbers of seeds differ between models.",
+    "**Episodes and minutes to solve**. Training until the first validation at which the task was "
+    "solved, as a median over the seeds that solved it; minutes of one core. With few "
+    "solving seeds, this is the time of the luckiest.",
+    "**Episodes, core-minutes**. Length of the whole training: a mean over all seeds, solving or "
+    "not. Training ends as said above; runs that never reach the share end with their budget. "
+    "Budgets and numbers of seeds differ between models.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
     "the longest training length; mean over all seeds, solving or not.",
     "**Cells read**. Number of cells that choosing and reading touch in an episode of the training "
@@ -134,7 +134,7 @@ def _section(task: Task, places: Places) -> list[str]:
     if any(reference.source == RL_NTM for reference in references):
         blocks.append(f"{RL_NTM}'s rows are as reported. {NO_CLAIM}")
     elif references:
-        blocks.append("Rows of NTM and D-NTM are as reported, of bit vectors: no claim.")
+        blocks.append("Rows of NTM and D-NTM are as reported, on bit vectors: no claim.")
     notes = _notes(task)
     if notes:
         blocks += ["How models were made and trained:", bullets(notes)]
@@ -205,7 +205,7 @@ def _notes(task: Task) -> list[str]:
 
 
 def _choosing_left_out(task: Task) -> list[str]:
-    """Which records of hard key-value memories are from before choosing was counted: they touch
+    """Which records of hard key-value memories were made before choosing was counted: they touch
     fewer cells than the soft memory, which scores the same keys."""
     memories = [group for group in task.groups if group.first.algorithm == KEY_VALUE]
     notes = []
@@ -256,8 +256,8 @@ def _solved(groups: Sequence[Group]) -> str:
     return (
         f"**Solved**. Number of seeds with a validation of {100 * SOLVED:g} % or more, on 1,000 "
         "held-out sequences of the longest training length; the first one counts. A sequence is a "
-        f"success if all its answers are right. {stops}, so that the success at 1x, of the test, "
-        "may lie somewhat below."
+        f"success if all its answers are right. {stops}, so that the success at 1x, on the test "
+        "split, may be somewhat lower."
     )
 
 

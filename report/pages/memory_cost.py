@@ -28,7 +28,7 @@ TOTALS: dict[str, tuple[str, ...]] = {
     "soft look-up": ("soft weights", "weighted sum"),
     "soft look-up, torch's fused kernel": ("attend",),
 }
-"""Whole reads, and the ways that each is made of."""
+"""Whole reads, and the measured parts that each consists of."""
 
 CHOOSING: dict[str, tuple[str, ...]] = {
     "choosing: a move, 3 logits": ("move",),
@@ -40,11 +40,16 @@ READING: dict[str, tuple[str, ...]] = {
     "reading: one cell": ("gather",),
     "reading: all cells by their weights": ("weighted sum",),
 }
-"""The parts of a read, and the way that each is."""
+"""Parts of a read, and the measured part that each is."""
 
 _HEAD = """# The cost of memory
 
-<!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->"""
+<!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
+
+Hard attention reads one cell of a memory at a time; soft attention takes a weighted sum over all
+cells. This page shows what each costs: first the speed of Copy, a tape that is read cell by cell,
+beside a memory task of popgym; then the time of one read by the number of cells, for several ways
+to choose what is read."""
 
 _METHOD = """`python -m benchmarks.cost.read_cost` ({hardware}, torch {torch}, revision {revision}).
 
@@ -171,7 +176,7 @@ def cost_section(record: Mapping[str, Any]) -> list[str]:
 
 
 def verdict(record: Mapping[str, Any]) -> str:
-    """How much dearer each whole read is among the most cells than among the fewest."""
+    """How many times more each whole read costs among the most cells than among the fewest."""
     sayings = []
     for name, ways in TOTALS.items():
         without, with_gradients = (curve(record, ways, gradients) for gradients in (False, True))

@@ -1,4 +1,4 @@
-"""In what a recorded agent's settings differ from RAM's, read off its config, in words."""
+"""How a recorded agent's settings differ from RAM's, in words, from its config."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,17 +12,17 @@ RAM_SETTINGS: dict[str, tuple[Any, str]] = {
     "normalise": (False, "the glimpse network is normalised"),
     "detach_heads": (True, "the gradients of looks and of the baseline reach the core"),
     "recall_glimpses": (0, "the codes of the latest {} glimpses are read by soft attention"),
-    "skip": (False, "heads see the glimpse past the core"),
+    "skip": (False, "heads also see the encoded glimpse directly, past the core"),
     "inhibition_of_return": (False, "places of earlier glimpses are shown to the head of looks"),
     "refine_looks": (False, "the likeliest look lies between cells"),
     "look_gain": (False, "what the answer would earn before a look is subtracted from its return"),
     "entropy_weight": (0.0, "a bonus for the entropy of choices is paid, with weight {:g}"),
     "entropy_floor": (None, "up to {:g} nats a choice"),
 }
-"""Field of the network or the training -> RAM's value, and what to say of another."""
+"""Field of the network or the training -> RAM's value, and the text for another value."""
 _LOOKS = {
-    "cells": "a look is one of the cells that are seen, not a Gaussian's place",
-    "log_move": "a look is a Gaussian's move on a logarithmic scale, not its place",
+    "cells": "a look is one of the cells that are seen, not a place drawn from a Gaussian",
+    "log_move": "a look is a move drawn from a Gaussian on a logarithmic scale, not a place",
 }
 _SIGNALS = {
     "probability": "looks are rewarded with the probability of the right answer, not with 0 or 1",
@@ -58,7 +58,7 @@ def differences_from_ram(config: Mapping[str, Any]) -> str:
 
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:
-    """What to say of the fields of `RAM_SETTINGS` in `settings` that have another value."""
+    """Texts for the fields of `RAM_SETTINGS` in `settings` that have another value."""
     return [
         words.format(settings[field])
         for field, (value, words) in RAM_SETTINGS.items()

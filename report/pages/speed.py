@@ -15,8 +15,8 @@ _HEAD = """# Speed
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
 `benchmarks.speed.adapter`, `benchmarks.speed.training` and `benchmarks.speed.processes`.
-With one thread, speeds are steps a second of CPU time; with two, of wall time. Each is the best of
-several repeats, in which the programs that are compared take turns."""
+With one thread, speeds are steps per second of CPU time; with two, per second of wall time.
+Each is the best of several repeats, in which the programs that are compared take turns."""
 
 
 def publish(places: Places) -> Published:
@@ -76,9 +76,9 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         "## Compared with ap_gym 0.7.0\n\nThousands of steps a second on one core, each at its "
         "best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 steps an episode.",
         table(("scenes", "glimpse_envs", "ap_gym", "ratio"), duels),
-        "The two programs of a row take turns, so that a machine which other work slows at that "
-        "moment slows both: the ratio holds, but speeds are not to be compared with those of other "
-        "rows and tables, which were timed at other moments.",
+        "The two programs of a row take turns, so that other work on the machine slows both "
+        "alike: the ratio holds, but speeds should not be compared with those of other rows and "
+        "tables, which were timed at other moments.",
         "## Large scenes and start-up",
         f"A glimpse of 3 scales of 12x12 takes {few:.0f} ns in a scene of {small}x{small} pixels "
         f"and {many:.0f} ns in one of {big}x{big}: {many / few:.2f} times as long.",
@@ -106,7 +106,7 @@ def _large_scenes(record: dict[str, Any]) -> list[str]:
         "comparison a copy of the scene's bytes "
         f"({record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
-        f"A look is {ratio:.1f} times as dear as in the small scene.",
+        f"A look costs {ratio:.1f} times as much as in the small scene.",
     ]
 
 

@@ -25,11 +25,11 @@ OTHERS = {
     "trials_gain_pairs": "Reward of looks: two digits in clutter",
     "trials_describe": "A memory that does not see classes: descriptions of new combinations",
     "trials_captioner": "Targets of the captioner: descriptions of new combinations",
-    "trials_sequence": "Resolution of looks: rows of digits, right as a whole or wrong",
+    "trials_sequence": "Resolution of looks: rows of digits, scored as a whole",
     "trials_sort": "Memory for sorting",
     "trials_megapixel": "Inhibition of return: scenes of 1,500 pixels",
     "trials_megapixel_gain": "Reward and features of looks: scenes of 1,500 pixels",
-    "trials_earlier": "Earlier trials: looks in scene coordinates (some by code not kept)",
+    "trials_earlier": "Earlier trials: looks in scene coordinates (some code was not kept)",
 }
 """Name of a record of other trials -> its heading, in the order of the page."""
 
@@ -103,7 +103,10 @@ def _longer(record: dict[str, Any]) -> list[str]:
             shown = (f"{one['minutes']:g}", _listed(errors), f"{median(errors):.2%}")
             rows.append((one["settings"], *shown))
         heads = ("settings", "core-minutes", "error by seed", "median")
-        text += ["Beside other settings, with the same seeds (no claim):", table(heads, rows)]
+        text += [
+            "Compared with other settings, with the same seeds (no claim):",
+            table(heads, rows),
+        ]
     return text
 
 

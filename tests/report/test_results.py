@@ -167,9 +167,9 @@ def test_agents_without_notes_differ_from_ram_as_their_configs_do() -> None:
     text = block(on_mnist(config=config), on_mnist(config=config, seed=1))
     difference = (
         "- Reinforce LSTM on ClutteredMNIST-v0: the core has 128 units of the kind LSTM, not 256 "
-        "rectifiers; a look is one of the cells that are seen, not a Gaussian's place; Muon learns "
-        "from 1,024 scenes an update, each drawn afresh, not SGD from 20; as in RAM, answers learn "
-        "from the label"
+        "rectifiers; a look is one of the cells that are seen, not a place drawn from a Gaussian; "
+        "Muon learns from 1,024 scenes an update, each drawn afresh, not SGD from 20; as in RAM, "
+        "answers learn from the label"
     )
     assert text.count(difference) == 1
     assert "rectifiers" not in block(on_mnist(config=config, notes="another setting"))
