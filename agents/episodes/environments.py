@@ -19,11 +19,12 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
     """The environment of a config's batches, with further arguments `kwargs`.
 
     Rows that end early reset themselves in the same step, and those of foreign environments then
-    wait for the others (see `Waiting`); where all end together, none does.
+    wait for the others (see `Waiting`); where all rows end together, no row resets itself.
 
     Raises:
-        ValueError: copies of a scene in an environment that deals none to several rows; one of ours
-            with plain spaces; arguments that an environment does not take.
+        ValueError: copies of a scene are asked of an environment that cannot deal one scene to
+            several rows; one of our environments has plain spaces; or the environment does not take
+            an argument.
     """
     near = {"first_glimpse": "near"} if config.curriculum == "distance" else {}
     arguments = {**config.env_kwargs, **near, **kwargs}

@@ -25,8 +25,8 @@ Choose = Callable[[Decision, Observation, dict[str, Any], int], dict[str, Tensor
 
 
 class Part:
-    """The episodes of one part of a batch while they are played. It has decided already on what it
-    sees, so that `step` waits for no decision but its own."""
+    """The episodes of one part of a batch while they are played. The decision on the present
+    observation is always under way, so that `step` waits for no other part's."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Part:
         return bool(self.left.any())
 
     def _decide(self) -> None:
-        """Decide on what is seen, without waiting for it."""
+        """Begin to decide on the present observation, without waiting for the result."""
         if self.drop_ended and self.left.sum() <= DROP_AT * self.deciding.sum():
             own = np.flatnonzero(self.alive)
             going = self.going
@@ -94,7 +94,8 @@ class Part:
         self.actions.append(action)
 
     def step(self) -> None:
-        """Step the environment by the latest decision, and decide on what is seen then."""
+        """Step the environment by the latest decision, and begin to decide on the next
+        observation."""
         alive, rows = self.alive, self.env.num_envs
         stoppable = alive & _has_glimpses_left(self.observation)
         actions = self.asked.arrays()
@@ -146,7 +147,8 @@ class Part:
 
 
 def _counts(rows: int, together: bool) -> NDArray[np.int64]:
-    """The number of `rows` of each process; of all the same where rows end `together`."""
+    """The number of `rows` of each process; the same for all processes where rows end
+    `together`."""
     return np.full(processes(), rows) if together else row_counts(rows)
 
 
@@ -185,7 +187,7 @@ def check_finite(decision: Decision, step: int) -> None:
 
 
 def _check_numbers(actions: dict[str, NDArray], step: int) -> None:
-    """Find on the host what would otherwise be waited for on a GPU."""
+    """Check on the host, since a check on a GPU would wait for it."""
     for name, values in actions.items():
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise FloatingPointError(f"the policy's {name} after glimpse {step + 1} is not finite")

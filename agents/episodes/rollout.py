@@ -14,8 +14,8 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from glimpse_envs.task import Component
 
 ENCODED_AT_ONCE = 64
-"""Convolutions of 64 pictures at once are fastest: of 8 each takes up to twice as long on a core,
-and of 512 as well."""
+"""Number of glimpses encoded together, of several steps where rows are few: on one CPU core,
+convolutions of 8 pictures, and those of 512, take up to twice as long per picture."""
 
 
 def sample_actions(
@@ -24,7 +24,7 @@ def sample_actions(
     answer_by: str,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """Sample what is learned by reward; guess what is taught, with `answer_by` "label".
+    """Sample what is learned by reward; with `answer_by` "label", guess what is taught.
 
     Returns:
         Component -> actions (B, ...).
@@ -49,7 +49,7 @@ def play_episodes(
 ) -> Trajectory:
     """Deal new episodes to all rows of a batch and play each to its end.
 
-    Of several processes all take as many steps, and drop rows at the same ones.
+    Several processes all take the same number of steps, and drop rows at the same steps.
 
     Args:
         envs: the batch, with `autoreset_mode` "Disabled", or "SameStep" where rows can end early;
@@ -59,8 +59,8 @@ def play_episodes(
         precision: of the matrix products; bfloat16 is several times faster where the processor
             has it, and sums in float32.
         options: for `reset`.
-        drop_ended: leave out rows that have ended, once they are many; `choose` must then not read
-            `info`, which is of all rows.
+        drop_ended: leave out rows that have ended, once there are many; `choose` must then not read
+            `info`, which holds all rows.
         generator: what `choose` draws from, needed with `drop_ended`.
 
     Raises:
@@ -117,8 +117,8 @@ def _encoded(
     policy: GlimpsePolicy, observations: Sequence[dict[str, Tensor]], rows: int, at_once: int
 ) -> Iterator[Tensor]:
     """The codes (b, glimpse_units) of each step's observations, name -> (b, ...); where rows are
-    few those of several steps are worked out at once."""
-    steps = max(1, at_once // max(1, rows))  # another process may have all rows
+    few, several steps are encoded at once."""
+    steps = max(1, at_once // max(1, rows))  # another process may have all the rows
     for first in range(0, len(observations), steps):
         group = observations[first : first + steps]
         joined = {name: torch.cat([step[name] for step in group]) for name in group[0]}

@@ -36,15 +36,15 @@ def without_classes(words: Tensor, classes: int) -> Tensor:
 class Blindness(nn.Module):
     """From observations, name -> (B, ...), to what memory sees of them: `glimpse` as (B, 1, n, n),
     1 where a part of its coarsest scale is lit and 0 elsewhere; `last_action` (B, 1 + others), of
-    which the first says that a class was named. All other parts stay.
+    which the first says that a class was named. All other parts stay as they are.
 
     Args:
         space: of the observations of a single row, with both parts.
-        classes: words that name one; the first of all.
+        classes: number of words that name a class; they are the first of all words.
         view: of the picture.
 
     Attributes:
-        space: of what memory sees.
+        space: that of what memory sees.
     """
 
     def __init__(self, space: spaces.Dict, classes: int, view: PictureView) -> None:

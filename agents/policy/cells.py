@@ -1,7 +1,7 @@
 """Looks at the cells that are seen: a hard choice among all cells of all scales of a glimpse.
 
-The choice is as fine near the gaze and as rough far from it as what is seen, and every scale is
-judged by the same weights: what is learned where the target is near tells where it is from afar.
+The choice is as fine near the gaze, and as coarse far from it, as the glimpse, and the same weights
+score every scale: what is learned about near targets also finds distant ones.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.evaluation.outlook import Places
 
 NEAR = 1.5
-"""How far from a block's middle its neighbours lie along each axis, in its sides: those of its own
-scale around it, and the finer ones among them."""
+"""Largest distance along each axis, in sides of a block, from its middle to those of its
+neighbours: the blocks of its own scale around it, and finer ones among them."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Cells(Categorical):
         logits: (B, n).
         place: (B, 2) in [-1, 1], of the present glimpse.
         offsets: (n, 2) in look coordinates, from there to the middles of the blocks.
-        reaches: (n, 2) in look coordinates, how far from each its neighbours lie; None: the
-            likeliest look is not refined.
-        fixed: the number of last blocks that lie where they do in the scene, as those of a context;
-            their offsets are places.
+        reaches: (n, 2) in look coordinates, the largest distance from each to its neighbours; None:
+            the likeliest look is not refined.
+        fixed: the number of last blocks with fixed places in the scene, such as those of a context;
+            their offsets are these places.
     """
 
     place: Tensor
@@ -84,7 +84,7 @@ class Cells(Categorical):
         return self.offsets[block] - self.place * fixed
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
-        """Draw a block a row, from one random number each: blocks are many."""
+        """Draw one block per row, from a single random number each, because blocks are many."""
         shares = self.logits.detach().softmax(dim=-1).cumsum(dim=-1)
         drawn = draw_rows(
             lambda shape: torch.rand(shape, generator=generator), (len(shares), 1), generator
@@ -119,9 +119,9 @@ class Cells(Categorical):
 
 class CellsHead(Head):
     """From the core's output and the glimpse to `Cells`. The logits of a scale's blocks come from a
-    hidden layer that sees this scale alone, as it is and by its contrast, and from the brightness
-    of the blocks, weighted by the core. Where a context is observed, looks go to its cells too;
-    `observation["context"]` then holds what `context` remembers of it.
+    hidden layer that sees this scale alone, both plain and with normalised contrast, and from the
+    brightness of the blocks, weighted by the core. Where a context is observed, looks go to its
+    cells too; `observation["context"]` then holds what `context` remembers of it.
 
     Args:
         units: of the core's output.
@@ -199,7 +199,7 @@ def _block_means(pictures: Tensor, blocks: int) -> Tensor:
     side, left = divmod(pictures.shape[-1], blocks)
     if left or side > 4:  # blocks of uneven sides, or large ones
         return F.adaptive_avg_pool2d(pictures[:, None], blocks)[:, 0]
-    # Of small blocks torch's pooling takes several times as long.
+    # For small blocks torch's pooling takes several times as long.
     starts = product(range(side), repeat=2)
     return reduce(torch.add, (pictures[:, i::side, j::side] for i, j in starts)) / side**2
 

@@ -19,8 +19,8 @@ CHANNELS = 16
 
 class ContextScores(nn.Module):
     """Logits of looks at the cells of a context, from the core's output (B, units) and the context
-    (B, C, h, w): f features of each cell and its neighbours, by convolutions, which are worked out
-    once an episode and remembered, weighted by the core.
+    (B, C, h, w): f features of each cell and its neighbours, by convolutions, computed once per
+    episode and remembered, and weighted by the core.
 
     Args:
         units: of the core's output.

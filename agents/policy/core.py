@@ -1,4 +1,4 @@
-"""What every recurrent core is: memory of an episode's glimpses."""
+"""The base of all recurrent cores: memory of an episode's glimpses."""
 
 from abc import ABC, abstractmethod
 
@@ -26,5 +26,6 @@ class Core(nn.Module, ABC):
         """Return the next state; its first entry (B, units) is the core's output."""
 
     def choosing(self, state: State) -> Tensor:
-        """What looks, stops and the baseline are decided from, (B, units): the core's output."""
+        """The input (B, units) of the heads of looks and stops and of the baseline: the core's
+        output."""
         return state[0]

@@ -21,7 +21,7 @@ class Distribution(ABC):
 
     @abstractmethod
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
-        """Draw an action a row; no gradient flows through it."""
+        """Draw one action per row; no gradient flows through it."""
 
     @abstractmethod
     def mode(self) -> Tensor:
@@ -140,7 +140,8 @@ class BoxGaussian(DiagonalGaussian):
 
 
 STRETCH = 5.0
-"""Of `LogMove`: its shortest moves are sinh(5) / 5, about 15, times as exact as uniform ones."""
+"""Scale of `LogMove`: its shortest moves are sinh(5) / 5, about 15, times as exact as on a linear
+scale."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class LogMove(DiagonalGaussian):
     place: Tensor
 
     def outlook(self) -> Gaussian:
-        """In the scene's coordinates, where it is normal near its middle."""
+        """In the scene's coordinates, in which it is close to normal near its mean."""
         pace = 2 * STRETCH * torch.cosh(STRETCH * self.mean) / math.sinh(STRETCH)
         return Gaussian(as_floats(self.to_env(self.mean)), as_floats(self.std * pace))
 
@@ -217,7 +218,7 @@ class IndependentCategoricals(Distribution):
 
     @property
     def parts(self) -> list[Categorical]:
-        """One distribution a choice."""
+        """One distribution for each choice."""
         return [Categorical(part) for part in torch.split(self.logits, list(self.sizes), dim=-1)]
 
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
@@ -269,7 +270,7 @@ class Bernoullis(Distribution):
 class OptionalAnswer(Distribution):
     """Whether to answer, and what: 0 is no answer, k of 1 ... n the k-th symbol.
 
-    The two may be learned apart: whether to answer from the reward, which answer from the label.
+    The two may be learned separately: whether to answer from the reward, what from the label.
 
     Args:
         gate: (B,) logits of giving an answer.

@@ -13,7 +13,7 @@ WORD_UNITS = 32
 
 
 class GlimpseNetwork(nn.Module):
-    """What-and-where: the glimpse and the rest of the observation are encoded apart and joined.
+    """What-and-where: glimpse and the rest of the observation are encoded separately and joined.
 
     From an observation, name -> (B, ...), to (B, glimpse_units). "What" is `glimpse`, in the full
     view `scene`, and without either the first part; "where" is all the rest, flattened. Parts of
@@ -104,8 +104,8 @@ def _words_in(key: str, space: spaces.Space) -> int:
 
 
 def local_contrast(seen: Tensor, axes: tuple[int, ...] = (-2, -1)) -> Tensor:
-    """`seen` (..., g, g) less its mean over the `axes` of a picture, over its standard deviation;
-    the shape stays."""
+    """`seen` (..., g, g) less its mean over the `axes` of a picture, divided by its standard
+    deviation; of the same shape."""
     centred = seen - seen.mean(dim=axes, keepdim=True)
     # The smallest step of a picture is of the order of 1 / 255; an even picture stays even.
     return centred / (centred.square().mean(dim=axes, keepdim=True) + 1e-4).sqrt()

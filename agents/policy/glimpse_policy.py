@@ -55,8 +55,9 @@ class GlimpsePolicy(nn.Module, Policy):
     """A policy for every environment whose observation has encoders and whose components have
     heads.
 
-    The gradient of answers and of acts always reaches the whole network. With `detach_heads` that
-    of the other heads (look, stop) and of the baseline stops at the core's output, as in RAM.
+    The gradient of answers and of acts always reaches the whole network. With `detach_heads` the
+    gradient of the other heads (look, stop) and of the baseline stops at the core's output, as in
+    RAM.
 
     Args:
         observation_space: of a single row.
@@ -131,7 +132,7 @@ class GlimpsePolicy(nn.Module, Policy):
         self.generator = torch.Generator().manual_seed(0)
 
     def initial_state(self, rows: int) -> State:
-        """The memory (B, units), ... before the first glimpse; after the core's come what is
+        """The memory (B, units), ... before the first glimpse: the core's state, then what is
         remembered of the context and, with inhibition of return, the visits."""
         state = self.core.initial_state(rows)
         if self.context_scores is not None:
@@ -151,8 +152,8 @@ class GlimpsePolicy(nn.Module, Policy):
     def forward(
         self, observation: dict[str, Tensor], state: State, seen: Tensor | None = None
     ) -> tuple[Decision, State]:
-        """Decide on one observation, name -> (B, ...); `seen` is its code, where `encode` has
-        worked it out already."""
+        """Decide on one observation, name -> (B, ...); `seen` is its code, if `encode` has computed
+        it already."""
         seen = self.encode(observation) if seen is None else seen
         visits: Tensor | None = None
         remembered: State = ()
@@ -172,7 +173,7 @@ class GlimpsePolicy(nn.Module, Policy):
         acting, apart = apart, apart.detach() if self.config.detach_heads else apart
         heads = {}
         for name, head in self.heads.items():
-            # Where nothing is asked, acts alone are left to teach the core, as in RAM's Catch.
+            # Where nothing is asked, only acts are left to train the core, as in RAM's Catch.
             chosen = acting if name == ACT else apart
             known = output if self.components[name].taught else chosen
             heads[name] = head(known, observation, self._added(name, known, observation, visits))
@@ -214,7 +215,7 @@ class GlimpsePolicy(nn.Module, Policy):
             observation: arrays.
             state: as returned by the last call; None at the start.
             episode_start: (B,) True where the state is reset first.
-            deterministic: take the likeliest action in place of a sample.
+            deterministic: take the likeliest action instead of a sample.
         """
         decision, state = self._decide(observation, state, episode_start)
         actions = {}

@@ -23,10 +23,10 @@ from agents.policy.networks import NetworkConfig, core_outputs
 from agents.training.precision import wide
 from glimpse_envs.task import Component
 
-# Initial strength of direct access. Of symbols those that are read are chosen at first, and hardly
-# another: what was written and what is put out agree before anything is learned. Where symbols were
-# written at random, most seeds used no memory after four minutes of training. Of an address's bits
-# each is repeated in nine cases of ten.
+# Initial strength of direct access. At first, hardly any symbol is chosen but one that is read:
+# what was written and what is put out agree before anything is learned. Where symbols were written
+# at random instead, most seeds used no memory after four minutes of training. Each bit of an
+# address is repeated in nine of ten cases.
 FIRST_STRENGTH = 8.0
 FIRST_STRENGTH_OF_BITS = 2.0
 
@@ -66,7 +66,7 @@ class GaussianHead(Head):
 
 
 class BoxHead(GaussianHead):
-    """Numbers between the bounds of a box, (D,) each, which are neither infinite nor -1 and 1."""
+    """Numbers between the finite bounds of a box, (D,) each, other than -1 and 1."""
 
     low: Tensor
     high: Tensor
@@ -156,7 +156,7 @@ class OptionalAnswerHead(LogitsHead):
     def forward(
         self, core: Tensor, observation: Observation, added: Tensor | None = None
     ) -> OptionalAnswer:
-        if added is not None:  # the blank's entry has no part in whether to answer
+        if added is not None:  # the blank's entry must not affect whether to answer
             added = torch.cat([torch.zeros_like(added[:, :1]), added[:, 1:]], dim=1)
         logits = self.scores(core, added)
         return OptionalAnswer(logits[:, 0], logits[:, 1:])

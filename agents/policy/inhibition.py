@@ -1,7 +1,7 @@
 """Inhibition of return: looks that know where the episode's glimpses have been.
 
 Saliency models of attention avoid places that were looked at (Itti, Koch & Niebur 1998). Here the
-network works out what a visit weighs, for or against a look there, and so learns when to return.
+network computes the weight of a visit, for or against a look there, and so learns when to return.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.task import Component
 
 MOST_VISITS = 3
-"""Visits of one address or tile that are told apart: 0, 1, 2, and 3 or more."""
+"""Greatest number of visits of one address or tile that is told apart: 0, 1, 2, and 3 or more."""
 
 FIRST_PENALTY = 3.0
 """Initial penalty of each visit of an address or tile, in logits. Without it three of four seeds of
@@ -29,11 +29,11 @@ each other until they are found again, and not looked for until they are stored 
 measured on tiles."""
 
 REMEMBERED = 16
-"""Glimpses of a picture that are remembered, the latest ones."""
+"""Number of the latest glimpses of a picture that are remembered."""
 
 LEAST_EXPONENT = -50.0
-"""Of a Gaussian's value: torch's exponential takes ten times as long where its result underflows,
-as it would for most pairs of a fine scale's cell and a visit."""
+"""Lower bound of a Gaussian's exponent: torch's exponential takes ten times as long where its
+result underflows, as it would for most pairs of a fine scale's cell and a visit."""
 
 
 class Inhibition(nn.Module, ABC):

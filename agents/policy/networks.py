@@ -14,11 +14,12 @@ class NetworkConfig:
     glimpse_network: Literal["dense", "conv"] = "dense"
     """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions."""
     contrast: bool = False
-    """Add input channels that show each glimpse less its mean, over its standard deviation, which
-    makes faint shapes visible."""
+    """Add input channels that show each glimpse less its mean, divided by its standard deviation,
+    which makes faint shapes visible."""
     core: Literal["rnn", "gru", "lstm", "dram"] | str = "lstm"
-    """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs, the lower for
-    answers and the upper for looks, with codes of what times where; or a class, module:Class."""
+    """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs (the lower for
+    answers, the upper for looks; codes of what and where are multiplied); or a class,
+    module:Class."""
     what_units: int = 256
     """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
     128."""
@@ -37,16 +38,16 @@ class NetworkConfig:
     """Number of the latest glimpses whose codes are kept beside the core and read by soft attention
     at each step; looks stay hard choices. 0: the core alone remembers. DRAM's core has none."""
     recall_units: int = 32
-    """Number of units of the key and of the value that are kept of a glimpse. It has no effect
-    without --network.recall-glimpses."""
+    """Number of units of the key and of the value that are kept for each glimpse; without effect
+    unless --network.recall-glimpses is set."""
     head_units: int = 128
     """Number of hidden units of the heads of looks, stops and values."""
     look_coordinates: Literal["scene", "log_move", "cells"] = "scene"
-    """Coordinates in which a place to look at is chosen. scene: its own, as in RAM; log_move: the
-    move from the present place, on a symmetric-log scale, on which near looks are exact and far
-    ones rough; cells: one of the cells that the glimpse, or a context, shows. Looks at tiles,
+    """Coordinates in which a place to look at is chosen. scene: the scene's, as in RAM; log_move:
+    the move from the present place on a symmetric-log scale, on which near looks are exact and far
+    ones coarse; cells: one of the cells that the glimpse, or a context, shows. Looks at tiles,
     relative looks, glimpses without square windows and those of one scale, which shows nothing far
-    away, have no cells; there it means scene."""
+    away, have no cells; there, cells means scene."""
     look_std: float = 0.15
     """Standard deviation of a continuous look at the start of the training, in its coordinates from
     -1 to 1."""
@@ -54,33 +55,32 @@ class NetworkConfig:
     """Side, in cells, of the blocks of cells to whose middles looks at cells go (see
     --network.look-coordinates)."""
     refine_looks: bool = False
-    """Take the likeliest look at cells finer than these: at the mean place of the likeliest block
-    and its neighbours by their probabilities. Looks that are sampled, as in training, are not
-    changed."""
+    """Refine the likeliest look at cells: take the mean place of the likeliest block and its
+    neighbours, weighted by their probabilities. Sampled looks, as in training, are not changed."""
     learn_look_std: bool = False
-    """Learn the standard deviation of a continuous look, in place of fixing or scheduling it."""
+    """Learn the standard deviation of a continuous look instead of fixing or scheduling it."""
     detach_heads: bool = False
-    """Stop the gradient of the look, the stop and the baseline at the core, as RAM does; it is
-    taught by answers and acts."""
+    """Stop the gradient of the look, the stop and the baseline at the core, as RAM does, so that
+    only answers and acts train it."""
     skip: bool = False
-    """Feed the heads the encoded glimpse too, past the core."""
+    """Also feed the encoded glimpse directly to the heads, past the core."""
     answer_in_view: bool = False
-    """Choose the symbol to answer from the encoded glimpse alone, and from memory only whether to
+    """Choose the symbol to answer from the encoded glimpse alone; memory decides only whether to
     answer. Needs --network.skip."""
     class_scales: int = 2
-    """Number of the finest scales of a picture from which alone a class is read, where the answer
-    is the next word of a sentence; 0: classes are chosen from memory, like all words."""
+    """Where the answer is the next word of a sentence: the number of finest scales of a picture,
+    from which alone a class is read; 0: classes are chosen from memory, like all words."""
     blind_memory: bool = False
     """Where classes are read from a picture's fine scales, hide them from memory: it sees which
     parts of the coarsest scale are lit, and of a word that names a class only that one was named. A
     memory that sees classes learns at which places each was never seen, and denies them there. It
-    has no effect where classes are not read so."""
+    has no effect where classes are not read from these scales."""
     direct_access: Literal["symbols", "all"] | None = None
     """Direct access of heads to the glimpse, as in Zaremba & Sutskever (2015). symbols: they may
     repeat the symbols that are read; all: the addresses too."""
     inhibition_of_return: bool = False
-    """Show the head of looks where the episode's glimpses have been, by weights that the network
-    works out (after Itti, Koch & Niebur 1998). Addresses of a table, or tiles of a picture: by
+    """Show the head of looks where the episode's glimpses have been, with weights that the network
+    computes (after Itti, Koch & Niebur 1998). Addresses of a table, or tiles of a picture: by
     number of visits, 0, 1, 2, and 3 or more; visits begin with a penalty. Cells that are seen: by
     nearness to the latest 16 glimpses; visits begin without weight. Looks of other kinds, such as
     addresses chosen bit by bit, are not affected."""
@@ -104,7 +104,7 @@ OF_AGENTS_ALONE = (
     "inhibition_of_return",
     "wide_inhibition",
 )
-"""Options that only the agents of this package have a use for."""
+"""Options that only this package's agents use."""
 
 
 class NetworkOptions(NetworkConfig):

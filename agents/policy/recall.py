@@ -16,10 +16,10 @@ from agents.policy.core import Core, State
 from agents.training.precision import wide
 
 FIRST_STRENGTH = 1.5
-"""Logarithm of the strength of the scores at first, by which they vary by about 1."""
+"""Logarithm of the initial strength of the scores, at which they vary by about 1."""
 
 GREATEST_STRENGTH = 20.0
-"""Logarithm of the strength of the scores at most: its exponential stays finite."""
+"""Largest logarithm of the strength of the scores, so that its exponential stays finite."""
 
 
 class RecallCore(Core):
@@ -85,7 +85,7 @@ class RecallCore(Core):
         return scores.softmax(dim=1)
 
     def _entry(self, seen: Tensor) -> Tensor:
-        """Of a glimpse's code (B, inputs): key, value and 1."""
+        """The entry for a glimpse's code (B, inputs): key, value and 1."""
         stored = self.store(seen)
         return torch.cat([stored, torch.ones_like(stored[:, :1])], dim=1)
 

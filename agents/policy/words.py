@@ -22,8 +22,8 @@ def join_words(others: Tensor, classes: Tensor) -> Tensor:
     """The log-probabilities (..., classes + others) of all words.
 
     Args:
-        others: (..., 1 + others) logits, the first of which is that a class is named.
-        classes: (..., classes) logits of which it is.
+        others: (..., 1 + others) logits, the first of which is for naming a class.
+        classes: (..., classes) logits of which class is named.
     """
     wide = torch.promote_types(others.dtype, torch.float32)
     others, classes = (part.to(wide).log_softmax(dim=-1) for part in (others, classes))
@@ -35,8 +35,8 @@ class WordsHead(Head):
 
     Args:
         units: of the core's output.
-        words: all of them.
-        classes: those that are read from the glimpse.
+        words: number of all words.
+        classes: number of words that are read from the glimpse.
         values: (K C, g, g), of the scales that they are read from.
         config: sizes.
     """

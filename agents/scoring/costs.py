@@ -9,8 +9,8 @@
   cell: 4 K C g g a glimpse; other sensors declare theirs. Soft attention multiplies filters or
   weights with the scene, or with all tiles; a network on the whole scene has no separate reading,
   nor has a model that describes it word by word, whose attention reads its own features.
-- `cells_read`: of a tape or a table, cells that choosing and reading touched, each time; in place
-  of all these.
+- `cells_read`: of a tape or a table, cells that choosing and reading touched, counted each time; it
+  replaces all other costs.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its
@@ -63,8 +63,8 @@ class SoftReader:
     """A base of models with internal glimpses, each read by the agents' glimpse network and
     followed by one answer.
 
-    It is no protocol to be checked at runtime: from Python 3.12 on a torch module would not fit,
-    whose parts are not found without its `__getattr__`.
+    It is a base class, not a runtime-checkable protocol: from Python 3.12 on a torch module would
+    fail the check, because its parts are found only by its `__getattr__`.
     """
 
     glimpse_network: GlimpseNetwork
@@ -72,9 +72,9 @@ class SoftReader:
 
 
 def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
-    """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`; none in
-    worlds of others, and in tasks with looks and without `reading`, which do not tell what reading
-    costs.
+    """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`; none for
+    third-party worlds, nor for tasks with looks but without `reading`, which do not declare what
+    reading costs.
 
     Args:
         policy: with `predict`, as `glimpse_envs.evaluation.policy.Policy`; a torch module where

@@ -41,12 +41,12 @@ def film_episodes(
     height: int = FRAME_HEIGHT,
     **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
-    """Play `scenes` of the test split with the policy's likeliest actions; of worlds of others, see
-    `agents.scoring.world_films`.
+    """Play `scenes` of the test split with the policy's likeliest actions; for third-party worlds
+    see `agents.scoring.world_films`.
 
-    With `reveal="seen"` the frames show what the agent has seen so far, all else being black. Of a
-    model that takes soft glimpses inside itself, or reads softly before each of its answers, each
-    has a frame: the scene, lit where it is read.
+    With `reveal="seen"` the frames show what the agent has seen so far, all else being black. For a
+    model that takes soft glimpses inside itself, or reads softly before each of its answers, there
+    is a frame for each of these: the scene, lit where it is read.
 
     Returns:
         The frames of each episode, all (height, width, 3) uint8, and one scanpath a scene, for a
@@ -93,7 +93,7 @@ def film_episodes(
 
 
 def side_by_side(left: Frames, right: Frames) -> Frames:
-    """Two films of one height as one, the shorter waiting in its last frame.
+    """Two films of one height as one; the shorter one stays on its last frame.
 
     Raises:
         ValueError: their heights differ.
@@ -112,7 +112,7 @@ def _shown(display: Display, taken: int, *, ended: bool) -> NDArray[np.uint8]:
 
 
 def _answer_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the answers, of which a task of the full view does not speak."""
+    """The names of the answers, which a task in the full view does not give."""
     with closing(gym.make(env_id, **{**env_kwargs, "view": "glimpse"})) as env:
         view = describe(env).picture_view
     return () if view is None else view.answers

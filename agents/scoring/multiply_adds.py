@@ -56,7 +56,7 @@ FORMULAS: dict[Any, Callable[..., int]] = {
     aten.grid_sampler_2d: _grid_sample,
     aten.affine_grid_generator: _affine_grid,
 }
-"""Operation -> its flops, of the shapes of what it takes; for torch 2.13 on the CPU."""
+"""Operation -> its flops, from the shapes of its arguments; for torch 2.13 on the CPU."""
 
 MOVES = frozenset(
     {
@@ -65,7 +65,7 @@ MOVES = frozenset(
         *(aten.index_copy, aten.index_copy_),
     }
 )
-"""Operations that take several matrices and multiply none, but those that torch calls pointwise."""
+"""Operations that take several matrices and multiply none, besides torch's pointwise ones."""
 
 
 class _Refusal(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
@@ -143,7 +143,7 @@ class MultiplyAdds:
 
     @property
     def total(self) -> int:
-        """So far."""
+        """Multiply-adds so far."""
         return int(self._counter.get_total_flops()) // FLOPS
 
     def in_layers(self, model: nn.Module) -> int:

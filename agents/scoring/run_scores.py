@@ -85,7 +85,7 @@ def policy_of(
     gaze = gaze or config.get("gaze", "learned")
     if gaze != "learned" and gaze not in SCANNERS:
         raise ValueError(f"gaze={gaze!r} must be one of learned, {', '.join(SCANNERS)}")
-    # A policy of others may know no device.
+    # A third-party policy may not take a device.
     known = {} if device == "cpu" else {"device": device}
     policy = as_policy(load_policy(run.folder, **known))
     env_kwargs = {**trained_on, **changes}
@@ -135,8 +135,8 @@ def score_run(
 
 
 def validate_run(run: Run) -> dict[str, float]:
-    """The score of a run on `validation_episodes` of its config, or all of a smaller split, with
-    levels that are not mixed at the greatest trained.
+    """The score of a run on `validation_episodes` of its config, or all of a smaller split; levels
+    that are not mixed are played at the greatest trained one.
 
     Returns:
         a line of metrics: the means "validation/success" (absent where the task has no success) and
@@ -159,8 +159,8 @@ def trained_levels(run: Run) -> tuple[int, int] | None:
 
 
 def scored_level(run: Run) -> int | None:
-    """The level that a run's headline is of, the greatest trained; None without levels, where the
-    task's scores mix them, or where it takes no arguments by which to ask for one."""
+    """The level of a run's headline score, the greatest trained; None without levels, where the
+    task's scores mix them, or where it has no arguments that select one."""
     seen = _trained_on(run)
     if seen.levels is None or seen.scores_mix_levels:
         return None

@@ -1,4 +1,4 @@
-"""Films of worlds of others: the whole frame with the place that is looked at, and what is seen."""
+"""Films of third-party worlds: the whole frame with the place looked at, and what is seen."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -22,16 +22,16 @@ Frames = list[NDArray[np.uint8]]
 """All of one size, (height, width, 3)."""
 
 LAST = 3
-"""Times that the last frame of an episode is shown, which marks the answer right or wrong."""
+"""Number of times that an episode's last frame, which marks the answer right or wrong, is shown."""
 
 LONGEST = 300
-"""Frames of an episode that are filmed: some last for 27,000 steps."""
+"""Largest number of frames filmed of an episode: some last for 27,000 steps."""
 
 WORLD_FPS = 12
 """Frames a second: worlds move slowly from one step to the next."""
 
 TRAIL = 8
-"""Places that the path shows."""
+"""Number of latest places that the path shows."""
 
 
 def film_world(
@@ -50,7 +50,7 @@ def film_world(
 
     Args:
         policy: to be filmed.
-        env_id: of a world of others.
+        env_id: of a third-party world.
         episodes: their numbers, as `glimpse_envs.evaluation.protocol.evaluate` deals them.
         seed: of the evaluation.
         reveal: "all" of the frame, or what the agent has "seen" of it.
@@ -71,7 +71,7 @@ def film_world(
 
 
 def _drawing(env: gym.Env, reveal: str, height: int) -> Callable[[float], NDArray[np.uint8]]:
-    """What draws the present frame of an episode, from its return so far."""
+    """A function that draws the present frame of an episode, given its return so far."""
     wrapper = glimpse_wrapper_of(env)
     if wrapper is None:
         return lambda total: np.asarray(env.render(), np.uint8)
@@ -79,7 +79,7 @@ def _drawing(env: gym.Env, reveal: str, height: int) -> Callable[[float], NDArra
 
 
 class _WithGaze:
-    """Draws frames with the latest places, of one episode."""
+    """Draws the frames of one episode with the latest places."""
 
     def __init__(self, wrapper: GlimpseWrapper, reveal: str, height: int) -> None:
         self._wrapper, self._height, self._steps = wrapper, height, 0

@@ -43,7 +43,7 @@ the validation split and all others the train split."""
 
 _FOLDER = f"""## Pictures of your own
 
-`source="folder:PATH"` reads your own images from PATH, where each class is a folder of that name:
+`source="folder:PATH"` reads your own images from PATH, which has one folder for each class:
 
 ```python
 import gymnasium
