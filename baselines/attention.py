@@ -54,14 +54,14 @@ def attend(
     temperature: float | Tensor = 1.0,
     need_weights: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Read everything, each value by its weight: softmax(score(query, keys) / temperature) values.
+    """Read all values, each by its weight: softmax(score(query, keys) / temperature) values.
 
-    Without weights, dot products go through torch's fused kernel. Where D = d that keeps no
-    (..., N) weights, and on the CPU cannot be differentiated twice, nor does torch's flop counter
-    count it.
+    Without weights, dot products go through torch's fused kernel. Where D = d, this kernel stores
+    no (..., N) weights; on the CPU it cannot be differentiated twice, and torch's flop counter
+    misses it.
 
     Args:
-        query: (..., q) real; q = d but for the bilinear and the additive score.
+        query: (..., q) real; q = d except for the bilinear and the additive score.
         keys: (..., N, d) real.
         values: (..., N, D) real.
         mask: (..., N) bool, True where a key may be read. A masked key weighs 0 exactly and gets a

@@ -139,7 +139,7 @@ class SupervisedLearner(GradientLearner):
         return Batch(observation, right.T, lengths)
 
     def _right_answers(self) -> NDArray[np.int64]:
-        """What is told to be right of all rows after answer 0."""
+        """The right answers of all rows, from `info`, after answer 0."""
         space: Any = self.env.action_space
         *_, info = self.env.step({"answer": np.zeros(space["answer"].shape, np.int64)})
         return np.array(info["target"])
@@ -148,8 +148,7 @@ class SupervisedLearner(GradientLearner):
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:
     """Cross-entropy (T, B) in nats of `logits` (T, B, n).
 
-    The right answers `targets` are (T, B), or (1, B) where all T answer the same; 0 where one is
-    -1.
+    The right answers `targets` are (T, B), or (1, B) if the same for all T; 0 where a target is -1.
     """
     targets = targets.expand(len(logits), -1)
     losses = F.cross_entropy(

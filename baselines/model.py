@@ -51,7 +51,7 @@ class Baseline(nn.Module, Policy, ABC):
         config_class: the class of `config`, by which a run is read back.
 
     Raises:
-        ValueError: a size or kind in `config` cannot be, or the setting is of another family.
+        ValueError: a size or kind in `config` is invalid, or the setting is of another family.
     """
 
     config_class: ClassVar[type[BaselineConfig]]

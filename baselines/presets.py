@@ -1,4 +1,4 @@
-"""Settings that published baselines have: `python -m baselines.train --preset tapes`."""
+"""Settings of published baselines: `python -m baselines.train --preset tapes`."""
 
 from typing import Any
 

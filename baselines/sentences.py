@@ -1,12 +1,12 @@
-"""What descriptions are scored by, where several sentences are right of a scene."""
+"""Scores of descriptions, where several sentences are right for a scene."""
 
 import torch
 from torch import Tensor
 
 
 def log_any(log_likelihoods: Tensor, sentences: Tensor) -> Tensor:
-    """The log-likelihood (B,) in nats that one of R `sentences` (T, R, B) is written, whichever:
-    of each sentence's `log_likelihoods` (R, B), those of equal sentences counted once."""
+    """The log-likelihood (B,) in nats that any one of R `sentences` (T, R, B) is written, from each
+    sentence's `log_likelihoods` (R, B); equal sentences count once."""
     counted = torch.ones_like(log_likelihoods, dtype=torch.bool)
     for i in range(1, len(log_likelihoods)):
         earlier, this = sentences[:, :i], sentences[:, i : i + 1]

@@ -31,14 +31,14 @@ class PlayConfig:
     """Serve the page on which an environment is played, on this machine alone."""
 
     env_id: Annotated[str | None, tyro.conf.Positional] = None
-    """Environment; where it is not given, that of the first run, or Glimpse/ClutteredGlyphs-v0."""
+    """Id of the environment; None: that of the first run, or Glimpse/ClutteredGlyphs-v0."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, all after one option, such as budget=12."""
     run: tyro.conf.UseAppendAction[tuple[Annotated[Path, FOLDER], ...]] = ()
-    """Folder of a run to watch, and to be compared with; may be given twice. Where none is given,
-    the published weights of the environment, if there are any."""
+    """Folder of a run to watch and to compare yourself with; may be given twice. Without one, the
+    environment's published weights are used, if there are any."""
     record: Path | None = None
-    """Folder of records, such as results, in which a record of people's episodes is kept."""
+    """Folder of records, such as results, to keep a record of the played episodes in."""
     split: str = "test"
     """Split whose scenes are dealt: test or validation."""
     seed: int = 0
@@ -46,7 +46,7 @@ class PlayConfig:
     port: int = 8000
     """Port of the page."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code a run may name, such as my_tasks."""
+    """Third-party packages whose code a run may import, such as my_tasks."""
 
 
 def setting_from(config: PlayConfig, runs: list[Run]) -> Setting:
@@ -69,7 +69,7 @@ def listening_at(port: int) -> socket.socket:
     """A socket that listens at a port of this machine alone.
 
     Raises:
-        ValueError: there is no such port, or it cannot be had.
+        ValueError: there is no such port, or it cannot be opened.
     """
     if not 1 <= port <= 65_535:
         raise ValueError(f"port={port} must be from 1 to 65535")

@@ -21,7 +21,7 @@ from glimpse_envs.task import Component
 from glimpse_envs.wrappers.single import GlimpseWrapper, glimpse_wrapper_of
 
 WORLDS = 10_000
-"""Scenes of a wrapped environment: episodes that can be chosen from."""
+"""Number of episodes of a wrapped environment that can be chosen from."""
 
 
 class Board(ABC):
@@ -35,7 +35,7 @@ class Board(ABC):
         keys: codes of keys held together -> action; None where there are none.
         scenes: how many episodes can be chosen from.
         budget: of glimpses in the present episode; None where unknown.
-        fixed: whether episodes can be played again and be scored as a fixed split's.
+        fixed: whether episodes can be played again, and scored as those of a fixed split.
     """
 
     env: gym.Env
@@ -74,7 +74,7 @@ class TaskBoard(Board):
         seed: of clutter, places and first glimpses.
 
     Attributes:
-        flat: whether its actions are plain numbers in place of named parts.
+        flat: whether its actions are plain numbers, not named parts.
     """
 
     fixed = True
@@ -120,7 +120,7 @@ class WorldBoard(Board):
         seed: of the evaluation.
 
     Raises:
-        ValueError: its acts are no choices from 0 on.
+        ValueError: its acts are not choices counted from 0.
     """
 
     keys = None
@@ -172,7 +172,7 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
     """Make the environment and return its board.
 
     Raises:
-        ValueError: it is none that can be played.
+        ValueError: it cannot be played here.
         gymnasium.error.Error: there is no such environment.
     """
     refused = (

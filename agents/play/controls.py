@@ -15,13 +15,14 @@ from glimpse_envs.evaluation.scanpaths import latest_location
 from glimpse_envs.task import Component
 
 MOST_KEYS = 16
-"""Keys that can be held together."""
+"""Maximum number of keys held together."""
 IDLE = ("stay", "noop")
 """Names of acts that do nothing; MiniGrid's "done" ends some of its worlds."""
 
 
 class ActionError(ValueError):
-    """What was sent is no action; the message says what is wrong and what would be right."""
+    """The message received is not an action; the text says what is wrong and what would be
+    right."""
 
 
 class Controls:
@@ -76,7 +77,7 @@ class Controls:
         """Return the action of keys held together, codes as in `glimpse_envs.episodes.keyboard`.
 
         Raises:
-            ActionError: these keys are none, or mean nothing here.
+            ActionError: they are not key codes, or mean nothing here.
         """
         if not isinstance(keys, list) or not 0 < len(keys) <= MOST_KEYS:
             raise ActionError(
@@ -101,8 +102,8 @@ class Controls:
             observation: the present one, name -> (1, ...).
 
         Raises:
-            ActionError: a name is unknown, or a place is none. The environment itself checks what
-                else can be wrong.
+            ActionError: a name is unknown, or a place is invalid. The environment itself checks
+                everything else.
         """
         if not isinstance(parts, Mapping):
             raise ActionError(f"an action must be an object; it is {parts!r:.80}")

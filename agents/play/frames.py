@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def frame_of(picture: AnyPicture) -> Json:
-    """One moment of an episode; nothing stands in it that `picture` does not show."""
+    """One moment of an episode, with nothing that `picture` does not show."""
     shared = {
         "answer": picture.answer,
         "target": picture.target,

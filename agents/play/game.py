@@ -16,7 +16,7 @@ from glimpse_envs.wrappers.errors import WrappedEnvError
 
 
 class GameError(ValueError):
-    """What was asked for is not possible in the game now."""
+    """The request is not possible in the game's present state."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Setting:
         """Make the environment.
 
         Raises:
-            ValueError: it is none that can be played.
+            ValueError: it cannot be played here.
         """
         board = make_board(self.env_id, self.env_kwargs, self.split, self.seed)
         if isinstance(board, TaskBoard) and (board.flat or "view" in self.env_kwargs):
@@ -88,7 +88,7 @@ class Game:
         episode if it has ended.
 
         Raises:
-            ActionError, ValueError: it is no action; nothing has changed.
+            ActionError, ValueError: it is not a valid action; nothing has changed.
             GameError: the episode has ended, or the world has failed, which ends it.
         """
         if self.ended:
@@ -128,7 +128,7 @@ class Game:
         return played
 
     def view(self) -> Json:
-        """Return the game as its player sees it: what is not seen yet stands nowhere in it."""
+        """Return the game as its player sees it, without anything that is still hidden."""
         picture, taken, budget = self.board.picture(), self._taken, self.board.budget
         shown = picture if self.ended else self._seen.reveal(picture, ended=False)
         successes = [played.success for played in self.history if played.success is not None]

@@ -1,4 +1,4 @@
-"""What the server refuses: other hosts and origins, and messages that are none."""
+"""What the server refuses: other hosts and origins, and malformed messages."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 4096
-"""Of a message."""
+"""Maximum length of a message."""
 
 HEADERS = (
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data:"),
@@ -74,7 +74,7 @@ async def read_message(request: Request) -> dict[str, Any]:
     """Return the JSON object that a request carries.
 
     Raises:
-        Refused: it is none, or too long.
+        Refused: it is not a JSON object, or too long.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != "application/json":

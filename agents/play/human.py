@@ -84,7 +84,7 @@ class HumanLog:
             return scene
 
     def give_back(self, scene: int) -> None:
-        """Let a scene be dealt again, whose game has ended without an episode."""
+        """Let a scene be dealt again after its game has ended without an episode."""
         with self._lock:
             self._dealt.pop(scene, None)
 
@@ -162,7 +162,7 @@ def _command(setting: Setting) -> str:
 
 
 class Replay:
-    """Actions that were played before, as a policy; row i plays the i-th episode.
+    """A policy that repeats recorded actions; row i plays the i-th episode.
 
     Args:
         episodes: the actions of each, name -> choice.

@@ -1,4 +1,4 @@
-"""Episodes of trained models, step by step with what they expected, for the page."""
+"""Episodes of trained models for the page, step by step, with the models' expectations."""
 
 import math
 from contextlib import closing
@@ -25,7 +25,7 @@ from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
 
 UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "reveal", "view"})
-"""Arguments that two who play the same scenes may have different values of."""
+"""Arguments that may differ between two players of the same scenes."""
 
 
 class Machine:
@@ -37,7 +37,7 @@ class Machine:
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
-        ValueError: the run is of another environment.
+        ValueError: the run was trained on another environment.
     """
 
     def __init__(self, run: Run, setting: Setting) -> None:
@@ -61,7 +61,7 @@ class Machine:
     def play(self, scene: int) -> Json:
         """Play a scene with the likeliest actions; return its frames, each with the outlook.
 
-        The episode of another environment is cut off after `LONGEST` steps: some last for ever.
+        The episode of another environment is cut off after `LONGEST` steps: some never end.
         """
         board, seen = self._board, Seen()
         most = math.inf if board.fixed else LONGEST

@@ -25,9 +25,9 @@ from glimpse_envs.wrappers.errors import WrappedEnvError
 
 PAGE = Path(__file__).parent / "page"
 MOST_GAMES = 64
-"""Games kept at once; where there are more, the one that has rested longest is given up."""
+"""Maximum number of games kept; beyond it, the game idle for longest is dropped."""
 MOST_EPISODES = 16
-"""Episodes of models that are kept ready."""
+"""Number of the models' episodes that are cached."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Table:
         board.close()
 
     def open_game(self) -> tuple[str, Game]:
-        """Begin a game, giving up the one that has rested longest where there are too many."""
+        """Begin a game, and drop the one idle for longest where there are too many."""
         numbers = count()
         dealt = self.log.next_scene if self.log else lambda: next(numbers) % self._scenes
         game, name = Game(self.setting, dealt), secrets.token_urlsafe(12)
@@ -121,7 +121,7 @@ class Table:
         """Return the episode of each model on a scene.
 
         Raises:
-            Refused: there is no such scene, or it is one that people are still to be scored on.
+            Refused: there is no such scene, or people have yet to be scored on it.
         """
         if not 0 <= scene < self._scenes:
             raise Refused(400, f"scene must lie from 0 to {self._scenes - 1}; it is {scene}")

@@ -24,16 +24,17 @@ class ReportConfig:
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Folders of runs; those that differ in their seed alone share a line with a band."""
     out: Path | None = None
-    """File to write, .html; report.html in the first run's folder where it is not given."""
+    """File to write (.html); None: report.html in the first run's folder."""
     split: Literal["validation", "test"] = "validation"
-    """Split to play; the test split is for the last word."""
+    """Split to play; keep the test split for final results."""
     episodes: int = 2_000
-    """Greatest number of episodes to play with each run. Where the task has lengths, so many are at
-    the one that is scored, so many mix all trained lengths, and so many are at each greater one."""
+    """Maximum number of episodes to play with each run. Where the task has lengths, this many are
+    played at the scored length, this many over all trained lengths mixed, and this many at each
+    greater length."""
     mistakes: int = 20
     """Number of failed episodes of each run to draw."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code the runs may name, such as my_tasks."""
+    """Third-party packages whose code the runs may import, such as my_tasks."""
 
 
 def write_report(config: ReportConfig) -> Path:

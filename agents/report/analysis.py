@@ -26,7 +26,7 @@ from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
 
 EXAMPLES = 4
-"""Episodes of tapes and tables that are drawn whether right or wrong."""
+"""Number of episodes of tapes and tables that are drawn, right or wrong."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class LevelScore:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a report says of one run.
+    """The contents of a report on one run.
 
     Attributes:
-        run: it.
+        run: the run itself.
         evaluation: of all episodes; with levels that are not mixed, of the greatest trained.
         trace: of the same episodes.
         level: of all these episodes; None where they mix levels, or there are none.
@@ -51,7 +51,7 @@ class Analysis:
         answers: names of the answers, in order; empty where they are not one number.
         seen: what the environment says of itself.
         costs: of an episode; empty where they are not known.
-        replays: of the mistakes that it is surest of.
+        replays: of its most confident mistakes.
         examples: of the first episodes, where no picture is hidden.
         warnings: what looks wrong, a sentence each.
     """
@@ -76,8 +76,8 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     Args:
         run: an open run.
         split: "validation" or "test".
-        episodes: to play, from the split's first on; None: all. With levels, so many at the
-            one that is scored, so many that mix all trained, and so many at each greater one.
+        episodes: to play, from the split's first on; None: all. With levels, this many at the
+            scored level, over all trained levels mixed, and at each greater one.
         mistakes: to draw, at most.
 
     Raises:

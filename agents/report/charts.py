@@ -1,4 +1,4 @@
-"""Charts of curves and scores, as SVG files in data URIs, which no other chart's names disturb."""
+"""Charts of curves and scores, as SVG files in data URIs, so that their ids cannot clash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE = (4.3, 2.7)
-"""Inches: as wide as a telephone, so that its letters are not made smaller there."""
+"""In inches: as wide as a phone's screen, so that letters are not scaled down there."""
 MOST_LINES = 5
 
 
@@ -74,7 +74,7 @@ def chart_of_points(
     trained_to: float | None = None,
     positive: bool = False,
 ) -> str:
-    """Values of several seeds against few places: their mean, in a band from least to greatest.
+    """Values of several seeds at a few x positions: their mean, in a band from least to greatest.
 
     Args:
         lines: name -> places (n,), and for each seed the values (n,).

@@ -17,7 +17,7 @@ from glimpse_envs.evaluation.runs import Run
 OTHER_METRICS = ("seconds", "new_episodes", "validation/episodes")
 """Metrics that are not drawn as curves."""
 MOST_LETTERS = 72
-"""Of a name."""
+"""Maximum length of a name."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of one config but for the seed."""
+    """Runs of one config that differ only in the seed."""
 
     name: str
     runs: tuple[Run, ...]
@@ -66,8 +66,8 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
     """Runs of one config together, in the order in which the configs first come; each named by its
     model and by what differs between the groups.
 
-    Code of another time may have other settings. What a run lacks is the default that others
-    recorded; where nobody did, that setting is not compared.
+    Older or newer code may have other settings. A setting that a run lacks takes the default that
+    other runs recorded; where none did, it is not compared.
     """
     settings = _comparable(runs)
     groups: dict[str, list[Run]] = {}
@@ -134,7 +134,8 @@ def _shared(run: Run) -> dict[str, Any]:
     """What runs of one group have in common."""
     config = run.config.get("config", {})
     kept = {name: value for name, value in config.items() if name not in FREE | {"seed"}}
-    # As one: other arguments are another environment, not a setting that older code lacked.
+    # Joined into one setting: different arguments are another environment, not settings that older
+    # code lacked.
     kept["env_kwargs"] = " ".join(
         f"{name}={value}" for name, value in sorted(kept.get("env_kwargs", {}).items())
     )

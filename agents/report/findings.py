@@ -15,11 +15,11 @@ EDGE = 0.999
 """Distance from the middle, in look units, at which a look has been clipped to the scene."""
 MANY_AT_EDGE = 0.1
 RARE = 5
-"""Times that an answer has to be right before its absence is more than chance."""
+"""How often an answer must have been the right one before its absence is more than chance."""
 MOST_CLASSES = 32
-"""Classes of a confusion matrix that can still be read."""
+"""Maximum number of classes of a legible confusion matrix."""
 SURE = 0.1
-"""Difference of mean probability and accuracy from which on a policy is called too sure."""
+"""Excess of mean probability over accuracy above which a policy is called too sure."""
 
 
 def chosen_of(evaluation: Evaluation) -> NDArray[np.bool_]:
@@ -81,7 +81,7 @@ def sureness(trace: Trace) -> tuple[float, float] | None:
 def warnings_of(
     evaluation: Evaluation, trace: Trace, names: Sequence[str], optional: bool = False
 ) -> list[str]:
-    """What looks wrong, a sentence each.
+    """Warnings about what looks wrong, one sentence each.
 
     Args:
         evaluation, trace: of the same episodes.

@@ -11,7 +11,7 @@ from agents.report.findings import EDGE, chosen_of, density
 from agents.report.markup import chart, figure, grid, heading, note, table
 
 MOST_MAPS = 12
-"""Glimpses that have a map of their own."""
+"""Maximum number of glimpses with a map of their own."""
 
 
 def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:

@@ -1,4 +1,4 @@
-"""The page of a report: what compares the runs, and a section for each."""
+"""The page of a report: a comparison of the runs, and a section for each."""
 
 from collections.abc import Sequence
 from html import escape
@@ -14,7 +14,7 @@ from agents.report.sections import duration, run_section
 from agents.report.training_length import has_weights_alone, training_length
 from glimpse_envs.evaluation.result import SHOWN_GLIMPSES
 
-# Nothing is loaded from anywhere: what is shown stands in the file.
+# Nothing is loaded from elsewhere: the file holds all that is shown.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 

@@ -41,7 +41,7 @@ def replay(
     policy: Policy, evaluation: Evaluation, episodes: Sequence[tuple[int, float]]
 ) -> list[Replay]:
     """Play `episodes`, each with a probability to be shown, of an evaluation once more; none of a
-    world of others, which draws itself."""
+    third-party world, which draws itself."""
     if task_class_of(evaluation.env_id) is None:
         return []
     env = gym.make(evaluation.env_id, split=evaluation.split, **evaluation.env_kwargs)

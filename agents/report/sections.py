@@ -147,7 +147,7 @@ def _cost(analysis: Analysis) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people read them."""
+    """Seconds in a readable unit."""
     if math.isnan(seconds):
         return "unknown"
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

@@ -15,8 +15,8 @@ class TrainingLength:
 
 
 def training_length(run: Run) -> TrainingLength | None:
-    """By the last line of metrics; of weights alone, which keep none, by their checkpoint; None
-    where neither tells.
+    """The length in the last line of metrics, or, for exported weights, which have no metrics, in
+    their checkpoint; None where neither has it.
 
     Raises:
         RunError: metrics or checkpoint cannot be read.

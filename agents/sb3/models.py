@@ -50,8 +50,8 @@ def _network() -> NetworkConfig:
 
 @dataclass(frozen=True)
 class SB3Config(RunConfig):
-    """Options of all of Stable-Baselines3's learners; those without memory have history=True among
-    `env_kwargs` where it is not given."""
+    """Options of all of Stable-Baselines3's learners; for those without memory, `env_kwargs` has
+    history=True by default."""
 
     sb3_class: ClassVar[type[SB3Model]]
     """Stable-Baselines3's class."""
@@ -63,8 +63,8 @@ class SB3Config(RunConfig):
     timesteps: int = 10_000_000
     """Number of environment steps to train on, of all episodes together."""
     minutes: float | None = None
-    """Length of the training in minutes, in place of --timesteps: of CPU time with one thread on
-    the CPU, else of wall time."""
+    """Length of the training in minutes, instead of --timesteps: of CPU time with one thread on the
+    CPU, else of wall time."""
     n_envs: int = 64
     """Number of episodes played at once."""
     n_steps: int = 16
@@ -72,7 +72,7 @@ class SB3Config(RunConfig):
     learning_rate: float = 7e-4
     """Learning rate of the optimiser, constant."""
     gamma: float = 1.0
-    """Discount factor a step, in [0, 1]."""
+    """Discount factor per step, in [0, 1]."""
     gae_lambda: float = 1.0
     """Lambda of generalised advantage estimation (Schulman et al. 2016), in [0, 1]."""
     normalise_advantage: bool = True
@@ -82,7 +82,7 @@ class SB3Config(RunConfig):
     baseline_weight: float = 0.5
     """Weight of the value's squared error."""
     max_gradient_norm: float = 0.5
-    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
+    """Maximum Euclidean norm of the gradient; greater ones are scaled down to it."""
     network: Annotated[NetworkConfig, tyro.conf.arg(constructor=SB3NetworkOptions)] = field(
         default_factory=_network
     )
@@ -150,7 +150,7 @@ class PPOConfig(SB3Config):
     epochs: int = 4
     """Number of passes over each batch of steps."""
     clip_range: float = 0.2
-    """Greatest distance from 1 of the probability ratio that the objective rewards."""
+    """Clipping range: the ratio is clipped to between 1 - clip_range and 1 + clip_range."""
 
     def arguments(self) -> dict[str, Any]:
         return dict(
@@ -186,7 +186,7 @@ def with_history(config: Config) -> Config:
     """`config` with `history=True` where its learner has no memory and the environment a history.
 
     Raises:
-        ValueError, gymnasium.error.Error: `env_id` is made of no task of glimpses.
+        ValueError, gymnasium.error.Error: `env_id` is not made from a task of glimpses.
     """
     given = config.env_kwargs
     known = task_arguments(config.env_id, given)

@@ -6,7 +6,7 @@
 Stable-Baselines3 cannot resume exactly: its model holds neither unfinished episodes nor the states
 of the random streams. A resumed run goes on from model.zip with fresh episodes, of a new seed; only
 the weights and the optimiser are read from it, which torch does without unpickling any code. The
-library's own `load` unpickles: do not call it on a model.zip of somebody whom you do not trust.
+library's own `load` unpickles: do not call it on a model.zip from an untrusted source.
 """
 
 import json
@@ -57,7 +57,7 @@ def train(
     on_begin: Callable[[], None] = lambda: None,
     on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
-    """Train until the configured timesteps or minutes are over in the run's `folder`; Ctrl-C saves
+    """Train in the run's `folder` until the configured timesteps or minutes are over; Ctrl-C saves
     and returns.
 
     Args:
@@ -128,7 +128,7 @@ class _Keeper(BaseCallback):
     """The callback that counts episodes, records metrics and saves.
 
     Attributes:
-        episodes: number that ended, earlier trainings of the run included.
+        episodes: number of ended episodes, earlier trainings of the run included.
         interrupted: empty until Ctrl-C, which ends the training at the next step.
     """
 

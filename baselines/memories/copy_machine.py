@@ -49,9 +49,9 @@ class CopyConfig:
     bits: int = 8
     """Number of bits in each vector."""
     min_length: int = 1
-    """Least number of vectors in a training sequence."""
+    """Minimum number of vectors in a training sequence."""
     length: int = 20
-    """Greatest number of vectors in a training sequence."""
+    """Maximum number of vectors in a training sequence."""
     cells: int = 128
     """Number of cells of the memory, N."""
     width: int = 20
@@ -64,11 +64,11 @@ class CopyConfig:
     momentum: float = 0.9
     """Momentum of RMSProp."""
     clip: float = 10.0
-    """Greatest absolute value of each entry of the gradient; larger ones are cut to it."""
+    """Maximum absolute value of each entry of the gradient; larger ones are clipped to it."""
     test_sequences: int = 200
     """Number of sequences scored at each length after the training."""
     compile: bool = False
-    """Compile the step, which takes a C++ compiler and half a minute and more than doubles the
+    """Compile the step: needs a C++ compiler, takes half a minute, and more than doubles the
     speed."""
     log_every: int = 500
     """Number of updates from one line of metrics, and one checkpoint, to the next."""

@@ -31,10 +31,10 @@ class KeyValueConfig(MemoryConfig):
     algorithm: ClassVar[str] = "key_value_memory"
 
     addressing: Literal["soft", "hard", "soft_to_hard"] = "soft"
-    """Read of one step. soft: the weighted sum of all values; hard: a sampled value, learned by
-    REINFORCE; soft_to_hard: hard in a share of the reads, drawn anew at each step, that
-    grows to 1 over the first three quarters of the training. After the training, hard and
-    soft_to_hard read the likeliest cell."""
+    """Kind of read at each step. soft: the weighted sum of all values; hard: a sampled value,
+    learned by REINFORCE; soft_to_hard: a random share of the reads is hard, which grows to 1 over
+    the first three quarters of the training. After the training, hard and soft_to_hard read the
+    likeliest cell."""
     score: ScoreName = "scaled_dot"
     """Score of a cell's key for the query."""
     key_units: int = 64
@@ -44,9 +44,9 @@ class KeyValueConfig(MemoryConfig):
     temperature: float = 1.0
     """Divisor of the scores, above 0; --score cosine needs about 0.1."""
     address_bits: int = 10
-    """Number of bits of a cell's address; there can be at most 2 to this power of cells."""
+    """Number of bits of a cell's address; the number of cells is at most 2 to this power."""
     feed: bool = True
-    """Feed the cells to the controller one by one before it answers, one step each; on tables the
+    """Feed the cells to the controller one by one, one step each, before it answers; on tables the
     memory alone is enough."""
 
 

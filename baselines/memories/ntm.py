@@ -96,10 +96,10 @@ class NTMMemory(nn.Module):
         width: W.
         reads: reading heads.
         writes: writing heads.
-        reach: r, the most cells that a head moves in one step, to either side.
+        reach: r, the maximum number of cells that a head moves in one step, to either side.
 
     Raises:
-        ValueError: a size that cannot be.
+        ValueError: a size is invalid.
     """
 
     def __init__(

@@ -101,10 +101,10 @@ class CopyOptions:
     """Folders of the run and of the record."""
 
     run: Annotated[Path | None, FOLDER] = None
-    """Folder of the run; runs/ntm-copy-SEED where it is not given."""
+    """Folder of the run; None: runs/ntm-copy-SEED."""
     resume: bool = False
-    """Resume the run in the folder of --run, if there is one, with its own settings; only log-every
-    may differ, and minutes be greater."""
+    """Resume the run in the folder of --run, if there is one, with its own settings. Only log-every
+    may change; minutes may grow."""
     record: Path = Path("results/memory")
     """Folder of the record."""
 

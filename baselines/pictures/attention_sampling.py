@@ -41,7 +41,7 @@ class AttentionSamplingConfig(PictureConfig):
     low_scale: float = 0.12
     """Side of the low view, as a share of the scene's; the paper's .2 in scenes of 500 pixels."""
     patches: int = 10
-    """Number of patches that are read of a scene."""
+    """Number of patches read from a scene."""
     patch_size: int = 50
     """Side of a patch in pixels, at least 13."""
     channels: int = 32
@@ -49,7 +49,7 @@ class AttentionSamplingConfig(PictureConfig):
     entropy_bonus: float = 1e-4
     """Weight of the attention's entropy, in nats, at least 0."""
     max_gradient_norm: float = 1.0
-    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
+    """Maximum Euclidean norm of the gradient; greater ones are scaled down to it."""
 
 
 class AttentionSampling(PictureModel):

@@ -53,11 +53,11 @@ class CaptionerConfig(PictureConfig):
     word_units: int = 32
     """Number of entries of a word's embedding."""
     classes_in_view: bool = True
-    """Read which class a word names from the annotations alone, without their places; else from the
-    LSTM too, like all words."""
+    """Read which class a word names from the annotations alone, without their places; otherwise
+    from the LSTM too, like all words."""
     blind_memory: bool = False
-    """Let the LSTM and attention's score see places and which of them are lit, not the features
-    there, and of a word that names a class only that one was named, as with the hard agent's
+    """Show the LSTM and the attention's score only which places are lit, not the features there,
+    and of a word that names a class only that one was named, like the hard agent's
     --network.blind-memory. Needs --classes-in-view."""
     doubly_stochastic: float = 0.01
     """Weight of the doubly stochastic penalty, a mean over sentences: over the cells, the sum of (1

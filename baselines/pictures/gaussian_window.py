@@ -31,7 +31,7 @@ from baselines.setting import Setting
 # the window leaves the scene before the controller has learned to read it.
 WINDOW_PACE = 0.1
 START_STRIDE = 2.5
-"""In pixels, where the first window is not chosen."""
+"""Stride at the start in pixels, used where `first_window` is None."""
 # Bound on the norm of one scene's gradient on one window. Gradients grow from window to window on
 # their way back; without a bound a few scenes outweigh all others.
 LONGEST_GRADIENT = 0.3
@@ -57,7 +57,7 @@ class GaussianWindowConfig(ReaderConfig):
     """Answers that learn from the label. scored: those that the environment pays, as for agents;
     all: those after every soft glimpse, without which some runs never find the digit."""
     max_gradient_norm: float = 1.0
-    """Greatest Euclidean norm of the gradient; longer ones are scaled to it."""
+    """Maximum Euclidean norm of the gradient; greater ones are scaled down to it."""
 
 
 class GaussianWindow(RecurrentReader):

@@ -7,7 +7,7 @@ more with gradients, pooled and classified, so that memory does not grow with th
 
 A score is the mean over the heads of weights that sum to 1 over the patches at hand. With one head
 the M kept are exactly the best of all patches; with several, as in the paper, the heads' shares
-depend on the patches at hand, and the M may differ from those of one look at all.
+depend on the patches at hand, and the M may differ from those chosen among all patches at once.
 
 Departures: a small residual encoder of the same 128 features in place of the first two blocks of
 ResNet-18, which takes two fifths of its arithmetic, for the CPU's sake; and no weight decay.

@@ -45,7 +45,7 @@ class SpatialTransformerConfig(PictureConfig):
     units: int = 128
     """Number of units of each fully connected layer."""
     learning_rate: float = 3e-3
-    """Greatest learning rate of Adam; it decays along a cosine to 0."""
+    """Peak learning rate of Adam; it decays along a cosine to 0."""
 
 
 class SpatialTransformer(PictureModel):

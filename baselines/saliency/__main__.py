@@ -51,13 +51,13 @@ class SaliencyConfig:
     agent: Path | None = None
     """Folder of an agent's run in the same environment, whose scanpaths are drawn below."""
     episodes: int = 8
-    """Number of episodes to draw, from the split's first on."""
+    """Number of episodes to draw, in the split's order."""
     split: str = "test"
     """Split of the scenes: test or validation."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses, as in agents.evaluate."""
     trust: tuple[str, ...] = ()
-    """Packages of others whose code the runs may name, such as my_tasks."""
+    """Third-party packages whose code the runs may import, such as my_tasks."""
 
 
 @dataclass(frozen=True)
