@@ -138,14 +138,14 @@ def _evaluate(config: EvaluateConfig) -> None:
     _check_film(config)
     trained_looks = run.config["config"].get("gaze", "learned")
     if config.record is not None and config.gaze not in (None, trained_looks):
-        raise ValueError("a record is of the looks that the run was trained with")
+        raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
     if config.record is not None and run.config.get("weights_only"):
-        raise ValueError("a record is of a whole run; this folder holds the weights of one alone")
+        raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
     if config.record is not None and config.record.exists() and not config.record.is_dir():
         raise ValueError(f"--record {config.record} must be a folder; it is a file")
     if config.record is not None and config.env_kwargs:
         raise ValueError(
-            "a record is of the arguments that the run was trained with: leave out "
+            "a record needs the arguments that the run was trained with: leave out "
             "--env-kwargs or --record"
         )
     own = {one.name for one in fields(config)} & config.env_kwargs.keys()
@@ -220,7 +220,7 @@ def _check_film(config: EvaluateConfig) -> None:
     for name in ("reveal", "film_episodes", "film_height"):
         value = getattr(config, name)
         if value != getattr(EvaluateConfig, name):
-            raise ValueError(f"--{name.replace('_', '-')} {value} is of a film: {too}")
+            raise ValueError(f"--{name.replace('_', '-')} {value} is an option of films: {too}")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
 
 def _check_new(folder: Path) -> None:
     if folder.exists():
-        raise RunError(f"{folder} is there already: weights are written to a new folder, name one")
+        raise RunError(f"{folder} exists already; weights are written to a new folder: name one")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -141,7 +141,7 @@ def _check_seeds(runs: Sequence[Run]) -> None:
         if first is not run:
             raise ValueError(
                 f"{first.folder} and {run.folder} are of one config and seed {config['seed']}, "
-                "which are no two training seeds: name one of them"
+                "so they are not two training seeds: name only one of them"
             )
 
 

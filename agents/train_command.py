@@ -113,7 +113,7 @@ def _train_by(
     if length is not None and default.minutes is not None:
         if resumed is not None:
             raise ValueError(
-                f"--{length} is of no effect on this run, which is trained for minutes="
+                f"--{length} has no effect on this run, which is trained for minutes="
                 f"{default.minutes:g}: give greater --minutes to train it longer"
             )
         default = replace(default, minutes=None)

@@ -204,7 +204,7 @@ def _checked_view(glimpsed: Description, config: TileConfig) -> PictureView:
     if "look" not in parts:
         raise ValueError(
             f"{algorithm} trains a policy of single glimpses: leave view='full' out of env_kwargs "
-            "(it reads the whole scene while it is trained as it is)"
+            "(training reads the whole scene in any case)"
         )
     if view is None or view.look != "tiles":
         look = None if view is None else view.look
@@ -240,7 +240,7 @@ def _check_answered_once(glimpsed: Description, config: TileConfig) -> None:
     further = glimpsed.observation_space.spaces.keys() - {"glimpse", "location", "remaining"}
     steps = whole.budget
     if steps != 1 and whole.fixed_steps:
-        found = f"that of {config.env_id} is another one at each of {steps} steps"
+        found = f"that of {config.env_id} changes at each of {steps} steps"
     elif steps != 1:
         found = f"{config.env_id} asks for up to {steps} answers, one after another"
     elif further:

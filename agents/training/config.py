@@ -134,8 +134,8 @@ def check_config(config: TrainingConfig) -> None:
         raise ValueError(f"solve_share={config.solve_share} must be a share above 0, at most 1")
     if config.solve_share is not None and config.curriculum is None:
         raise ValueError(
-            f"solve_share={config.solve_share} is of a curriculum: give curriculum too, or leave "
-            "it out"
+            f"solve_share={config.solve_share} belongs to a curriculum: give curriculum too, or "
+            "leave it out"
         )
     check_device(config.device)
     _check_arguments(config)

@@ -190,7 +190,7 @@ def test_episodes_do_not_lengthen_a_run_of_minutes(
     with pytest.raises(SystemExit) as ended:
         train_main("reinforce", *run, "--resume", "--episodes", "5000000")
     assert ended.value.code == 2
-    assert "--episodes is of no effect on this run, which is trained for minutes=0.001" in (
+    assert "--episodes has no effect on this run, which is trained for minutes=0.001" in (
         capsys.readouterr().err
     )
     assert open_run(tmp_path / "run").config == before

@@ -38,9 +38,12 @@ def test_a_record_is_only_of_the_looks_trained_with(
     ("arguments", "message"),
     [
         (["--film-with", "runs/other"], "--film-with runs/other is the second run of a film"),
-        (["--reveal", "seen"], "--reveal seen is of a film: name the file of the film, too"),
-        (["--film-episodes", "2"], "--film-episodes 2 is of a film"),
-        (["--film-height", "200"], "--film-height 200 is of a film"),
+        (
+            ["--reveal", "seen"],
+            "--reveal seen is an option of films: name the file of the film, too",
+        ),
+        (["--film-episodes", "2"], "--film-episodes 2 is an option of films"),
+        (["--film-height", "200"], "--film-height 200 is an option of films"),
         (["--split", "train"], "say how many by `episodes`, such as 10000"),
     ],
 )

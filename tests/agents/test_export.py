@@ -43,7 +43,7 @@ def test_weights_alone_are_scored_and_not_resumed(
     assert "the weights of one alone" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([str(run.folder), "--out", str(out)])
-    assert f"{out} is there already: weights are written to a new" in capsys.readouterr().err
+    assert f"{out} exists already; weights are written to a new" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("task", "least"), [("CenteredGlyphs", {}), ("Copy", {"length": 2})])

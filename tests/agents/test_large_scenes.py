@@ -55,7 +55,7 @@ def test_the_share_that_moves_the_curriculum_on_can_be_given(
     [
         ({"solve_share": 0.0}, "solve_share=0.0 must be a share above 0, at most 1"),
         ({"solve_share": 1.5}, "solve_share=1.5 must be a share above 0, at most 1"),
-        ({"solve_share": 0.5, "curriculum": None}, "solve_share=0.5 is of a curriculum"),
+        ({"solve_share": 0.5, "curriculum": None}, "solve_share=0.5 belongs to a curriculum"),
     ],
 )
 def test_shares_that_mean_nothing_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -35,7 +35,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 """Arguments that make another task of what is trained, and the expected messages."""
 
 REFUSED_TASKS: list[tuple[str, str]] = [
-    ("MovingDigitGlyphs", "that of Glimpse/MovingDigitGlyphs-v0 is another one at each of 12 "),
+    ("MovingDigitGlyphs", "that of Glimpse/MovingDigitGlyphs-v0 changes at each of 12 "),
     ("DescribeSceneGlyphs", "Glimpse/DescribeSceneGlyphs-v0 asks for up to 12 answers, one after"),
     ("DigitSequenceGlyphs", "Glimpse/DigitSequenceGlyphs-v0 asks for up to 6 answers, one after"),
 ]
