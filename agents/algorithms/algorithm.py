@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,6 +9,7 @@ from agents.scoring.run_scores import validate_run
 from agents.training.config import TrainingConfig
 from agents.training.learner import Learner
 from agents.training.loop import train
+from glimpse_envs.core.classes import find_instance
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
 
@@ -43,19 +43,7 @@ def find_algorithm(name: str, known: Mapping[str, Trainable]) -> Trainable:
     Raises:
         ValueError: there is no such algorithm.
     """
-    if name in known:
-        return known[name]
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        raise ValueError(f"algorithm {name!r} must be one of {', '.join(known)}, or module:NAME")
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"algorithm {name!r}: there is no module {error.name}") from error
-    if not isinstance(found, Algorithm):
-        raise ValueError(
-            f"algorithm {name!r}: {module} has no {attribute} that is an {__name__}.Algorithm"
-        )
+    found = find_instance("algorithm", name, Algorithm, known)
     if found.config.algorithm != name:
         raise ValueError(
             f"algorithm {name!r}: {found.config.__name__}.algorithm is "

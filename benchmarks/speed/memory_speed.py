@@ -150,7 +150,7 @@ def summarise(
 def popgym_version() -> str:
     """popgym's version, or why there is none."""
     try:
-        import popgym  # noqa: F401
+        import popgym  # noqa: F401  (whether it can be)
     except ImportError as error:
         return f"cannot be imported: {error}"
     return version("popgym")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,6 +17,7 @@ from benchmarks.tables.pictures import PICTURES
 from benchmarks.tables.scenes import SCENES
 from benchmarks.tables.table import Row, Table
 from benchmarks.tables.worlds import WORLDS
+from glimpse_envs.core.classes import find_instance
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
 from glimpse_envs.evaluation.trust import trust
@@ -91,20 +91,10 @@ def find_table(name: str) -> Table:
     Raises:
         ValueError: there is no such table.
     """
-    if name in TABLES:
-        return TABLES[name]
-    module, colon, attribute = name.partition(":")
-    if colon:
-        try:
-            found = getattr(import_module(module), attribute, None)
-        except ImportError as error:
-            raise ValueError(f"table {name!r}: {error}") from error
-        if isinstance(found, Table):
-            trust(module.partition(".")[0])
-            return found
-    raise ValueError(
-        f"table {name!r} must be one of {', '.join(TABLES)}, or module:NAME of another"
-    )
+    table = find_instance("table", name, Table, TABLES)
+    if name not in TABLES:
+        trust(name.partition(":")[0].partition(".")[0])
+    return table
 
 
 def plan(tables: Sequence[Table], results: Path, runs: Path) -> list[PlannedRow]:

@@ -1,11 +1,13 @@
-"""Classes by name: one of a list, or "module:Class" of any package."""
+"""Classes and other objects by name: one of a list, or "module:NAME" of any package."""
 
 import inspect
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from glimpse_envs.core.arguments import did_you_mean, shown
+
+Instance = TypeVar("Instance")
 
 
 def find_class(argument: str, name: object, base: type, known: Mapping[str, str]) -> Any:
@@ -29,16 +31,50 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
             f"{argument}={shown(name)} must be {names}a class, 'module:Class'"
             f"{did_you_mean(name, known)}"
         )
-    try:
-        found = getattr(import_module(module), class_name, None)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"{argument}={name!r}: there is no module {error.name}") from error
+    found = _imported(f"{argument}={name!r}", module, class_name)
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(
             f"{argument}={name!r}: {module} has no class {class_name} that extends "
             f"{base.__module__}.{base.__name__}"
         )
     return found
+
+
+def find_instance(what: str, name: str, kind: type, known: Mapping[str, Instance]) -> Instance:
+    """Return the object called `name`.
+
+    Args:
+        what: such objects in a word, for the messages.
+        name: one of `known`, or "module:NAME".
+        kind: the class that an object of another package must be an instance of.
+        known: name -> object.
+
+    Raises:
+        ValueError: there is no such object, it is not a `kind`, or its module or a dependency of
+            that cannot be imported.
+    """
+    if name in known:
+        return known[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise ValueError(f"{what} {name!r} must be one of {', '.join(known)}, or module:NAME")
+    found = _imported(f"{what} {name!r}", module, attribute)
+    if not isinstance(found, kind):
+        raise ValueError(
+            f"{what} {name!r}: {module} has no {attribute} that is an instance of "
+            f"{kind.__module__}.{kind.__name__}"
+        )
+    return cast(Instance, found)
+
+
+def _imported(what: str, module: str, attribute: str) -> Any:
+    """Return an attribute of a module; None where it has no such one."""
+    try:
+        return getattr(import_module(module), attribute, None)
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        reason = f"there is no module {error.name}" if missing else str(error)
+        raise ValueError(f"{what}: {reason}") from error
 
 
 def check_by_keyword(argument: str, name: object, kind: type, by_position: int = 0) -> None:

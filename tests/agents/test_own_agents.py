@@ -69,7 +69,7 @@ def test_an_algorithm_is_trained_resumed_recorded_and_trained_again(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("my_agents:NONE", "my_agents has no NONE that is an agents.algorithms.algorithm.Algo"),
+        ("my_agents:NONE", "my_agents has no NONE that is an instance of agents.algorithms.algo"),
         ("my_agents:Shrunk", "my_agents has no Shrunk that is an"),
         ("my_agent:SHRUNK", "there is no module my_agent"),
         ("shrunk", "must be one of reinforce, actor_critic, exact, straight_through, or module:NA"),

@@ -109,7 +109,7 @@ def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[s
             ["nowhere"],
             "table 'nowhere' must be one of pictures, memory, scenes, glyphs, worlds, leaderboard",
         ),
-        (["nowhere:TABLE"], "table 'nowhere:TABLE': No module named 'nowhere'"),
+        (["nowhere:TABLE"], "table 'nowhere:TABLE': there is no module nowhere"),
         (["pictures", "--rows", "cluttered-5"], "rows: 'cluttered-5' must be one of cluttered-8"),
         (["--workers", "0"], "workers=0 must be at least 1"),
         (["--seeds", "0"], "seeds=0 must be at least 1"),
