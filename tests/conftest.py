@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,11 @@ from glimpse_envs.sources.files import VARIABLE, user_cache
 from glimpse_envs.suite import SUITE
 
 PICTURES = [name for name, row in SUITE.items() if row.task.endswith(":ImageClassification")]
+CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM_ARGUMENTS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run"),
+]
 MEMORY = [name for name, row in SUITE.items() if "scene_size" not in row.kwargs]
 
 
@@ -68,3 +75,15 @@ def one_thread_after() -> Iterator[None]:
     """Give the environments one thread again after a test that asks for more."""
     yield
     set_threads(1)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium without a window; one a module, as its event loop runs while it is open."""
+    api = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip("no chromium is installed")
+    with api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=CHROMIUM_ARGUMENTS)
+        yield found
+        found.close()

@@ -1,7 +1,6 @@
 """The report of runs: what a browser shows of it, offline, on a screen and on a telephone."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -23,12 +22,6 @@ from glimpse_envs.evaluation.runs import Run, create_run
 from tests.support import baselines
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
-
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--no-first-run"),
-]
 
 
 @pytest.fixture(scope="module")
@@ -241,17 +234,6 @@ def test_an_option_that_does_not_fit_is_refused_and_nothing_is_written(
     with pytest.raises(ValueError, match="at least one run"):
         write_report(replace(ReportConfig(()), runs=()))
     assert not (seeds[0].folder / "report.html").exists()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM.exists():
-        pytest.skip("no chromium is installed")
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield found
-        found.close()
 
 
 @pytest.mark.learning

@@ -1,0 +1,66 @@
+"""Trained models watched in a browser, step by step."""
+
+from typing import Any
+
+import pytest
+
+from agents.play.__main__ import PlayConfig, setting_from
+from agents.play.machines import Machine
+from agents.play.server import Table
+from glimpse_envs.evaluation.runs import Run
+from tests.support.play_page import expect, served, status
+
+pytestmark = pytest.mark.learning
+
+
+def test_two_models_are_watched_side_by_side(open_page: Any, hard_run: Run, soft_run: Run) -> None:
+    setting = setting_from(PlayConfig(), [hard_run])
+    machines = [Machine(run, setting) for run in (hard_run, soft_run)]
+    with served(lambda: Table(setting, machines)) as server:
+        page = open_page(server.url)
+        page.get_by_role("button", name="Watch").click()
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        hard, soft = page.locator("#watch-cards .card").all()
+        expect(hard.locator("h3")).to_have_text("hard")
+        expect(hard.locator(".bar")).to_have_count(10)
+        expect(hard.locator(".value")).to_contain_text("value")
+        expect(soft.locator(".verdict")).to_contain_text("reads softly where it is lit")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#watch-at")).to_have_text("glimpse 2 of 3")
+        for _ in range(2):
+            page.get_by_role("button", name="step on").click()
+        expect(page.locator("#watch-at")).to_have_text("the end")
+        for card in (hard, soft):
+            expect(card.locator(".verdict")).to_contain_text("answered")
+        page.keyboard.press("ArrowUp")
+        expect(page.locator("#watch-scene")).to_have_value("1")
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        page.get_by_label("only what it has seen").check()
+        page.reload()
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+
+
+def test_the_browsers_back_button_goes_from_watching_to_playing(
+    open_page: Any, hard_run: Run
+) -> None:
+    setting = setting_from(PlayConfig(), [hard_run])
+    with served(lambda: Table(setting, [Machine(hard_run, setting)])) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 3.")
+        page.get_by_role("button", name="Watch").click()
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        page.go_back()
+        expect(page.locator("#watch")).to_be_hidden()
+        status(page, "Glimpse 1 of 3.")
+
+
+def test_a_scene_beyond_the_last_is_the_last(open_page: Any, hard_run: Run) -> None:
+    setting = setting_from(PlayConfig(), [hard_run])
+    with served(lambda: Table(setting, [Machine(hard_run, setting)])) as server:
+        page = open_page(f"{server.url}#watch")
+        number = page.get_by_role("spinbutton", name="Scene")
+        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        last = number.get_attribute("max")
+        number.fill("99999999")
+        number.press("Enter")
+        expect(number).to_have_value(last)
