@@ -94,8 +94,8 @@ NAVIGATION = {
 """Caption -> pages of the side bar. It is not in index.md, which is read on GitHub too."""
 
 
-WORDY = 24
-"""Characters of a cell from which on it has many words."""
+PHRASE, WORDY = 9, 28
+"""Characters of a cell from which on it holds several words, and many."""
 
 
 def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str]) -> None:
@@ -112,10 +112,11 @@ def add_navigation(app: sphinx.application.Sphinx, name: str, source: list[str])
 
 
 def mark_words(app: sphinx.application.Sphinx, document: nodes.document) -> None:
-    """Give the cells of tables that hold many words the class "words", so that they become wide."""
+    """Give the cells of tables that hold several or many words a class, so that they get room."""
     for entry in document.findall(nodes.entry):
-        if len(entry.astext()) > WORDY and not list(entry.findall(nodes.reference)):
-            entry.attributes["classes"].append("words")
+        length = len(entry.astext())
+        if length > PHRASE and not list(entry.findall(nodes.reference)):
+            entry.attributes["classes"].append("words" if length > WORDY else "phrase")
 
 
 def setup(app: sphinx.application.Sphinx) -> None:

@@ -103,17 +103,6 @@ class Group:
         return 100 * low, 100 * high
 
     @property
-    def standing(self) -> str:
-        """Whether the rules for a claim are met, and if not, why not."""
-        if self.seeds == 1:
-            return "one run, no claim"
-        if self.seeds < CLAIM_SEEDS:
-            return f"{self.seeds} runs, no claim"
-        if self.first.headline.episodes < CLAIM_EPISODES:
-            return f"{self.first.headline.episodes} episodes, no claim"
-        return f"{self.seeds} runs"
-
-    @property
     def claims(self) -> bool:
         """Whether the rules for a claim are met."""
         return self.seeds >= CLAIM_SEEDS and self.first.headline.episodes >= CLAIM_EPISODES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
@@ -19,7 +20,7 @@ TRAIN = "`python -m benchmarks.tables glyphs`"
 
 HEADER = (
     "task", "model", "glimpses", "seeds", "error %", "95 % interval", "episodes", "core-minutes",
-    "standing", "records",
+    "records",
 )  # fmt: skip
 
 _HEAD = f"""# Results on glyphs
@@ -36,6 +37,7 @@ _COLUMNS = (
     "**Error**: percentage of test episodes without success; each test scene is played once.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
+    f"Results of fewer than {CLAIM_SEEDS} seeds are no claim.",
 )
 
 
@@ -67,6 +69,5 @@ def _row(task: Task, group: Group, places: Places) -> list[str]:
         *score_cells(group),
         count(fmean(record.episodes for record in group.records)),
         f"{group.core_minutes:.0f}",
-        group.standing,
         record_links(group.runs, places, PAGE),
     ]

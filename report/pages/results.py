@@ -27,12 +27,18 @@ MOST_ROWS = 8
 """Of the README's table."""
 
 HEADER = (
-    "environment", "glimpses", "model", "seeds", "error %", "95 % interval", "episodes",
-    "core-minutes", "paper", "best public", "standing", "records",
+    "model", "glimpses", "seeds", "error %", "95 % interval", "paper", "best public", "episodes",
+    "core-minutes", "records",
 )  # fmt: skip
 
-_OF_PAGE = frozenset({"episodes", "core-minutes", "standing", "records"})
-"""Columns that the README leaves to the page."""
+_README_HEADER = ("environment", *HEADER[:7])
+"""The page has a table for each environment, the README one for all."""
+
+VERDICTS = (
+    "*Under* and *above*: the whole interval lies under or above that error; otherwise it "
+    f"*overlaps*. This is a claim from {CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} scenes, against a "
+    "number that was checked; else *no claim*."
+)
 
 _COLUMNS = (
     "**Glimpses**: the number of glimpses in an episode, the first included, which is taken at a "
@@ -42,10 +48,8 @@ _COLUMNS = (
     "**95 % interval**: Wilson's for one run, otherwise a bootstrap over seeds and images, "
     "stretched with fewer than five seeds.",
     "**Episodes, core-minutes**: the length of each training.",
-    "**Paper, best public**: errors that others report. *Under* and *above*: the whole interval "
-    "lies under or above that error; otherwise it *overlaps*. This is a claim from "
-    f"{CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} scenes. These agents are trained on 50,000 images, "
-    "the papers' mostly on 60,000.",
+    f"**Paper, best public**: errors that others report. {VERDICTS} These agents are trained on "
+    "50,000 images, the papers' mostly on 60,000.",
 )
 
 _HEAD = """# Results on pictures
@@ -88,26 +92,27 @@ def publish(places: Places) -> Published:
 
 
 def results_page(groups: Sequence[Group], places: Places) -> str:
-    """The figure, the table and the footnotes. Rows with a reference come first."""
+    """The figure, a table for each environment and the footnotes. Rows with a reference come
+    first."""
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
-    rows = [row for env_id in ids for row in _rows_of(env_id, groups, places)]
     blocks = [_HEAD, "## Error by glimpses", _figure(in_docs(FIGURE)), _CAPTION]
-    blocks += ["## Table", bullets(_COLUMNS), table(HEADER, rows)]
+    blocks += ["## How to read the tables", bullets(_COLUMNS)]
+    for env_id in ids:
+        blocks += [f"## {short(env_id)}", table(HEADER, _rows_of(env_id, groups, places))]
     return page_of([*blocks, *_footnotes(groups)])
 
 
 def headline(groups: Sequence[Group]) -> str:
     """The README's block: a few rows, the best of their kind, and the figure."""
-    heads = [head for head in HEADER if head not in _OF_PAGE]
     rows = []
     for group, reference in _headlines(groups):
-        cells = dict(zip(HEADER, [*_cells(group, reference), ""], strict=True))
-        cells["model"] = group.first.model.name
-        rows.append([cells[head] for head in heads])
+        record = group.first
+        cells = [record.model.name, *_scores(group, reference)]
+        rows.append([environment(record.env_id, record.env_kwargs), *cells])
     return "\n\n".join(
         [
-            table(heads, rows) if rows else "Nothing is measured yet.",
+            table(_README_HEADER, rows) if rows else "Nothing is measured yet.",
             f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
             f"other kind. Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, "
             "which are no claim. A number with † was not checked against its paper. All models, "
@@ -148,32 +153,39 @@ def _figure(path: str) -> str:
 
 
 def _rows_of(env_id: str, groups: Sequence[Group], places: Places) -> list[list[str]]:
+    """In the order of the references; what is held against one of them, the best first."""
     rows: list[list[str]] = []
     rest = [group for group in groups if group.first.env_id == env_id]
     for reference in (r for r in REFERENCES if r.env_id == env_id):
         fitting = [g for g in rest if reference.fits(g.first) and g.has_success]
+        fitting.sort(key=_rank)
         rows += [_row(g, reference, places) for g in fitting] or [_missing_row(reference)]
         rest = [group for group in rest if group not in fitting]
     return rows + [_row(group, None, places) for group in rest]
 
 
 def _row(group: Group, reference: Reference | None, places: Places) -> list[str]:
-    return [*_cells(group, reference), record_links(group.runs, places, PAGE)]
-
-
-def _cells(group: Group, reference: Reference | None) -> list[str]:
-    """All but the links."""
-    record = group.first
     return [
-        environment(record.env_id, record.env_kwargs),
-        group.budget,
-        group.label,
-        str(group.seeds),
-        *score_cells(group),
+        ", ".join([group.label, *_arguments(group)]),
+        *_scores(group, reference),
         _span([count(run.episodes) for run in group.records]),
         f"{group.core_minutes:.0f}",
+        record_links(group.runs, places, PAGE),
+    ]
+
+
+def _arguments(group: Group) -> list[str]:
+    """What differs from the environment's defaults, but for the budget, which has a column."""
+    kwargs = group.first.env_kwargs.items()
+    return [setting(name, value) for name, value in sorted(kwargs) if name != "budget"]
+
+
+def _scores(group: Group, reference: Reference | None) -> list[str]:
+    return [
+        group.budget,
+        str(group.seeds),
+        *score_cells(group),
         *(against(group, reference) if reference else [UNKNOWN] * 2),
-        group.standing,
     ]
 
 
@@ -183,8 +195,8 @@ def _missing_row(reference: Reference) -> list[str]:
         for number in (reference.paper, reference.best_public)
     )
     return [
-        short(reference.env_id), reference.budget, reference.model.name, "0", "not measured yet",
-        *[UNKNOWN] * 3, f"{paper}{reference.dagger}", best, *[UNKNOWN] * 2,
+        reference.model.name, reference.budget, "0", "not measured yet", UNKNOWN,
+        f"{paper}{reference.dagger}", best, *[UNKNOWN] * 3,
     ]  # fmt: skip
 
 
@@ -197,7 +209,8 @@ def against(group: Group, reference: Reference) -> tuple[str, str]:
 def _compared(group: Group, number: float | None, dagger: str = "") -> str:
     if number is None:
         return UNKNOWN
-    return f"{number:.2f}{dagger} ({compare(group.interval, number)})"
+    doubt = "" if group.claims and not dagger else ", no claim"
+    return f"{number:.2f}{dagger} ({compare(group.interval, number)}{doubt})"
 
 
 def _footnotes(groups: Sequence[Group]) -> list[str]:

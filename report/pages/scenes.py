@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from glimpse_envs.evaluation.statistics import CLAIM_EPISODES, CLAIM_SEEDS
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
-from report.pages.results import against, differences_of
+from report.pages.results import VERDICTS, against, differences_of
 from report.references.pictures import Reference
 from report.references.scenes import SCENE_REFERENCES
 from report.runs import read_runs, record_links
@@ -22,7 +21,7 @@ FOLDER = "scenes"
 TRAIN = "`python -m benchmarks.tables scenes`"
 
 HEADER = (
-    "model", "glimpses", "seeds", "error %", "95 % interval", "paper", "best public", "standing",
+    "model", "glimpses", "seeds", "error %", "95 % interval", "paper", "best public",
     "sees", "values delivered", "pixels covered", "multiply-adds an episode", "episodes",
     "core-minutes", "records",
 )  # fmt: skip
@@ -45,8 +44,7 @@ _COLUMNS = (
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",
     "**Paper**, **best public**: errors that others report, of scenes made after the same "
-    f"description. A comparison counts as a claim from {CLAIM_SEEDS} seeds on {CLAIM_EPISODES:,} "
-    "scenes.",
+    f"description. {VERDICTS}",
 )
 
 
@@ -89,7 +87,6 @@ def _row(group: Group, places: Places) -> list[str]:
         *score_cells(group),
         paper,
         best,
-        group.standing,
         group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
         count(fmean(record.episodes for record in group.records)),

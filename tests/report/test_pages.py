@@ -74,8 +74,8 @@ def test_the_report_is_written_and_then_fresh(root: Path) -> None:
     written = (root / "README.md").read_bytes()
     assert written.startswith(b"# Title\r\n")
     assert written.endswith(f"<!-- {BLOCKS[-1]}:end -->\nend\n".encode())
-    assert b"| ClutteredMNIST-v0 | 8 | Reinforce LSTM | 2 |" in written
-    assert "2 runs, no claim" in (root / "docs" / "results.md").read_text()
+    assert b"| ClutteredMNIST-v0 | Reinforce LSTM | 8 | 2 |" in written
+    assert "| Reinforce LSTM | 8 | 2 |" in (root / "docs" / "results.md").read_text()
     assert run(root, "--check") == 0
     figure = root / "docs" / "error_by_glimpses.svg"
     before = figure.stat().st_mtime_ns
