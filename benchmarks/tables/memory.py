@@ -187,7 +187,9 @@ MEMORY = Table(
         _by_preset("repeat-copy-soft", "RepeatCopy", "tapes", "key_value_memory"),
         _by_preset("forward-reverse-soft", "ForwardReverse", "tapes", "key_value_memory"),
         _by_preset("addition-soft", "Addition", "tapes", "key_value_memory"),
-        _by_preset("priority-sort-soft", "PrioritySort", "tapes", "key_value_memory"),
+        _by_preset(  # as long as the agents'
+            "priority-sort-soft", "PrioritySort", "tapes", "key_value_memory", {"minutes": 10.0}
+        ),
         _recorded(
             "associative-recall-soft", "AssociativeRecall", "Soft-key-value-LSTM", "c9dd0530"
         ),

@@ -15,6 +15,7 @@ from report.kinds import SEES_OF_CELLS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.bits import bits_blocks
+from report.pages.in_short import memory_in_short
 from report.pages.memory_cost import FIGURE as COST_FIGURE
 from report.pages.memory_cost import PAGE as COST_PAGE
 from report.pages.memory_cost import READ_COST_FILE
@@ -109,15 +110,17 @@ def memory_page(
     """
     columns = [*_COLUMNS]
     columns.insert(_PLACE_OF_SOLVED, _solved(_groups(tasks)))
-    blocks = [_HEAD, "## How to read it", bullets(columns), *meanings_blocks(_groups(tasks))]
+    blocks = [_HEAD]
     if tasks:
         blocks += [
+            *memory_in_short(tasks),
             f"{_seeds(tasks)} {POINTER.format('records.md')}",
             f"![Success by length, an environment a panel]({in_docs(SUCCESS_FIGURE)})",
             f"![Share of seeds that solved]({in_docs(SOLVED_FIGURE)})",
         ]
     else:
         blocks += ["## Tasks", f"Not measured yet: {SOLVE}."]
+    blocks += ["## How to read the tables", bullets(columns), *meanings_blocks(_groups(tasks))]
     for task in tasks:
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", *_section(task, places)]
     blocks += ["## Copying bits, as in the paper", *bits_blocks(bits, places, PAGE)]

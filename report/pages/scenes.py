@@ -10,6 +10,7 @@ from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Places, Published, page_of
+from report.pages.in_short import scenes_in_short
 from report.pages.records import POINTER
 from report.pages.results import VERDICTS, against, differences_of
 from report.references.pictures import Reference
@@ -56,9 +57,14 @@ def publish(places: Places) -> Published:
 
 def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     """The Markdown page: a section for each task, and what others report of tasks without one."""
-    blocks = [_HEAD, "## How to read it", bullets(_COLUMNS)]
     groups = [group for task in tasks for group in task.groups]
-    blocks += [*meanings_blocks(groups), *training_blocks(groups)]
+    blocks = [_HEAD, *(scenes_in_short(tasks) if tasks else [])]
+    blocks += [
+        "## How to read the tables",
+        bullets(_COLUMNS),
+        *meanings_blocks(groups),
+        *training_blocks(groups),
+    ]
     if not tasks:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:

@@ -36,8 +36,8 @@ def page_of(*records: Record, bits: Sequence[Record] = (), read_cost: bool = Fal
 
 
 def row_of(text: str, *words: str) -> dict[str, str]:
-    """The one table row that holds all the words: head -> cell."""
-    lines = text.splitlines()
+    """The one row of the tasks' tables that holds all the words: head -> cell."""
+    lines = text.partition("## How to read the tables")[2].splitlines()
     (at,) = [i for i, line in enumerate(lines) if line[:1] == "|" and all(w in line for w in words)]
     rule = max(i for i in range(at) if lines[i].startswith("| ---"))
     heads, cells = ([c.strip() for c in lines[i].strip("|").split(" | ")] for i in (rule - 1, at))

@@ -84,7 +84,7 @@ def test_a_context_is_compared_with_what_a_paper_says_of_one_alone(tmp_path: Pat
         write_record(a_record(model, env_id=SUM, budget=4, error=6.0, env_kwargs=kwargs), folder)
     of_pairs, of_sums = (
         {line.split(" |")[0]: line for line in part.splitlines() if line.startswith("| with")}
-        for part in page_of(tmp_path).split("\n## ")[2:4]
+        for part in page_of(tmp_path).split("\n## ")[3:5]
     )
     assert "7.00 (" in of_pairs["| without"]
     assert "5.00 (" in of_pairs["| with (context)"]

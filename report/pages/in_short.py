@@ -1,0 +1,67 @@
+"""The best model of each kind on each task: the table with which a page of results begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
+from report.grouping import Task
+from report.groups import Group, score_cells
+from report.kinds import Kind
+from report.markdown import UNKNOWN, environment, table
+
+_AGENTS: tuple[Kind, ...] = ("hard",)
+_SEE_ALL: tuple[Kind, ...] = ("addressed", "soft_to_hard", "soft", "full")
+
+_CHOICE = (
+    f"The best model of each kind; those with {CLAIM_SEEDS} or more seeds are preferred to those "
+    "with fewer. All models and their costs stand below."
+)
+
+
+def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
+    """Test errors of the agents that choose their glimpses, beside models that see every pixel."""
+    each = ("error %", "95 % interval", "seeds")
+    heads = ("scenes", "chooses glimpses", *each, "sees every pixel", *each)
+    return _blocks(tasks, heads, _by_error, lambda group: [*score_cells(group), str(group.seeds)])
+
+
+def memory_in_short(tasks: Sequence[Task]) -> list[str]:
+    """Seeds that solved the task and success at twice the trained length: agents that see one cell
+    a step, beside memories that see every cell."""
+    each = ("solved", "success % at 2x")
+    heads = ("task", "sees one cell a step", *each, "sees every cell", *each)
+    return _blocks(tasks, heads, _by_solved, _solved_cells)
+
+
+def _blocks(
+    tasks: Sequence[Task],
+    heads: Sequence[str],
+    rank: Callable[[Group], tuple[float, ...]],
+    cells: Callable[[Group], list[str]],
+) -> list[str]:
+    """A row a task: for agents and for models that see everything, the best one and its cells."""
+    width = (len(heads) - 1) // 2
+    rows = []
+    for task in tasks:
+        row = [environment(task.env_id, task.env_kwargs)]
+        for kinds in (_AGENTS, _SEE_ALL):
+            groups = [group for group in task.groups if group.kind in kinds]
+            best = min(groups, key=lambda g: (g.seeds < CLAIM_SEEDS, rank(g)), default=None)
+            row += [UNKNOWN] * width if best is None else [best.first.model.name, *cells(best)]
+        rows.append(row)
+    return ["## In short", table(heads, rows), _CHOICE]
+
+
+def _by_error(group: Group) -> tuple[float, ...]:
+    return (group.error if group.has_success else -(group.mean_return or 0.0),)
+
+
+def _by_solved(group: Group) -> tuple[float, ...]:
+    return -group.solved / group.seeds, -(group.success_at(2) or 0.0), group.core_minutes
+
+
+def _solved_cells(group: Group) -> list[str]:
+    success = group.success_at(2)
+    twice = UNKNOWN if success is None else f"{100 * success:.1f}"
+    return [f"{group.solved} of {group.seeds}", twice]

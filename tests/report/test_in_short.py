@@ -1,0 +1,58 @@
+"""The tables with which pages of results begin: the best model of each kind, a row a task."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from glimpse_envs.evaluation.record import Record, Validation
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
+from report.grouping import tasks_of
+from report.pages.in_short import memory_in_short, scenes_in_short
+from tests.support.records import FULL_CONV, FULL_STRONG, REINFORCE, SOFT_TILES, a_record, as_runs
+
+PAIR, COPY = "Glimpse/DigitPair-v0", "Glimpse/Copy-v0"
+
+
+def rows_of(blocks: Sequence[str]) -> list[list[str]]:
+    heading, table, _ = blocks
+    assert heading == "## In short"
+    return [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+
+
+def of_model(name: str, **changes: Any) -> Record:
+    return a_record(replace(REINFORCE, name=name), **changes)
+
+
+def test_scenes_have_the_lowest_error_of_each_kind() -> None:
+    records = [
+        of_model("better", env_id=PAIR, error=3.0),
+        of_model("worse", env_id=PAIR, error=4.0),
+        a_record(FULL_CONV, env_id=PAIR, error=9.0),
+        a_record(FULL_STRONG, env_id=PAIR, error=2.0),
+        a_record(SOFT_TILES, env_id="Glimpse/DigitSum-v0", error=5.0),
+    ]
+    pair, total = rows_of(scenes_in_short(tasks_of(as_runs(records))))
+    assert pair[:3] == ["DigitPair-v0", "better", "3.00"]
+    assert (pair[4], *pair[5:7]) == ("1", "Full view strong", "2.00")
+    assert total[:5] == ["DigitSum-v0", *["—"] * 4]
+    assert total[5:7] == [SOFT_TILES.name, "5.00"]
+
+
+def test_many_seeds_are_preferred_to_a_better_single_run() -> None:
+    records = [of_model("seeds", env_id=PAIR, error=4.0, seed=seed) for seed in range(CLAIM_SEEDS)]
+    records.append(of_model("alone", env_id=PAIR, error=1.0))
+    ((_, model, error, _, seeds, *_),) = rows_of(scenes_in_short(tasks_of(as_runs(records))))
+    assert (model, error, seeds) == ("seeds", "4.00", str(CLAIM_SEEDS))
+
+
+def test_memories_have_the_most_solved_seeds_of_each_kind() -> None:
+    solved = (Validation(6.0, 1_000, 1.0, mean_return=1.0, scored=1_000),)
+    records = [
+        *(of_model("solves", env_id=COPY, seed=seed, curve=solved) for seed in range(2)),
+        of_model("solves half", env_id=COPY, curve=solved),
+        of_model("solves half", env_id=COPY, seed=1),
+        a_record(SOFT_TILES, env_id=COPY),
+    ]
+    ((task, *cells),) = rows_of(memory_in_short(tasks_of(as_runs(records))))
+    assert task == "Copy-v0"
+    assert cells == ["solves", "2 of 2", "—", SOFT_TILES.name, "0 of 1", "—"]
