@@ -21,9 +21,9 @@ _CHOICE = (
 
 def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
     """Test errors of the agents that choose their glimpses, beside models that see every pixel."""
-    each = ("error %", "95 % interval", "seeds")
-    heads = ("scenes", "chooses glimpses", *each, "sees every pixel", *each)
-    return _blocks(tasks, heads, _by_error, lambda group: [*score_cells(group), str(group.seeds)])
+    each = "error % (95 % interval), runs"
+    heads = ("scenes", "chooses glimpses", each, "sees every pixel", each)
+    return _blocks(tasks, heads, _by_error, _error_cells)
 
 
 def memory_in_short(tasks: Sequence[Task]) -> list[str]:
@@ -55,6 +55,11 @@ def _blocks(
 
 def _by_error(group: Group) -> tuple[float, ...]:
     return (group.error if group.has_success else -(group.mean_return or 0.0),)
+
+
+def _error_cells(group: Group) -> list[str]:
+    error, interval = score_cells(group)
+    return [f"{error} ({interval}), {group.seeds}"]
 
 
 def _by_solved(group: Group) -> tuple[float, ...]:
