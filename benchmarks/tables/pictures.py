@@ -13,6 +13,7 @@ from report.references.pictures import (
     LEARNED,
     RANDOM,
     SOFT_DRAW,
+    Reference,
 )
 
 _CLUTTERED = "Glimpse/ClutteredMNIST-v0"
@@ -22,6 +23,10 @@ _CENTRED = "Glimpse/CenteredMNIST-v0"
 _RANDOM_GAZE: dict[str, Any] = {"changes": {"gaze": "random"}}
 _SHIFTED: dict[str, Any] = {"overhang": 2}
 _SHIFTS = "trained on digits shifted by up to 2 pixels; tested on those of the test set, unshifted"
+_OF_RAM = {
+    "conv": "RAM's convolutional network, on fresh clutter every image, by Muon",
+    "dense": "RAM's network of two layers of 256, on fresh clutter every image, by Muon",
+}
 _CONTROL = "control: trained and tested with random glimpses, the same network, images and schedule"
 
 
@@ -46,6 +51,26 @@ def _from_defaults(name: str, env_id: str, algorithm: str, episodes: int) -> Row
         changes={"precision": "bfloat16"},
         episodes=episodes,
         priority=7,
+    )
+
+
+def _of_ram(name: str, env_id: str, kind: str, reference: Reference | None = None) -> Row:
+    """One of the RAM paper's own networks that see the whole scene."""
+    return Row(
+        name=name,
+        env_id=env_id,
+        recipe=FromPreset("pictures", "full_view"),
+        changes={
+            "kind": kind,
+            "precision": "bfloat16",
+            "optimizer": "muon",
+            "batch_size": 1024,
+            "learning_rate": 5e-3,
+        },
+        minutes=10.0,
+        priority=6,
+        reference=reference,
+        notes=_OF_RAM[kind],
     )
 
 
@@ -100,22 +125,8 @@ PICTURES = Table(
             recipe=_of_record("Full-view-strong", _CLUTTERED, "34050bfb"),
             priority=6,
         ),
-        Row(
-            name="cluttered-full-conv",
-            env_id=_CLUTTERED,
-            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
-            priority=6,
-            reference=published(_CLUTTERED, 1, FULL_CONV),
-        ),
-        Row(
-            name="cluttered-full-dense",
-            env_id=_CLUTTERED,
-            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
-            changes={"kind": "dense"},
-            priority=6,
-            reference=published(_CLUTTERED, 1, FULL_DENSE),
-            notes="RAM's network of two layers of 256, on fresh clutter every image",
-        ),
+        _of_ram("cluttered-full-conv", _CLUTTERED, "conv", published(_CLUTTERED, 1, FULL_CONV)),
+        _of_ram("cluttered-full-dense", _CLUTTERED, "dense", published(_CLUTTERED, 1, FULL_DENSE)),
         Row(
             name="large-full-strong",
             env_id=_LARGE,
@@ -123,22 +134,8 @@ PICTURES = Table(
             priority=6,
             reference=published(_LARGE, 1, FULL_STRONG),
         ),
-        Row(
-            name="large-full-conv",
-            env_id=_LARGE,
-            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
-            priority=6,
-            reference=published(_LARGE, 1, FULL_CONV),
-            notes="RAM's convolutional network, on fresh clutter every image",
-        ),
-        Row(
-            name="large-full-dense",
-            env_id=_LARGE,
-            recipe=_of_record("Full-view-conv", _CLUTTERED, "3c9a2dae"),
-            changes={"kind": "dense"},
-            priority=6,
-            notes="RAM's network of two layers of 256, on fresh clutter every image",
-        ),
+        _of_ram("large-full-conv", _LARGE, "conv", published(_LARGE, 1, FULL_CONV)),
+        _of_ram("large-full-dense", _LARGE, "dense"),
         _from_defaults("fashion-12", "Glimpse/FashionMNIST-v0", "reinforce", 4_000_000),
         _from_defaults("cifar-8", "Glimpse/CIFAR10-v0", "reinforce", 4_000_000),
         _from_defaults("fashion-full", "Glimpse/FashionMNIST-v0", "full_view", 1_200_000),
