@@ -16,6 +16,7 @@ from report.figures.environments import (
     draw_trained,
     draw_windows,
 )
+from report.figures.pong import draw_pong
 from report.markdown import table
 from report.page import Draw, Places, Published
 from report.pages.docstring import read_docstring
@@ -26,7 +27,15 @@ from report.pages.environment_facts import (
     page_name,
     setting,
 )
-from report.pages.families import FOLDER, INDEX, cards_block, families, families_block, family
+from report.pages.families import (
+    FOLDER,
+    INDEX,
+    WRAPPED_FILM,
+    cards_block,
+    families,
+    families_block,
+    family,
+)
 from report.pages.spaces import space_table
 from report.trained_runs import TrainedRun, trained_runs
 
@@ -53,7 +62,7 @@ def publish(places: Places) -> Published:
     return Published(
         blocks={"families": families_block(), f"{LANDING}:cards": cards_block()},
         texts={f"{FOLDER}/{name}": text for name, text in make_pages(runs).items()},
-        figures=figures | {PREVIEW: partial(draw_windows, row, 600)},
+        figures=figures | {PREVIEW: partial(draw_windows, row, 600), WRAPPED_FILM: draw_pong},
         figures_follow_texts=False,
         owned=f"{FOLDER}/*",
     )

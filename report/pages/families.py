@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 from glimpse_envs.suite import SUITE, Row
 from report.markdown import table
+from report.page import in_docs
 from report.pages.environment_facts import page_name
 
 FOLDER = "docs/environments"
 INDEX = "README.md"
+WRAPPED_FILM = "docs/pong.webp"
+_WRAPPED = "Any pixel environment", "docs/wrappers.md", "An episode of Pong"
+_WRAPPED_WORDS = "Atari games, MiniGrid's worlds or your own, through a glimpse"
 FAMILIES = {
     "pictures": ("Pictures", "ClutteredMNIST", "digits, garments and objects to find and name"),
     "worlds": ("Worlds", "Catch", "a falling ball to catch, of which only the glimpse is seen"),
@@ -27,7 +31,8 @@ def families() -> dict[str, list[Row]]:
 
 
 def families_block() -> str:
-    """The README's table: a column for each family, with a film and a link."""
+    """The README's table: a column for each family and one for what is wrapped, with a film and a
+    link."""
     heads, films, words = [], [], []
     for package, rows in families().items():
         title, _, hidden = family(package, rows)
@@ -35,11 +40,15 @@ def families_block() -> str:
         heads.append(f"[{title}]({link})")
         films.append(f"[{_family_film(package, rows, FOLDER)}]({link})")
         words.append(_number(rows) + (f": {hidden}" if hidden else ""))
+    title, page, shown = _WRAPPED
+    heads.append(f"[{title}]({page})")
+    films.append(f"[![{shown}]({WRAPPED_FILM})]({page})")
+    words.append(_WRAPPED_WORDS)
     return table(heads, [films, words])
 
 
 def cards_block() -> str:
-    """The landing page's list: each family with a film and a link."""
+    """The landing page's list: each family and what is wrapped, with a film and a link."""
     cards, folder = [], FOLDER.removeprefix("docs/")
     for package, rows in families().items():
         title, _, hidden = family(package, rows)
@@ -48,6 +57,11 @@ def cards_block() -> str:
             f"  **[{title}]({folder}/{INDEX}#{title.lower()})**, {_number(rows)}"
             f"{': ' if hidden else ''}{hidden}."
         )
+    title, page, shown = _WRAPPED
+    cards.append(
+        f"- ![{shown}]({in_docs(WRAPPED_FILM)})\n\n"
+        f"  **[{title}]({in_docs(page)})**: {_WRAPPED_WORDS}."
+    )
     return "\n\n".join(cards)
 
 
