@@ -3,7 +3,7 @@
 import math
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import torch
 
@@ -17,6 +17,7 @@ from agents.training.checks import (
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
+from glimpse_envs.episodes.levels import make_levels
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.sources import SourceError
@@ -62,11 +63,11 @@ class TrainingConfig(RunConfig):
     smaller split is played whole; 0: no validation."""
     batch_size: int = 128
     """Number of episodes played at once; each update learns from one such batch."""
-    curriculum: Literal["threshold", "mixture", "distance"] | None = None
+    curriculum: str | None = None
     """Distribution of the training's levels (lengths or hops). threshold: uniform up to a level
     that rises with success; mixture: that of Zaremba & Sutskever (2015) around such a level;
-    distance: first glimpses of pictures start near their targets and move away with success; None:
-    uniform over all levels."""
+    distance: first glimpses of pictures start near their targets and move away with success;
+    "module:Class": a `LevelDistribution` of another package; None: uniform over all levels."""
     solve_share: float | None = None
     """Share of the episodes at the curriculum's present level, in (0, 1], that must be solved
     before the next level; None: 0.8, or 0.7 for distance. A level that cannot be solved so often is
@@ -130,13 +131,7 @@ def check_config(config: TrainingConfig) -> None:
         )
     if config.stop_at is not None and not 0 < config.stop_at <= 1:
         raise ValueError(f"stop_at={config.stop_at} must be a share above 0, at most 1")
-    if config.solve_share is not None and not 0 < config.solve_share <= 1:
-        raise ValueError(f"solve_share={config.solve_share} must be a share above 0, at most 1")
-    if config.solve_share is not None and config.curriculum is None:
-        raise ValueError(
-            f"solve_share={config.solve_share} belongs to a curriculum: give curriculum too, or "
-            "leave it out"
-        )
+    _check_curriculum(config)
     check_device(config.device)
     _check_arguments(config)
 
@@ -154,6 +149,19 @@ def check_validation(config: TrainingConfig) -> None:
         raise SourceError(
             f"{error}; or train without validation (--validation-episodes 0)"
         ) from error
+
+
+def _check_curriculum(config: TrainingConfig) -> None:
+    """Raise where there is no such curriculum, or it does not take its share."""
+    share = config.solve_share
+    if share is not None and not 0 < share <= 1:
+        raise ValueError(f"solve_share={share} must be a share above 0, at most 1")
+    if config.curriculum is not None:
+        make_levels(config.curriculum, 0, 1, share)
+    elif share is not None:
+        raise ValueError(
+            f"solve_share={share} belongs to a curriculum: give curriculum too, or leave it out"
+        )
 
 
 def _check_arguments(config: TrainingConfig) -> None:

@@ -5,6 +5,7 @@ a curriculum keeps its state, so that a run resumes exactly.
 """
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from operator import index
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from glimpse_envs.core.arguments import check_integers, is_number, shown
 from glimpse_envs.core.arrays import Bools, Ints, Words
+from glimpse_envs.core.classes import find_class
 
 LEVEL_ARGUMENTS = ("length", "min_length")
 """Arguments with which a task sets the greatest and the least level that is dealt."""
@@ -179,6 +181,42 @@ class NearestLevels(Curriculum):
 LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {
     kind.name: kind for kind in (UniformLevels, ThresholdLevels, MixtureLevels, NearestLevels)
 }
+
+
+def find_levels(name: str) -> type[LevelDistribution]:
+    """Return the distribution called `name`: one of `LEVEL_DISTRIBUTIONS`, or "module:Class".
+
+    Raises:
+        ValueError: there is no such class, it does not extend `LevelDistribution`, or its module or
+            a dependency of that is missing.
+    """
+    if name in LEVEL_DISTRIBUTIONS:
+        return LEVEL_DISTRIBUTIONS[name]
+    known = dict.fromkeys(LEVEL_DISTRIBUTIONS, "")
+    found: type[LevelDistribution] = find_class("curriculum", name, LevelDistribution, known)
+    return found
+
+
+def make_levels(
+    name: str, least: int, greatest: int, solve_share: float | None = None
+) -> LevelDistribution:
+    """Return the distribution called `name`, from `least` to `greatest`.
+
+    Args:
+        name: see `find_levels`.
+        least, greatest: levels, 0 <= least <= greatest.
+        solve_share: see `Curriculum`; None for the distribution's own.
+
+    Raises:
+        ValueError: see `find_levels`; or an argument is out of range, or the distribution has none
+            of that name.
+    """
+    kind = find_levels(name)
+    if solve_share is None:
+        return kind(least, greatest)
+    if "solve_share" not in signature(kind).parameters:
+        raise ValueError(f"solve_share={solve_share}: curriculum={name!r} has no such argument")
+    return kind(least, greatest, solve_share=solve_share)  # type: ignore[call-arg]
 
 
 def _uniform(words: Words, least: int, greatest: int | Ints) -> Ints:

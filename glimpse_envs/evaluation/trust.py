@@ -1,9 +1,9 @@
 """Which packages a run or a record may name code of.
 
-The policy, its core, the environment and its arguments name classes as "module:Class", which are
-imported to be used; a folder from somebody else could thus run any code. Allowed are the packages
-of this project, those that registered themselves by an entry point of the group "glimpse_envs", and
-those that the user trusts.
+The policy, its core, the curriculum, the environment and its arguments name classes as
+"module:Class", which are imported to be used; a folder from somebody else could thus run any code.
+Allowed are the packages of this project, those that registered themselves by an entry point of the
+group "glimpse_envs", and those that the user trusts.
 """
 
 import sys
@@ -84,6 +84,7 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     env_kwargs = learner.get("env_kwargs")
     arguments = env_kwargs if isinstance(env_kwargs, Mapping) else {}
     entries = {"policy": config.get("policy"), "env_id": learner.get("env_id")}
+    entries["curriculum"] = learner.get("curriculum")
     entries |= {f"env_kwargs.{name}": value for name, value in arguments.items()}
     network = learner.get("network")
     if isinstance(network, Mapping):

@@ -18,6 +18,7 @@ from glimpse_envs.evaluation.runs import open_run
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import tiny_config, tiny_network
 
+EXTREMES = "tests.support.parts.extremes:Extremes"
 LARGE: dict[str, Any] = {
     "env_id": "Glimpse/TranslatedGlyphs-v0",
     "env_kwargs": {"budget": 3},
@@ -56,6 +57,7 @@ def test_the_share_that_moves_the_curriculum_on_can_be_given(
         ({"solve_share": 0.0}, "solve_share=0.0 must be a share above 0, at most 1"),
         ({"solve_share": 1.5}, "solve_share=1.5 must be a share above 0, at most 1"),
         ({"solve_share": 0.5, "curriculum": None}, "solve_share=0.5 belongs to a curriculum"),
+        ({"solve_share": 0.5, "curriculum": EXTREMES}, "solve_share=0.5: curriculum='tests.* has"),
     ],
 )
 def test_shares_that_mean_nothing_are_refused(changes: dict[str, Any], message: str) -> None:

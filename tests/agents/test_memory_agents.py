@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.episodes.rollout import play_episodes
 from agents.scoring.run_record import learning_curve, make_record
 from agents.scoring.run_scores import (
     evaluate_run,
@@ -120,11 +121,23 @@ def test_a_run_whose_curriculum_moves_repeats_and_resumes(
         kind.name: partial(kind, solve_share=0.05, episodes=7)
         for kind in (ThresholdLevels, MixtureLevels)
     }
-    monkeypatch.setattr("agents.algorithms.learner.LEVEL_DISTRIBUTIONS", soon)
+    monkeypatch.setattr("glimpse_envs.episodes.levels.LEVEL_DISTRIBUTIONS", soon)
     learner, kind = LEARNERS[name]
     assert_repeats_and_resumes(learner, kind(**TINY_COPY | changes), tmp_path)
     _, metadata = open_run(tmp_path / "one").load_checkpoint()
     assert metadata["numbers"]["env/level_distribution/present"] > 1
+
+
+@pytest.mark.learning
+def test_a_curriculum_of_another_package_repeats_and_resumes(tmp_path: Path) -> None:
+    config = ReinforceConfig(**TINY_COPY, curriculum="tests.support.parts.extremes:Extremes")
+    learner = Reinforce(config)
+    played = play_episodes(learner.env, learner.policy, learner.choose)
+    assert set(played.levels.tolist()) == {1, 4}
+    learner.close()
+    assert_repeats_and_resumes(Reinforce, config, tmp_path)
+    _, metadata = open_run(tmp_path / "one").load_checkpoint()
+    assert metadata["numbers"]["env/level_distribution/ended"] > 0
 
 
 # --- until it is solved, and how much is ---------------------------------------------------------

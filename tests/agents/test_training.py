@@ -308,7 +308,7 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
             },
             "look_coordinates='log_move' turns moves into places",
         ),
-        ({"curriculum": "hard"}, "curriculum='hard' must be one of 'threshold', 'mixture'"),
+        ({"curriculum": "hard"}, "curriculum='hard' must be 'uniform', 'threshold'"),
         ({"network": tiny_network(direct_access="bits")}, "direct_access='bits' must be one of"),
     ],
 )

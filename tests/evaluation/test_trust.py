@@ -70,6 +70,10 @@ def sent(folder: Path, **changes: Any) -> Path:
             {"config": {"env_id": "A-v0", "env_kwargs": {"task": "their_code:P"}}},
             "env_kwargs.task is 'their_code:P'",
         ),
+        (
+            {"config": {"env_id": "A-v0", "env_kwargs": {}, "curriculum": "their_code:P"}},
+            "curriculum is 'their_code:P'",
+        ),
     ],
 )
 def test_a_run_that_names_code_of_others_is_refused_by_every_command(

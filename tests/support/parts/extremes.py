@@ -1,0 +1,27 @@
+"""Levels of another package: the least and the greatest."""
+
+from typing import Any
+
+import numpy as np
+
+from glimpse_envs.core.arrays import Bools, Ints, Words
+from glimpse_envs.episodes.levels import LevelDistribution
+
+
+class Extremes(LevelDistribution):
+    """The least level or the greatest; `ended` counts episodes."""
+
+    name = "extremes"
+    ended = 0
+
+    def draw(self, words: Words) -> Ints:
+        return np.where(words[:, 0] % 2 == 0, self.least, self.greatest)
+
+    def record(self, levels: Ints, solved: Bools) -> None:
+        self.ended += len(levels)
+
+    def state_dict(self) -> dict[str, int]:
+        return {"ended": self.ended}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.ended = state["ended"]
