@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.context_part import REFUSED, context_shape
-from agents.policy.networks import NetworkConfig
+from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
+from glimpse_envs.core.classes import find_class
 
 WORD_UNITS = 32
 
@@ -120,7 +121,27 @@ def _check_picture(shape: tuple[int, ...], option: str, cure: str) -> None:
         )
 
 
+def _own_encoder(name: str, shape: tuple[int, ...], units: int) -> nn.Module:
+    """The encoder of another package, from (B, *shape) to (B, units).
+
+    Raises:
+        ValueError: there is no such class, or its codes have another shape.
+    """
+    encoder: nn.Module = find_class("glimpse_network", name, nn.Module, {})(shape, units)
+    with torch.no_grad():
+        coded = encoder.eval()(torch.zeros(2, *shape))
+    encoder.train()
+    if coded.shape != (2, units):
+        raise ValueError(
+            f"glimpse_network={name!r} turns glimpses {(2, *shape)} into {tuple(coded.shape)}; "
+            f"codes must be (rows, units), {(2, units)}"
+        )
+    return encoder
+
+
 def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
+    if config.glimpse_network not in GLIMPSE_NETWORKS:
+        return _own_encoder(config.glimpse_network, shape, config.what_units)
     if config.glimpse_network == "dense":
         return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), config.what_units))
     _check_picture(shape, "glimpse_network='conv'", "take 'dense'")

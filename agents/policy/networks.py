@@ -11,8 +11,9 @@ from agents.training.command_line import without_options
 class NetworkConfig:
     """Sizes and kinds of the controller's networks, for hard and soft attention alike."""
 
-    glimpse_network: Literal["dense", "conv"] = "dense"
-    """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions."""
+    glimpse_network: Literal["dense", "conv"] | str = "dense"
+    """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions; or a class,
+    module:Class."""
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, divided by its standard deviation,
     which makes faint shapes visible."""
@@ -90,6 +91,9 @@ class NetworkConfig:
     from afar. Other looks are not affected. Needs --network.inhibition-of-return."""
 
 
+GLIMPSE_NETWORKS = ("dense", "conv")
+"""The kinds of glimpse encoder that have a name."""
+
 CORES = ("rnn", "gru", "lstm", "dram")
 """The kinds of core that have a name."""
 
@@ -147,11 +151,13 @@ def check_without_recall(config: NetworkConfig) -> None:
 def check_network(config: NetworkConfig) -> None:
     """Raise a `ValueError` with the field's name, value and rule where a value is invalid."""
     check_choices(config)
-    if config.core not in CORES and ":" not in config.core:
-        raise ValueError(
-            f"core={config.core!r} must be one of {', '.join(map(repr, CORES))}, or a class, "
-            "'module:Class'"
-        )
+    for option, known in (("core", CORES), ("glimpse_network", GLIMPSE_NETWORKS)):
+        name = getattr(config, option)
+        if name not in known and ":" not in name:
+            raise ValueError(
+                f"{option}={name!r} must be one of {', '.join(map(repr, known))}, or a class, "
+                "'module:Class'"
+            )
     check_counts(config, "what_units", "where_units")
     if config.word_units is not None:
         check_counts(config, "word_units")

@@ -1,5 +1,9 @@
-"""An algorithm, a core, a soft baseline and a table of one's own; docs/own_agent.md explains it."""
+"""An algorithm, a core, an encoder, a soft baseline and a table of one's own.
 
+docs/own_agent.md explains them.
+"""
+
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Literal
@@ -66,6 +70,19 @@ class LeakyCore(Core):
     def forward(self, seen: Tensor, state: State) -> State:
         kept, new = self.leak.sigmoid(), torch.tanh(self.mix(torch.cat([seen, state[0]], dim=1)))
         return (kept * state[0] + (1 - kept) * new,)
+
+
+class SharedScales(nn.Module):
+    """Encodes each scale of a glimpse (B, K, g, g) by the same weights, and joins their codes."""
+
+    def __init__(self, shape: tuple[int, ...], units: int) -> None:
+        super().__init__()
+        scales, *pixels = shape
+        self.each = nn.Linear(math.prod(pixels), units)
+        self.join = nn.Linear(scales * units, units)
+
+    def forward(self, seen: Tensor) -> Tensor:
+        return self.join(self.each(seen.flatten(2)).relu().flatten(1))  # (B, units)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Which packages a run or a record may name code of.
 
-The policy, its core, the curriculum, the environment and its arguments name classes as
+The policy, its networks, the curriculum, the environment and its arguments name classes as
 "module:Class", which are imported to be used; a folder from somebody else could thus run any code.
 Allowed are the packages of this project, those that registered themselves by an entry point of the
 group "glimpse_envs", and those that the user trusts.
@@ -88,7 +88,8 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     entries |= {f"env_kwargs.{name}": value for name, value in arguments.items()}
     network = learner.get("network")
     if isinstance(network, Mapping):
-        entries["network.core"] = network.get("core")
+        for part in ("core", "glimpse_network"):
+            entries[f"network.{part}"] = network.get(part)
     for entry, text in entries.items():
         # folder:PATH is a source of pictures.
         if isinstance(text, str) and ":" in text and not text.startswith("folder:"):

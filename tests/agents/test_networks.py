@@ -16,7 +16,7 @@ from agents.policy.distributions import Categorical, DiagonalGaussian
 from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.heads import make_head
-from agents.policy.networks import NetworkConfig
+from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.suite import SUITE
@@ -26,7 +26,6 @@ from tests.support.tiny import tiny_network
 
 ROWS = 3
 CORES = ("rnn", "gru", "lstm")
-GLIMPSE_NETWORKS = ("dense", "conv")
 
 
 def make_policy(env_id: str, env_kwargs: dict[str, Any], **network: Any) -> GlimpsePolicy:

@@ -118,6 +118,35 @@ def test_what_is_no_core_is_refused(
     assert message in refusal(capsys, train.main, "reinforce", *TINY, "--network.core", core)
 
 
+def test_a_glimpse_encoder_is_taken_by_its_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "run")
+    encoder = ["--network.glimpse-network", "my_agents:SharedScales"]
+    train.main(["reinforce", *TINY, *encoder, "--episodes", "8", "--run", folder])
+    trusting._trusted.clear()
+    said = refusal(capsys, evaluate.main, folder)
+    assert "network.glimpse_network is 'my_agents:SharedScales', code of the package" in said
+    evaluate.main([folder, "--episodes", "20", *TRUST])
+    policy: Any = load_policy(folder)
+    assert type(policy.glimpse_network.what).__name__ == "SharedScales"
+    assert policy.glimpse_network.training == policy.glimpse_network.what.training
+
+
+def test_what_is_no_glimpse_encoder_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(name: str) -> str:
+        return refusal(capsys, train.main, "reinforce", *TINY, "--network.glimpse-network", name)
+
+    assert "glimpse_network='dens' must be one of 'dense', 'conv', or a class" in refused("dens")
+    said = refused("my_agents:Shared")
+    assert "my_agents has no class Shared that extends torch.nn.modules.module.Module" in said
+    encoder: Any = import_module("my_agents").SharedScales
+    monkeypatch.setattr(encoder, "forward", lambda self, seen: self.each(seen.flatten(2)))
+    assert "codes must be (rows, units), (2, " in refused("my_agents:SharedScales")
+
+
 def test_a_table_trains_them() -> None:
     rows = {row.name: row.config() for row in find_table("my_agents:TABLE").rows}
     assert [config.algorithm for config in rows.values()] == [SHRUNK, "reinforce", "my_agents:POOL"]
