@@ -16,10 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+import gymnasium
 import tyro
 
 from agents.training.checks import check_counts
 from agents.training.command_line import run_command
+from agents.training.config import TrainingConfig, check_config
 from benchmarks.processes import Failure, side_by_side
 from benchmarks.tables.listing import listing
 from benchmarks.tables.planning import TABLES, PlannedRow, Task, find_table, plan
@@ -62,7 +64,8 @@ def fill_tables(config: TablesConfig) -> None:
     """Train, score and record what lacks, or list it.
 
     Raises:
-        ValueError, OSError: a table, row or recipe is not there; nothing is trained.
+        ValueError, OSError: a table, row or recipe is not there, or a row cannot be trained;
+            nothing is trained.
         RunError: at the end, naming the runs that failed.
     """
     rows = _rows(config)
@@ -72,6 +75,7 @@ def fill_tables(config: TablesConfig) -> None:
     for row in rows:
         if row.row.lacks is not None:
             print(f"{row.row.name} is left out, its extra is not installed: {row.row.lacks}")
+    _check(rows)
     tasks = [_placed(task, config) for row in rows for task in row.missing]
     hours = {task.name: row.hours for row in rows for task in row.missing}
     view = View(tasks, hours, sum(len(row.recorded) for row in rows))
@@ -103,6 +107,16 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
     rows = plan(tables, config.results, config.runs)
     wanted = [row for row in rows if not config.rows or row.row.name in config.rows]
     return [row.of_first(config.seeds) for row in wanted]
+
+
+def _check(rows: list[PlannedRow]) -> None:
+    """Refuse rows that cannot be trained, before hours are spent on others."""
+    for row in rows:
+        if row.missing and isinstance(row.config, TrainingConfig):
+            try:
+                check_config(row.config)
+            except (ValueError, gymnasium.error.Error) as error:
+                raise ValueError(f"row {row.row.name}: {error}") from error
 
 
 def _placed(task: Task, config: TablesConfig) -> Task:

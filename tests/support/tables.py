@@ -37,8 +37,15 @@ BROKEN = Table(
     "broken",
     (
         _row("sound", priority=2),
-        _row("broken", changes={"batch_size": 0}, priority=1),
+        _row("broken", env_kwargs={"budget": 0}, priority=1),
     ),
+    seeds=1,
+)
+
+# The second row has a slip that its config alone tells.
+SLIP = Table(
+    "slip",
+    (_row("sound", priority=1), _row("slip", env_kwargs={"bugdet": 2}, priority=2)),
     seeds=1,
 )
 
