@@ -78,6 +78,7 @@ _SORTING: dict[str, Any] = {
     "entropy_weight": 0.02,
     "entropy_floor": 0.1,
     "network": replace(_OPEN, what_units=64, recall_glimpses=40),
+    "minutes": 25.0,
 }
 _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
@@ -188,7 +189,7 @@ MEMORY = Table(
         _by_preset("forward-reverse-soft", "ForwardReverse", "tapes", "key_value_memory"),
         _by_preset("addition-soft", "Addition", "tapes", "key_value_memory"),
         _by_preset(  # as long as the agents'
-            "priority-sort-soft", "PrioritySort", "tapes", "key_value_memory", {"minutes": 10.0}
+            "priority-sort-soft", "PrioritySort", "tapes", "key_value_memory", {"minutes": 25.0}
         ),
         _recorded(
             "associative-recall-soft", "AssociativeRecall", "Soft-key-value-LSTM", "c9dd0530"
