@@ -13,6 +13,7 @@ import gymnasium as gym
 
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.pairs import parse_pairs
+from glimpse_envs.core.pipes import quiet_if_unread
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
 from glimpse_envs.sources import SourceError
@@ -141,4 +142,5 @@ def _meanings(documented: Sequence[type]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    main()
+    with quiet_if_unread():
+        main()

@@ -18,6 +18,7 @@ from agents.training.distributed import (
 )
 from agents.training.interrupts import Interrupted
 from glimpse_envs.core.pairs import parse_pairs
+from glimpse_envs.core.pipes import quiet_if_unread
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
@@ -89,7 +90,7 @@ def run_command(command: Callable[[], object], *, split: bool = False) -> None:
         try:
             if not split:
                 refuse_several("this command")
-            with first_prints():
+            with first_prints(), quiet_if_unread():
                 command()
         except USER_ERRORS as error:
             if first_to_report():
