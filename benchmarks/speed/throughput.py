@@ -9,6 +9,7 @@ repeats, and competitors take turns. With one thread a second is one of CPU time
 those of one core; with two it is one on the wall.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -22,12 +23,15 @@ from benchmarks.speed import peers
 from benchmarks.speed.start import start_seconds
 from benchmarks.speed.stepping import batch_burst, on_threads, single_burst
 from benchmarks.speed.timing import Case, best_rates
+from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import SUITE
 from glimpse_envs.vision.sensors.retina import Retina
 
 ROWS = (1, 16, 64, 256, 1024, 4096)
+MOST_PIXELS = 2**29
+"""Of all rows together: batches of larger scenes have fewer rows."""
 THREADS = (1, 2)
 SINGLE_STEPS = 2_000
 START_ID = "Glimpse/ClutteredGlyphs-v0"
@@ -73,7 +77,10 @@ def measure_environment(env_id: str, repeats: int) -> list[Throughput]:
     single = gym.make(env_id)
     cases = [Case("single", single_burst(single, SINGLE_STEPS))]
     results: list[tuple[int | None, int]] = [(None, 1)]
-    envs = [gym.make_vec(env_id, num_envs=rows, autoreset_mode="SameStep") for rows in ROWS]
+    view = describe(single).picture_view
+    pixels = 1 if view is None else math.prod(view.scene_shape)
+    fitting = [rows for rows in ROWS if rows * pixels <= MOST_PIXELS]
+    envs = [gym.make_vec(env_id, num_envs=rows, autoreset_mode="SameStep") for rows in fitting]
     for batch in envs:
         burst = batch_burst(batch) if batch.num_envs > 1 else batch_burst(batch, SINGLE_STEPS)
         for threads in THREADS:
