@@ -6,63 +6,44 @@ Imported only by scenes and tasks: this module needs Numba.
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arrays import Float32s, Floats
+from glimpse_envs.core.arrays import Float32s, Floats, Ints
 from glimpse_envs.core.kernels import kernel
 
+Shares = tuple[Floats, Ints]
+"""The share of each pixel in the mean of each cell, (cells, pixels), and the run of pixels that
+have any, from the first to the end, (cells, 2)."""
 
-def shares(pixels: int, cells: int) -> Floats:
-    """Return the share of each of `pixels` in the mean of each of `cells`, (cells, pixels); pixels
-    and cells span the same length."""
+
+def shares(pixels: int, cells: int) -> Shares:
+    """Return the shares of `pixels` in the means of `cells`, which span the same length."""
     side = pixels / cells
     begins, places = np.arange(cells)[:, None] * side, np.arange(pixels)
     overlap = np.minimum(begins + side, places + 1.0) - np.maximum(begins, places)
-    return np.maximum(overlap, 0.0) / side
+    found = np.maximum(overlap, 0.0) / side
+    first, behind = (found > 0).argmax(axis=1), (found > 0)[:, ::-1].argmax(axis=1)
+    return found, np.stack([first, pixels - behind], axis=1)
 
 
 @kernel
-def area_mean(plane: NDArray, down: Floats, across: Floats) -> float:
-    """Return the mean of `plane` (H, W) with the shares `down` (H,) of rows, `across` (W,) of
+def area_mean(plane: NDArray, down: Shares, across: Shares, i: int, j: int) -> float:
+    """Return the mean of `plane` (H, W) in the cell (i, j), by the shares of its rows and
     columns."""
-    return _mean_within(plane, down, across, _span(down), _span(across))
-
-
-@kernel
-def _span(shares: Floats) -> tuple[int, int]:
-    """Return the first index and the end of the run of `shares` (n,) that are above 0."""
-    begin, end = 0, len(shares)
-    while begin < end and shares[begin] <= 0.0:
-        begin += 1
-    while end > begin and shares[end - 1] <= 0.0:
-        end -= 1
-    return begin, end
-
-
-@kernel
-def _mean_within(
-    plane: NDArray,
-    down: Floats,
-    across: Floats,
-    rows: tuple[int, int],
-    columns: tuple[int, int],
-) -> float:
+    of_rows, rows = down
+    of_columns, columns = across
     mean = 0.0
-    for i in range(rows[0], rows[1]):
-        for j in range(columns[0], columns[1]):
-            mean += down[i] * across[j] * plane[i, j]
+    for y in range(rows[i, 0], rows[i, 1]):
+        for x in range(columns[j, 0], columns[j, 1]):
+            mean += of_rows[i, y] * of_columns[j, x] * plane[y, x]
     return mean
 
 
 @kernel
-def _scale(pictures: Float32s, down: Floats, across: Floats, scaled: Float32s) -> None:
-    for i in range(len(down)):
-        rows = _span(down[i])
-        for j in range(len(across)):
-            columns = _span(across[j])
-            for n in range(len(pictures)):
-                for c in range(pictures.shape[1]):
-                    scaled[n, c, i, j] = _mean_within(
-                        pictures[n, c], down[i], across[j], rows, columns
-                    )
+def _scale(pictures: Float32s, down: Shares, across: Shares, scaled: Float32s) -> None:
+    for n in range(len(pictures)):
+        for c in range(pictures.shape[1]):
+            for i in range(scaled.shape[2]):
+                for j in range(scaled.shape[3]):
+                    scaled[n, c, i, j] = area_mean(pictures[n, c], down, across, i, j)
 
 
 def scale_down(pictures: Float32s, side: int) -> Float32s:

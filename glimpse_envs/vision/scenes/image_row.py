@@ -9,7 +9,7 @@ from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
-from glimpse_envs.vision.area_means import area_mean, shares
+from glimpse_envs.vision.area_means import Shares, area_mean, shares
 from glimpse_envs.vision.scenes.scene import Scene
 
 
@@ -115,7 +115,7 @@ def _draw(
     examples: tuple[Bytes, Ints],
     drawn: tuple[Bytes, Ints, Floats],
     sizes: tuple[int, int, int],
-    shrink: tuple[Floats, Floats],
+    shrink: tuple[Shares, Shares],
 ) -> None:
     keys, levels = keys_and_levels
     images, image_labels = examples
@@ -152,11 +152,11 @@ def _draw(
 
 
 @kernel
-def _place(scene: Bytes, image: Bytes, y: int, x: int, shrink: tuple[Floats, Floats]) -> None:
+def _place(scene: Bytes, image: Bytes, y: int, x: int, shrink: tuple[Shares, Shares]) -> None:
     """Put the area means of `image` (C, h, w) into `scene`, their top-left pixel at (y, x)."""
     down, across = shrink
     for c in range(image.shape[0]):
-        for i in range(down.shape[0]):
-            for j in range(across.shape[0]):
-                mean = area_mean(image[c], down[i], across[j])
+        for i in range(len(down[0])):
+            for j in range(len(across[0])):
+                mean = area_mean(image[c], down, across, i, j)
                 scene[c, 1 + y + i, 1 + x + j] = np.uint8(mean + 0.5)
