@@ -136,6 +136,6 @@ def _by_task(found: Mapping[str, Found]) -> str:
     for task in TASK_SETS["all"]:
         each = [found[name].get(task, {}) for name in names]
         if any(each):
-            cells = (f"{fmean(scores.values()):.2f}" if scores else UNKNOWN for scores in each)
+            cells = (f"{fmean(scores.values()):z.2f}" if scores else UNKNOWN for scores in each)
             rows.append([short(task), *cells])
     return table(["task", *names], rows)

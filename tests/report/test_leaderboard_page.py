@@ -109,6 +109,10 @@ def test_what_has_no_normalised_return_is_left_out() -> None:
     assert "Not measured yet" in leaderboard_page([a_run("A2C", PICTURES[0], None)])
 
 
+def test_chance_has_no_sign() -> None:
+    assert "| 0.00 |" in leaderboard_page([a_run("A2C", PICTURES[0], -0.001)])
+
+
 def test_without_a_record_the_command_is_named(tmp_path: Any) -> None:
     (tmp_path / "leaderboard").mkdir()
     text = publish(Places(tmp_path, tmp_path)).texts[PAGE]
