@@ -24,6 +24,7 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
 default_role = "code"
+smartquotes_action = "qe"  # dashes stay: "--" begins an option
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 autodoc_member_order = "bysource"
