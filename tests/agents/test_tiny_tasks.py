@@ -45,5 +45,5 @@ def test_a_new_task_passes_through_every_command(tiny_id: str, tmp_path: Path) -
     (tmp_path / "README.md").write_text("<!-- headline:begin -->\n<!-- headline:end -->\n")
     assert report(["results", "--results", str(results)], root=tmp_path) == 0
     page = (tmp_path / "docs" / "results.md").read_text()
-    (row,) = (line for line in page.splitlines() if line.startswith(f"| {tiny_id}"))
-    assert "A2C LSTM" in row
+    (section,) = (part for part in page.split("\n## ") if part.startswith(f"{tiny_id}\n"))
+    assert "\n| A2C LSTM |" in section
