@@ -30,7 +30,7 @@ from agents.training.row_draws import row_generator
 from agents.training.schedules import cosine_decay
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.episodes.description import Description, describe
-from glimpse_envs.episodes.levels import make_levels
+from glimpse_envs.episodes.levels import find_levels
 from glimpse_envs.evaluation.dealing import world_seed
 from glimpse_envs.evaluation.record import Model
 
@@ -89,8 +89,8 @@ class GradientLearner(ABC):
                 raise ValueError(
                     f"curriculum={config.curriculum!r}: what {config.env_id} hides has no length"
                 )
-            least, greatest = self.description.levels
-            levels = make_levels(config.curriculum, least, greatest, config.solve_share)
+            make_levels = find_levels(config.curriculum, config.solve_share)
+            levels = make_levels(*self.description.levels)
             for batch in self.batches:
                 batch.level_distribution = levels
         self._seed_rows(config.seed)

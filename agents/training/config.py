@@ -17,7 +17,7 @@ from agents.training.checks import (
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
-from glimpse_envs.episodes.levels import make_levels
+from glimpse_envs.episodes.levels import find_levels
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.sources import SourceError
@@ -157,7 +157,7 @@ def _check_curriculum(config: TrainingConfig) -> None:
     if share is not None and not 0 < share <= 1:
         raise ValueError(f"solve_share={share} must be a share above 0, at most 1")
     if config.curriculum is not None:
-        make_levels(config.curriculum, 0, 1, share)
+        find_levels(config.curriculum, share)
     elif share is not None:
         raise ValueError(
             f"solve_share={share} belongs to a curriculum: give curriculum too, or leave it out"

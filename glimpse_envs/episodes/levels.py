@@ -5,6 +5,8 @@ a curriculum keeps its state, so that a run resumes exactly.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from operator import index
 from typing import Any, ClassVar
@@ -183,40 +185,27 @@ LEVEL_DISTRIBUTIONS: dict[str, type[LevelDistribution]] = {
 }
 
 
-def find_levels(name: str) -> type[LevelDistribution]:
-    """Return the distribution called `name`: one of `LEVEL_DISTRIBUTIONS`, or "module:Class".
+def find_levels(
+    name: str, solve_share: float | None = None
+) -> Callable[[int, int], LevelDistribution]:
+    """Return what makes the distribution called `name` from its least and its greatest level.
+
+    Args:
+        name: one of `LEVEL_DISTRIBUTIONS`, or "module:Class".
+        solve_share: of a `Curriculum`, in (0, 1]; None for the distribution's own.
 
     Raises:
         ValueError: there is no such class, it does not extend `LevelDistribution`, or its module or
-            a dependency of that is missing.
+            a dependency of that is missing; or it takes no `solve_share`, and one is given.
     """
-    if name in LEVEL_DISTRIBUTIONS:
-        return LEVEL_DISTRIBUTIONS[name]
     known = dict.fromkeys(LEVEL_DISTRIBUTIONS, "")
-    found: type[LevelDistribution] = find_class("curriculum", name, LevelDistribution, known)
-    return found
-
-
-def make_levels(
-    name: str, least: int, greatest: int, solve_share: float | None = None
-) -> LevelDistribution:
-    """Return the distribution called `name`, from `least` to `greatest`.
-
-    Args:
-        name: see `find_levels`.
-        least, greatest: levels, 0 <= least <= greatest.
-        solve_share: see `Curriculum`; None for the distribution's own.
-
-    Raises:
-        ValueError: see `find_levels`; or an argument is out of range, or the distribution has none
-            of that name.
-    """
-    kind = find_levels(name)
+    found: Any = LEVEL_DISTRIBUTIONS.get(name)
+    kind = found or find_class("curriculum", name, LevelDistribution, known)
     if solve_share is None:
-        return kind(least, greatest)
+        return kind
     if "solve_share" not in signature(kind).parameters:
         raise ValueError(f"solve_share={solve_share}: curriculum={name!r} has no such argument")
-    return kind(least, greatest, solve_share=solve_share)  # type: ignore[call-arg]
+    return partial(kind, solve_share=solve_share)
 
 
 def _uniform(words: Words, least: int, greatest: int | Ints) -> Ints:

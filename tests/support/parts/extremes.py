@@ -9,10 +9,15 @@ from glimpse_envs.episodes.levels import LevelDistribution
 
 
 class Extremes(LevelDistribution):
-    """The least level or the greatest; `ended` counts episodes."""
+    """The least level or the greatest, which must lie apart; `ended` counts episodes."""
 
     name = "extremes"
     ended = 0
+
+    def __init__(self, least: int, greatest: int) -> None:
+        super().__init__(least, greatest)
+        if greatest - least < 2:
+            raise ValueError(f"{least} and {greatest} do not lie apart")
 
     def draw(self, words: Words) -> Ints:
         return np.where(words[:, 0] % 2 == 0, self.least, self.greatest)
