@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from subprocess import PIPE
 
 import pytest
 
+from glimpse_envs.core.pipes import quiet_if_unread
 from tests.support.marks import first_is_quick
 
 COMMANDS = {
@@ -20,17 +22,18 @@ COMMANDS = {
 def test_a_reader_that_ends_first_is_no_error(name: str) -> None:
     # It begins to write once nobody reads any more.
     command = f"import sys\nsys.stdin.read()\n{COMMANDS[name]}"
-    process = subprocess.Popen(
-        [sys.executable, "-c", command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    process.stdin.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait() == 141
+    with subprocess.Popen(
+        [sys.executable, "-c", command], stdin=PIPE, stdout=PIPE, stderr=PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_other_pipes_that_break_are_errors() -> None:
+    with pytest.raises(BrokenPipeError, match="of a worker"), quiet_if_unread():
+        raise BrokenPipeError("of a worker")
