@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gymnasium import spaces
 
 from agents import evaluate, train
-from agents.policy.networks import core_name
+from agents.policy.glimpse_network import GlimpseNetwork
+from agents.policy.networks import NetworkConfig, core_name
 from agents.training.repeating import command_of_settings
 from benchmarks.tables.planning import find_table
 from benchmarks.tables.table import FromDefaults, Row
@@ -91,18 +93,38 @@ def test_an_algorithm_is_named_as_its_config_says(
     assert "ShrunkConfig.algorithm is 'shrunk'; it must be 'my_agents:SHRUNK'" in said
 
 
-def test_a_core_is_taken_by_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "name", "part"),
+    [
+        ("core", "my_agents:LeakyCore", "core.core"),
+        ("glimpse-network", "my_agents:SharedScales", "glimpse_network.what"),
+    ],
+)
+def test_a_part_of_the_network_is_taken_by_its_class(
+    option: str, name: str, part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = str(tmp_path / "run")
-    core = ["--network.core", "my_agents:LeakyCore", "--network.recall-glimpses", "2"]
-    train.main(["reinforce", *TINY, *core, "--episodes", "8", "--run", folder])
+    named = [f"--network.{option}", name, "--network.recall-glimpses", "2"]
+    train.main(["reinforce", *TINY, *named, "--episodes", "8", "--run", folder])
     assert f"agents.evaluate {folder} --trust my_agents" in capsys.readouterr().out
     trusting._trusted.clear()
     said = refusal(capsys, evaluate.main, folder)
-    assert "network.core is 'my_agents:LeakyCore', code of the package 'my_agents'" in said
+    entry = f"network.{option.replace('-', '_')}"
+    assert f"{entry} is '{name}', code of the package 'my_agents'" in said
     evaluate.main([folder, "--episodes", "20", *TRUST])
     policy: Any = load_policy(folder)
-    assert type(policy.core.core).__name__ == "LeakyCore"
-    assert core_name(policy.config) == "LeakyCore, recall"
+    assert type(policy.get_submodule(part)).__name__ == name.rpartition(":")[2]
+
+
+def test_a_core_has_its_class_for_a_name() -> None:
+    config = NetworkConfig(core="my_agents:LeakyCore", recall_glimpses=2)
+    assert core_name(config) == "LeakyCore, recall"
+
+
+def test_an_encoder_that_was_tried_is_left_in_training() -> None:
+    space = spaces.Dict({"glimpse": spaces.Box(0, 1, (3, 12, 12))})
+    config = NetworkConfig(glimpse_network="my_agents:SharedScales")
+    assert GlimpseNetwork(space, config).what.training
 
 
 @pytest.mark.parametrize(
@@ -116,21 +138,6 @@ def test_what_is_no_core_is_refused(
     core: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in refusal(capsys, train.main, "reinforce", *TINY, "--network.core", core)
-
-
-def test_a_glimpse_encoder_is_taken_by_its_class(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = str(tmp_path / "run")
-    encoder = ["--network.glimpse-network", "my_agents:SharedScales"]
-    train.main(["reinforce", *TINY, *encoder, "--episodes", "8", "--run", folder])
-    trusting._trusted.clear()
-    said = refusal(capsys, evaluate.main, folder)
-    assert "network.glimpse_network is 'my_agents:SharedScales', code of the package" in said
-    evaluate.main([folder, "--episodes", "20", *TRUST])
-    policy: Any = load_policy(folder)
-    assert type(policy.glimpse_network.what).__name__ == "SharedScales"
-    assert policy.glimpse_network.training == policy.glimpse_network.what.training
 
 
 def test_what_is_no_glimpse_encoder_is_refused(
