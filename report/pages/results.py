@@ -65,13 +65,6 @@ _CAPTION = (
     "are compared with. Of a model with several settings the longest training is shown."
 )
 
-# Found by repeating a run of the table from its record.
-_REPEATED = (
-    "CircleSquare-v0",
-    "The training of CircleSquare-v0 was repeated, and gave the same 10,000 answers.",
-)
-
-
 _ABOVE = (
     "Rows whose error is above the paper's, and how they were trained. The records do not show the "
     "cause of the difference."
@@ -219,9 +212,6 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
         notes.append("† from memory, not checked against the paper; no claim is made against it.")
     if groups:
         notes += [hardware_of(groups), POINTER.format("records.md")]
-    name, repeated = _REPEATED
-    if any(short(group.first.env_id) == name for group in groups):
-        notes.append(repeated)
     notes += ["## Sources", bullets(_sources())]
     differences = [*differences_of(groups), *controls_of(groups)]
     if differences:

@@ -212,12 +212,6 @@ def test_agents_without_notes_differ_from_ram_as_their_configs_do() -> None:
     assert "rectifiers" not in block(on_mnist(SOFT_TILES, config=config, algorithm="soft_tiles"))
 
 
-def test_the_repeated_training_is_told_where_it_was_published() -> None:
-    footnote = "gave the same 10,000 answers"
-    assert footnote in block(on_mnist(env_id="Glimpse/CircleSquare-v0"))
-    assert footnote not in block(on_mnist())
-
-
 # The README's rows
 
 
