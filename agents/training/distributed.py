@@ -153,10 +153,11 @@ def from_first(make: Callable[[], Value]) -> Value:
     """What `make()` returns in the first process; the others do not call it."""
     if processes() == 1:
         return make()
-    box = [make() if is_first() else None]
+    box: list[Any] = [make() if is_first() else None]
     with _talking():
         dist.broadcast_object_list(box, src=0)
-    return box[0]  # type: ignore[return-value]  # of every process now
+    made: Value = box[0]
+    return made
 
 
 def everyones(value: Value) -> list[Value]:

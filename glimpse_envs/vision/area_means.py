@@ -15,7 +15,8 @@ have any, from the first to the end, (cells, 2)."""
 
 
 def shares(pixels: int, cells: int) -> Shares:
-    """Return the shares of `pixels` in the means of `cells`, which span the same length."""
+    """Return the shares of so many `pixels` in the means of so many `cells`, in a row of the same
+    length."""
     side = pixels / cells
     begins, places = np.arange(cells)[:, None] * side, np.arange(pixels)
     overlap = np.minimum(begins + side, places + 1.0) - np.maximum(begins, places)

@@ -46,10 +46,11 @@ def draw_pong(path: Path) -> None:
     frames: list[NDArray[np.uint8]] = []
     with closing(made) as env:
         env.reset(seed=0)
-        seen, console = glimpse_wrapper_of(env), env.unwrapped.ale  # type: ignore[attr-defined]
+        seen = glimpse_wrapper_of(env)
         assert seen is not None
+        game: Any = env.unwrapped  # of ale-py, which tells the console's memory
         for step in range(LAST):
-            env.step(_follow_ball(console.getRAM()))
+            env.step(_follow_ball(game.ale.getRAM()))
             if step >= FIRST and step % EVERY == 0:
                 frames.append(draw_frame(seen.picture(), HEIGHT))
     write_film(frames, path, fps=FPS)

@@ -1,5 +1,6 @@
 """The page through waits, reloads, failures and small windows."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_a_narrow_screen_shows_everything_without_scrolling_sideways(open_page: 
         Setting("Glimpse/ForwardReverse-v0"),
         Setting("Glimpse/AssociativeRecall-v0"),
     ):
-        with served(lambda setting=setting: Table(setting, [])) as server:  # type: ignore[misc]
+        with served(partial(Table, setting, [])) as server:
             page = open_page(server.url, NARROW)
             status(page, "Glimpse 1 of")
             assert page.evaluate("() => document.documentElement.scrollWidth") <= NARROW["width"]

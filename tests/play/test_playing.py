@@ -1,6 +1,7 @@
 """Every kind of task played in a browser: what is clicked and typed, and what is read."""
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -104,7 +105,7 @@ def test_an_answer_that_counts_is_asked_for_in_time(open_page: Any) -> None:
 
 def test_a_search_says_what_is_asked_for_and_ends_by_a_stop(open_page: Any) -> None:
     setting = Setting("Glimpse/SearchGlyphs-v0", {"budget": 6})
-    with served(lambda: Table(setting, [])) as server:
+    with served(partial(Table, setting, [])) as server:
         page = open_page(server.url)
         status(page, "Glimpse 1 of 6. Click where to look next. Stop when the gaze lies on it.")
         expect(page.locator("#question")).to_have_text(re.compile(r"Where is \d\?"))
@@ -116,7 +117,7 @@ def test_a_search_says_what_is_asked_for_and_ends_by_a_stop(open_page: Any) -> N
 
 def test_a_tape_is_played_by_keys(open_page: Any) -> None:
     setting = Setting("Glimpse/Copy-v0", {"symbols": 9, "min_length": 3, "length": 3})
-    with served(lambda: Table(setting, [])) as server:
+    with served(partial(Table, setting, [])) as server:
         page = open_page(server.url)
         status(page, "Glimpse 1 of 6.")
         head = page.locator("[data-name=input] .head")
@@ -139,7 +140,7 @@ def test_nothing_that_is_typed_is_lost(open_page: Any) -> None:
     tape = Setting("Glimpse/Copy-v0", {"symbols": 9, "min_length": 9, "length": 9})
     catch = Setting("Glimpse/Catch-v0", {"scene_size": 12, "glimpse_size": 2})
     for setting in (tape, catch):
-        with served(lambda setting=setting: Table(setting, [])) as server:  # type: ignore[misc]
+        with served(partial(Table, setting, [])) as server:
             page = open_page(server.url)
             status(page, "Glimpse 1 of")
             for _ in range(8):
@@ -149,7 +150,7 @@ def test_nothing_that_is_typed_is_lost(open_page: Any) -> None:
 
 def test_a_table_is_read_by_its_pointers(open_page: Any) -> None:
     setting = Setting("Glimpse/PointerChase-v0", {"min_length": 2, "length": 2})
-    with served(lambda: Table(setting, [])) as server:
+    with served(partial(Table, setting, [])) as server:
         page = open_page(server.url)
         expect(page.locator(".query")).to_contain_text("2 hops from")
         for hop in (2, 3):
@@ -168,7 +169,7 @@ def test_a_table_is_read_by_its_pointers(open_page: Any) -> None:
 
 def test_catch_is_played_by_arrows(open_page: Any) -> None:
     setting = Setting("Glimpse/Catch-v0", {"scene_size": 4, "glimpse_size": 2})
-    with served(lambda: Table(setting, [])) as server:
+    with served(partial(Table, setting, [])) as server:
         page = open_page(server.url)
         for number in range(1, 5):
             status(page, f"Glimpse {number} of 4.")
@@ -182,7 +183,7 @@ def test_catch_is_played_by_arrows(open_page: Any) -> None:
 def test_a_world_is_played_by_arrows_numbers_and_clicks(open_page: Any) -> None:
     pytest.importorskip("minigrid")
     setting = Setting("Glimpse/MiniGrid-v0", {"world": "Empty-5x5"})
-    with served(lambda: Table(setting, [])) as server:
+    with served(partial(Table, setting, [])) as server:
         page = open_page(server.url)
         expect(page.locator("#question")).to_have_text("get to the green goal square")
         status(page, "Glimpse 1. Click where to look, then act.")
