@@ -56,5 +56,5 @@ def lstm_cell(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
             tanh, what would be written.
         cell: (B, units), before the step.
     """
-    output, after = _LSTMCell.apply(gates, cell)  # type: ignore[no-untyped-call]  # torch's
+    output, after = _LSTMCell.apply(gates, cell)  # type: ignore[no-untyped-call]  # untyped
     return output, after

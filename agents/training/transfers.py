@@ -24,7 +24,7 @@ class ToHost:
         self._arrived: torch.cuda.Event | None = None
         self._tensors = {name: _to_host(tensor) for name, tensor in tensors.items()}
         if any(tensor.is_cuda for tensor in tensors.values()):
-            self._arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch leaves it
+            self._arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]  # untyped in torch
             self._arrived.record()
 
     def arrays(self) -> dict[str, NDArray]:
