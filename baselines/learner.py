@@ -15,7 +15,7 @@ from agents.training.checks import check_choices
 from agents.training.distributed import mean_and_deviation, processes
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.sentences import log_any, wrong_words
-from baselines.setting import Setting
+from baselines.setting import PictureScene, Setting
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
 
@@ -24,9 +24,9 @@ class Batch(NamedTuple):
     """B fresh episodes in the full view."""
 
     observation: Observation
-    # (T, B) int64, the right answers; T = 1 where one answer ends the episode. Of descriptions
-    # (T, R B): the first of R right sentences of all scenes, the second of all, and so on, each
-    # with -1 behind its last word.
+    # (T, B) int64, the right answers; T = 1 where one answer ends the episode, and -1 behind the
+    # last where pictures have several. Of descriptions (T, R B): the first of R right sentences of
+    # all scenes, the second of all, and so on, each with -1 behind its last word.
     targets: Tensor
     lengths: NDArray[np.int64]  # (B,), 0 where nothing has a length
 
@@ -34,11 +34,11 @@ class Batch(NamedTuple):
 class SupervisedLearner(GradientLearner):
     """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
-    On pictures the last answer counts, or every one where the environment pays all; on tapes every
-    symbol and the nothing after the last one. For a description the loss is minus the
-    log-likelihood that any of the right sentences is written, divided by the greatest number of
-    words, where each word follows the right words before it (teacher forcing); the error is the
-    share of wrong words in the likeliest of the right sentences.
+    On pictures the last answer counts, or every one where the environment pays all, up to the last
+    that is asked for; on tapes every symbol and the nothing after the last one. For a description
+    the loss is minus the log-likelihood that any of the right sentences is written, divided by the
+    greatest number of words, where each word follows the right words before it (teacher forcing);
+    the error is the share of wrong words in the likeliest of the right sentences.
 
     A sampled read is learned by REINFORCE, as in D-NTM (Gulcehre et al. 2016, section 4.2): the
     reward is the log-likelihood of the right answers, less a baseline that is learned from the
@@ -62,7 +62,9 @@ class SupervisedLearner(GradientLearner):
         setting = Setting.of(config.env_id, config.env_kwargs)
         every = config.supervise == "all" or setting.every_answer_counts
         self.first_scored = 0 if every else -1
-        self.first_final = 0 if setting.answers_in_sequence or setting.words else -1
+        self.in_turn = isinstance(setting.scene, PictureScene) and setting.scene.answers > 1
+        several = self.in_turn or setting.answers_in_sequence or setting.words
+        self.first_final = 0 if several else -1
         env = gym.make_vec(
             config.env_id,
             num_envs=config.batch_size,
@@ -102,7 +104,7 @@ class SupervisedLearner(GradientLearner):
         if described:
             error = wrong_words(right.view(sentences.shape), sentences, log_likelihoods)
         else:
-            success = right.all(dim=0)
+            success = (right | (batch.targets < 0)).all(dim=0)
             self.record_success(batch.lengths, success)
             error = 1.0 - success.float().mean().item()
         return {
@@ -120,7 +122,8 @@ class SupervisedLearner(GradientLearner):
         tensors = self.policy.as_tensors(observation)
         if self.policy.setting.words:
             return self._deal_words(tensors, info["sentences"], lengths)
-        target = torch.as_tensor(self._right_answers()).to(self.device)
+        right = self._answers_in_turn(info) if self.in_turn else self._right_answers()
+        target = torch.as_tensor(right).to(self.device)
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
 
     def _deal_words(
@@ -137,6 +140,15 @@ class SupervisedLearner(GradientLearner):
         words = torch.cat([torch.zeros_like(before[:, :1]), before], dim=1)
         observation = observation | {"last_action": words, "asked": (right >= 0).to(like)}
         return Batch(observation, right.T, lengths)
+
+    def _answers_in_turn(self, info: dict[str, Any]) -> NDArray[np.int64]:
+        """The right answers (B, T) of all rows, -1 behind the last of each."""
+        if "answers" not in info:
+            raise ValueError(
+                f"{self.config.env_id} asks for several answers in turn: baselines learn them from "
+                'info["answers"] (T,), -1 behind the last, which its task must give at reset'
+            )
+        return np.array(info["answers"])
 
     def _right_answers(self) -> NDArray[np.int64]:
         """The right answers of all rows, from `info`, after answer 0."""

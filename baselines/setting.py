@@ -20,6 +20,7 @@ class PictureScene:
     glimpse_space: spaces.Dict  # an agent's observations
     budget: int  # T, an agent's glimpses
     words: int = 0  # the most of a description, a word a step; 0 where none is asked for
+    answers: int = 1  # the most that are given in turn, none of which is shown afterwards
     moves: bool = False  # another picture is shown at every step, and answered
 
     @property
@@ -60,7 +61,7 @@ class Setting:
 
     @property
     def picture(self) -> PictureScene:
-        """The scene, of a picture that is answered once.
+        """The scene, of a picture that is answered by classes.
 
         Raises:
             ValueError: the environment hides something else, or asks for a description.
@@ -69,8 +70,8 @@ class Setting:
             raise ValueError(f"{self.env_id} hides no picture (C, H, W)")
         if self.scene.words:
             raise ValueError(
-                f"{self.env_id} asks for several answers, one after another; of the baselines "
-                "captioner writes words, all others answer a picture once"
+                f"{self.env_id} asks for a description, word by word; of the baselines captioner "
+                "writes words, all others answer by classes"
             )
         return self.scene
 
@@ -115,7 +116,7 @@ class Setting:
 
         Raises:
             ValueError: the environment hides neither a picture, nor a tape, nor a table, or asks
-                for no answer, or for several in turn without showing the last one.
+                for no answer.
         """
         whole = _describe(env_id, full_view(env_id, env_kwargs))
         if "answer" not in whole.components:
@@ -127,27 +128,9 @@ class Setting:
         assert isinstance(answer, spaces.Discrete | spaces.MultiDiscrete)
         choices = answer.n if isinstance(answer, spaces.Discrete) else answer.nvec[0]
         if shape is not None and len(shape) == 3:
-            steps, words = whole.budget or 1, 0
-            if steps > 1 and not whole.fixed_steps:
-                if "last_action" not in whole.observation_space.spaces:
-                    raise ValueError(
-                        f"{env_id} asks for several answers, one after another, and does not show "
-                        "the last one; the baselines answer a picture once or describe it"
-                    )
-                words = steps
-            # The full view, of one step, has neither the agents' budget nor a dense reward.
-            seen = _describe(env_id, {**full_view(env_id, env_kwargs), "view": "glimpse"})
-            assert seen.picture_view is not None
-            assert seen.budget is not None
-            picture = PictureScene(
-                seen.picture_view,
-                seen.observation_space,
-                seen.budget,
-                words,
-                steps > 1 and not words,
-            )
-            dense = seen.answer_reward is not None and seen.answer_reward < 1.0
-            return cls(env_id, picture, int(choices), dense, whole.components["answer"].classes)
+            picture, every_counts = _picture(env_id, env_kwargs, whole)
+            classes = whole.components["answer"].classes
+            return cls(env_id, picture, int(choices), every_counts, classes)
         if shape is not None and len(shape) == 2 and whole.levels is not None:
             scene = _sequence(env_id, full_view(env_id, env_kwargs), whole, whole.levels[1])
             return cls(env_id, scene, int(choices))
@@ -155,6 +138,31 @@ class Setting:
             f"{env_id} hides neither a picture (C, H, W) nor a tape or table (cells, features): "
             f"its scene has shape {shape}"
         )
+
+
+def _picture(
+    env_id: str, env_kwargs: dict[str, Any], whole: Description
+) -> tuple[PictureScene, bool]:
+    """The picture of an environment, `whole` in the full view, and whether each answer of an
+    episode is paid."""
+    # The full view, of one step, has neither the agents' budget nor a dense reward.
+    seen = _describe(env_id, {**full_view(env_id, env_kwargs), "view": "glimpse"})
+    assert seen.picture_view is not None
+    assert seen.budget is not None
+    steps = whole.budget or 1
+    moves = steps > 1 and whole.fixed_steps
+    in_turn = steps > 1 and not moves
+    shows_last = "last_action" in whole.observation_space.spaces
+    picture = PictureScene(
+        seen.picture_view,
+        seen.observation_space,
+        seen.budget,
+        words=steps if in_turn and shows_last else 0,
+        answers=steps if in_turn and not shows_last else 1,
+        moves=moves,
+    )
+    dense = seen.answer_reward is not None and seen.answer_reward < 1.0
+    return picture, dense or picture.answers > 1
 
 
 def _sequence(

@@ -96,10 +96,14 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             return Costs()
         elif seen.reading is None:
             share = _taken(evaluation).mean(axis=0)
-            # A scene that stands still is delivered once.
+            # A scene that stands still is delivered, and read by a soft reader, once.
             shown = np.cumsum(share) if seen.fixed_steps else np.ones(len(share))
-            values = shown * float(np.prod(observation["scene"].shape[1:]))
-            multiply_adds, reading = _on_average(policy, env, observation, share), 0.0
+            delivered, reading = float(np.prod(observation["scene"].shape[1:])), 0.0
+            if isinstance(policy, SoftReader):
+                inside, _, reading = _count_inside(policy, observation)
+                delivered, reading = inside[-1], reading * shown[-1]
+            values = shown * delivered
+            multiply_adds = _on_average(policy, env, observation, share)
             touched = np.full(len(share), float(np.prod(observation["scene"].shape[-2:])))
         else:
             taken = _taken(evaluation)
@@ -247,7 +251,7 @@ def _count_inside(
             network, head = model.glimpse_network, model.answer_head
             stack.callback(network.register_forward_pre_hook(note_values).remove)
             stack.callback(head.register_forward_hook(note_multiply_adds).remove)
-        model.answers(observation)
+        model.predict(observation)
     reading = (counter.total - counter.in_layers(model)) / ROWS
     if not delivered:
         delivered, spent = [observation["scene"].size], [counter.total]

@@ -92,7 +92,7 @@ class AttentionSampling(PictureModel):
             layers.append(nn.ReLU())
             inputs = config.channels
         self.features = nn.Sequential(*layers)
-        self.classify = nn.Linear(config.channels, setting.num_answers)
+        self.classify = nn.Linear(config.channels, self.outputs)
         self._generator: torch.Generator | None = None
 
     corners: Tensor  # (n, 2), of the patch at each place of the low view
@@ -116,7 +116,7 @@ class AttentionSampling(PictureModel):
         mean = estimated_mean(attention.gather(1, chosen), features)
         entropy = -(attention * attention.log()).sum(dim=1).mean()
         losses = {"entropy": -self.config.entropy_bonus * entropy}
-        return Answers(self.classify(mean)[None], losses=losses)
+        return self.answers_of(self.classify(mean))._replace(losses=losses)
 
     def attention_of(self, scene: Tensor) -> Tensor:
         """The probability (B, n) of each place of the low view of `scene` (B, C, H, W)."""

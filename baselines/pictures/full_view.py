@@ -3,7 +3,8 @@
 RAM (Mnih et al. 2014, tables 1 to 3): fully connected networks of two layers, and a convolutional
 one (8 filters of 10 x 10 with stride 5, then a layer of 256). "strong" is today's answer: residual
 convolutions (He et al. 2016) with batch normalisation, and the greatest response over all places,
-so that the digit's place does not matter.
+so that the digit's place does not matter. Where a row of images is answered in turn, it is the
+greatest response in each column, and all answers are given at once (Goodfellow et al., ICLR 2014).
 """
 
 from dataclasses import dataclass
@@ -18,8 +19,7 @@ from agents.training.checks import check_choices, check_counts
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
 from baselines.pictures.picture_model import PictureConfig, PictureModel
-from baselines.setting import Setting
-from glimpse_envs.core.picture_view import PictureView
+from baselines.setting import PictureScene, Setting
 from glimpse_envs.evaluation.record import Model
 
 
@@ -56,7 +56,7 @@ class FullView(PictureModel):
         check_choices(config)
         check_counts(config, "channels", "stages", "units")
         make = {"strong": _strong, "conv": _conv, "dense": _dense}[config.kind]
-        self.layers = make(self.picture.view, setting.num_answers, config)
+        self.layers = make(self.picture, self.outputs, config)
 
     @property
     def model(self) -> Model:
@@ -66,7 +66,7 @@ class FullView(PictureModel):
     def forward(self, observation: Observation) -> Answers:
         # Convolutions are faster where a pixel's channels lie side by side.
         scene = observation["scene"].contiguous(memory_format=torch.channels_last)
-        return Answers(self.layers(scene)[None])
+        return self.answers_of(self.layers(scene))
 
 
 class Residual(nn.Module):
@@ -95,23 +95,35 @@ class GreatestResponse(nn.Module):
         return x.amax(dim=(-2, -1))
 
 
-def _strong(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
+class GreatestInColumns(nn.Module):
+    """(B, C, H, W) to (B, C W), the maxima over each column's places."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.amax(dim=-2).flatten(1)
+
+
+def _strong(picture: PictureScene, outputs: int, config: FullViewConfig) -> nn.Module:
     width = config.channels
+    channels, _, across = picture.view.scene_shape
     layers: list[nn.Module] = [
-        nn.Conv2d(view.scene_shape[0], width, 5, stride=2, padding=2, bias=False),
+        nn.Conv2d(channels, width, 5, stride=2, padding=2, bias=False),
         nn.BatchNorm2d(width),
         nn.ReLU(),
     ]
     for _ in range(config.stages - 1):
         layers.append(Residual(width, 2 * width))
         width *= 2
-    layers += [GreatestResponse(), nn.Linear(width, config.units), nn.ReLU()]
-    layers.append(nn.Linear(config.units, answers))
+    if picture.answers > 1:
+        features = width * -(-across // 2**config.stages)
+        layers += [GreatestInColumns(), nn.Linear(features, config.units), nn.ReLU()]
+    else:
+        layers += [GreatestResponse(), nn.Linear(width, config.units), nn.ReLU()]
+    layers.append(nn.Linear(config.units, outputs))
     return nn.Sequential(*layers)
 
 
-def _conv(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
-    channels, height, width = view.scene_shape
+def _conv(picture: PictureScene, outputs: int, config: FullViewConfig) -> nn.Module:
+    channels, height, width = picture.view.scene_shape
     if min(height, width) < 10:
         raise ValueError(f"kind='conv' has filters of 10x10; the scene has {height}x{width} pixels")
     places = ((height - 10) // 5 + 1) * ((width - 10) // 5 + 1)
@@ -121,16 +133,16 @@ def _conv(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
         nn.Flatten(),
         nn.Linear(8 * places, config.units),
         nn.ReLU(),
-        nn.Linear(config.units, answers),
+        nn.Linear(config.units, outputs),
     )
 
 
-def _dense(view: PictureView, answers: int, config: FullViewConfig) -> nn.Module:
+def _dense(picture: PictureScene, outputs: int, config: FullViewConfig) -> nn.Module:
     return nn.Sequential(
         nn.Flatten(),
-        nn.Linear(int(np.prod(view.scene_shape)), config.units),
+        nn.Linear(int(np.prod(picture.view.scene_shape)), config.units),
         nn.ReLU(),
         nn.Linear(config.units, config.units),
         nn.ReLU(),
-        nn.Linear(config.units, answers),
+        nn.Linear(config.units, outputs),
     )

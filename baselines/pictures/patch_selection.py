@@ -86,7 +86,7 @@ class PatchSelection(PictureModel):
             nn.Flatten(),
         )
         self.pool = AttentionPool(units, config.heads, config.dropout)
-        self.classify = nn.Linear(units, setting.num_answers)
+        self.classify = nn.Linear(units, self.outputs)
 
     corners: Tensor  # (n, 2), of the patches
     places: Tensor  # (n, units), their places' codes
@@ -101,7 +101,7 @@ class PatchSelection(PictureModel):
     def forward(self, observation: Observation) -> Answers:
         scene = observation["scene"]
         features = self._features(scene, self.select(scene))
-        return Answers(self.classify(self.pool(features))[None])
+        return self.answers_of(self.classify(self.pool(features)))
 
     @torch.no_grad()
     def select(self, scene: Tensor) -> Tensor:

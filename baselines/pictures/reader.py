@@ -61,7 +61,8 @@ class RecurrentReader(PictureModel, SoftReader):
 
     Glimpse network, core and answer head are the agents' own (`agents.policy.networks`). The first
     glimpse is chosen from the empty memory, so that its window is the same in every scene; an
-    agent's first glimpse is at a random place.
+    agent's first glimpse is at a random place. Where several answers are asked for in turn, each
+    comes after as many soft glimpses as an agent takes for it.
 
     Args:
         setting: of the environment.
@@ -82,6 +83,8 @@ class RecurrentReader(PictureModel, SoftReader):
         reference_kind: str = "",
     ) -> None:
         super().__init__(setting, config)
+        in_turn = self.picture.answers > 1
+        self.looks_per_answer = self.picture.budget // self.picture.answers if in_turn else 1
         network = config.network
         check_network(network)
         check_without_recall(network)
@@ -112,7 +115,8 @@ class RecurrentReader(PictureModel, SoftReader):
         """How much each pixel weighs in the glimpse that `read` gives, (B, H, W), at least 0."""
 
     def forward(self, observation: Observation) -> Answers:
-        return Answers(torch.stack([logits for *_, logits in self._glimpses(observation["scene"])]))
+        each = [logits for *_, logits in self._glimpses(observation["scene"])]
+        return Answers(torch.stack([logits for logits in each if logits is not None]))
 
     def attention(
         self,
@@ -120,16 +124,21 @@ class RecurrentReader(PictureModel, SoftReader):
         state: Any = None,
         episode_start: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float32]:
-        """How each inner glimpse shares itself out over the pixels, (B, T, H, W)."""
+        """How each inner glimpse shares itself out over the pixels, (B, T, H, W): those before the
+        next answer."""
         with torch.no_grad():
             glimpses = self._glimpses(self.as_tensors(observation)["scene"])
             weights = [self.weights(prepared, core) for prepared, core, _ in glimpses]
         maps = torch.stack(weights, dim=1).float()
+        if self.picture.answers > 1:
+            turns = self.turns(len(maps), state, episode_start)
+            of_answers = maps.view(len(maps), -1, self.looks_per_answer, *maps.shape[2:])
+            maps = of_answers[np.arange(len(maps)), turns]
         return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()
 
-    def _glimpses(self, scene: Tensor) -> Iterator[tuple[Any, Tensor, Tensor]]:
+    def _glimpses(self, scene: Tensor) -> Iterator[tuple[Any, Tensor, Tensor | None]]:
         """Of each glimpse: what was prepared, the core's output that chose it, and the logits of
-        the answer after it."""
+        the answer after it; None where no answer is due."""
         budget, rows = self.picture.budget, len(scene)
         prepared, state = self.prepare(scene), self.core.initial_state(rows)
         for step in range(budget):
@@ -137,4 +146,5 @@ class RecurrentReader(PictureModel, SoftReader):
             seen = self.read(prepared, core)
             seen["remaining"] = scene.new_full((rows, 1), (budget - step - 1) / budget)
             state = self.core(self.glimpse_network(seen), state)
-            yield prepared, core, self.answer_head(state[0], seen).logits
+            due = (step + 1) % self.looks_per_answer == 0
+            yield prepared, core, self.answer_head(state[0], seen).logits if due else None

@@ -71,7 +71,7 @@ class SpatialTransformer(PictureModel):
         self.register_buffer("start", start, persistent=False)
         self.localise = _localisation_network(shape, len(start), config)
         glimpse = (shape[0], config.size, config.size)
-        self.classify = _classifier(glimpse, setting.num_answers, config)
+        self.classify = _classifier(glimpse, self.outputs, config)
 
     @property
     def model(self) -> Model:
@@ -81,7 +81,7 @@ class SpatialTransformer(PictureModel):
 
     def forward(self, observation: Observation) -> Answers:
         scene = observation["scene"]
-        return Answers(self.classify(self.cut_out(scene, self.locate(scene)))[None])
+        return self.answers_of(self.classify(self.cut_out(scene, self.locate(scene))))
 
     def locate(self, scene: Tensor) -> Tensor:
         """The windows theta (B, 2, 3) in `scene` (B, C, H, W).

@@ -62,6 +62,7 @@ sixteen looks that end in one answer few show an image: each is paid for what it
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
+_SEQUENCE = "Glimpse/DigitSequence-v0"
 _MOVING = "Glimpse/MovingDigit-v0"
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 
@@ -117,8 +118,16 @@ SCENES = Table(
             "sum-full", _SUM, "full_view", priority=4, reference=published(_SUM, 1, FULL_STRONG),
             notes="a residual network; the paper's has three convolutions and a layer of 512",
         ),
+        _row("sequence-full", _SEQUENCE, "full_view", priority=4),
+        _row("moving-full", _MOVING, "full_view", priority=4),
+        *(
+            _row(f"{name}-soft", env_id, "gaussian_window", priority=4)
+            for name, env_id in (
+                ("pair", _PAIR), ("sum", _SUM), ("sequence", _SEQUENCE), ("moving", _MOVING)
+            )
+        ),
         _row(
-            "sequence-hard", "Glimpse/DigitSequence-v0", "reinforce", priority=3,
+            "sequence-hard", _SEQUENCE, "reinforce", priority=3,
             env_kwargs={"scales": 4}, changes=_FINE,
         ),
         _row("moving-hard", _MOVING, "reinforce", priority=3),

@@ -64,13 +64,18 @@ def test_an_environment_without_an_answer_is_refused(monkeypatch: pytest.MonkeyP
         Setting.of(CENTRED, {})
 
 
-def test_a_picture_that_is_answered_in_several_steps_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"asks for several answers, .* does not show the last"):
-        Setting.of("Glimpse/DigitSequenceGlyphs-v0", {})
+def test_a_picture_is_described_or_answered_in_turn() -> None:
     described = Setting.of("Glimpse/DescribeSceneGlyphs-v0", {})
-    with pytest.raises(ValueError, match="asks for several answers, one after another"):
+    with pytest.raises(ValueError, match="asks for a description, word by word; of the baselines"):
         _ = described.picture
     assert (described.described.words, described.words, described.num_answers) == (12, 12, 22)
+
+    row = Setting.of("Glimpse/DigitSequenceGlyphs-v0", {"length": 3, "looks_per_answer": 2})
+    assert (row.picture.answers, row.picture.budget, row.num_answers, row.words) == (4, 8, 11, 0)
+    assert row.every_answer_counts
+    assert not row.picture.moves
+    with pytest.raises(ValueError, match="asks for no description of a picture"):
+        _ = row.described
 
 
 def test_a_picture_that_moves_is_asked_the_same_at_every_step() -> None:

@@ -85,6 +85,7 @@ class DigitSequence(PictureTask):
     Always:
 
     - `length`: S.
+    - `answers` (`length` + 1,) int64: the right answers in turn, and -1 after "end".
     - `target_box` (4,): x0, y0, x1, y1, in look coordinates, of the image whose turn it is; of the
       last image once "end" is the right answer.
     - `scene`, in a fixed split: the scene's number.
@@ -200,12 +201,17 @@ class DigitSequence(PictureTask):
     def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
         super().allocate(num_envs, copies, taken)
         self.answer_reward = np.ones(num_envs)
-        self._lengths = np.ones(num_envs // copies, np.int64)
-        self._given = np.full((num_envs, self.levels[1] + 1), -1, np.int64)  # scored answers
+        groups, longest = num_envs // copies, self.levels[1] + 1
+        self._lengths = np.ones(groups, np.int64)
+        self._right = np.full((groups, longest), -1, np.int64)
+        self._given = np.full((num_envs, longest), -1, np.int64)  # scored answers
 
     def deal(self, groups: Rows, keys: Keys) -> None:
         self._lengths[groups] = keys.levels[groups]
         super().deal(groups, keys)
+        self._right[groups, :-1] = self._stage.labels.reshape(len(self._lengths), -1)[groups]
+        self._right[groups, -1] = -1
+        self._right[groups, self._lengths[groups]] = self._end
         rows = rows_of(groups, self._copies)
         self.answer_reward[rows] = 1.0 / (self._lengths[rows // self._copies] + 1)
         self._given[rows] = -1
@@ -214,10 +220,8 @@ class DigitSequence(PictureTask):
         """Return the number, from 0 on, of the answer for which each of `glimpses` (m,), from 1 on,
         is taken, and the right answer, (m,) each."""
         groups = rows // self._copies
-        lengths, labels = self._lengths[groups], self._stage.labels.reshape(len(self._lengths), -1)
-        turns = np.clip((glimpses - 1) // self._per_answer, 0, lengths)
-        classes = labels[groups, np.minimum(turns, lengths - 1)]
-        return turns, np.where(turns == lengths, self._end, classes)
+        turns = np.clip((glimpses - 1) // self._per_answer, 0, self._lengths[groups])
+        return turns, self._right[groups, turns]
 
     def _boxes(self, rows: Rows, glimpses: Ints) -> Floats:
         """Return the boxes (m, 4), in look coordinates, of the images whose turn it is."""
@@ -237,8 +241,9 @@ class DigitSequence(PictureTask):
 
     def info(self, rows: Rows) -> Arrays:
         boxes = self._boxes(rows, self._taken[rows]).astype(np.float32)
-        lengths = self._lengths[rows // self._copies]
-        return super().info(rows) | {"length": lengths, "target_box": boxes}
+        groups = rows // self._copies
+        own = {"length": self._lengths[groups], "answers": self._right[groups]}
+        return super().info(rows) | own | {"target_box": boxes}
 
     def oracle(self) -> Arrays:
         rows = np.arange(len(self._taken))
@@ -257,8 +262,7 @@ class DigitSequence(PictureTask):
 
     def picture(self, row: int, caption: str) -> "Picture":
         group = row // self._copies
-        labels = self._stage.labels.reshape(len(self._lengths), -1)[group]
-        whole = [*labels[: self._lengths[group]].tolist(), self._end]
+        whole = self._right[group, : self._lengths[group] + 1].tolist()
         given = [answer for answer in self._given[row].tolist() if answer >= 0]
         going_on = given == whole[: len(given)] and len(given) < len(whole)
         target = self._text(whole)
