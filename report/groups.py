@@ -84,6 +84,15 @@ class Group:
         return self.mean(lambda record: record.headline.mean_return)
 
     @property
+    def choice(self) -> float:
+        """By which the best of several models is chosen, the least: the error, or minus the mean
+        return, on validation scenes; of old runs, which have none, on test scenes."""
+        points = [record.curve[-1] if record.curve else record.headline for record in self.records]
+        if not self.has_success:
+            return -fmean(point.mean_return or 0.0 for point in points)
+        return interquartile_mean([1.0 - (point.success or 0.0) for point in points])
+
+    @property
     def error_by_glimpse(self) -> list[float]:
         """(T,) as `error`, after each glimpse; empty where answers are not judged one by one."""
         each = [record.headline.success_by_glimpse for record in self.records]

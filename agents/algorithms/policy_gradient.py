@@ -141,7 +141,16 @@ class PolicyGradientLearner(GradientLearner):
                 f"look_gain: a right word alone earns nothing in {config.env_id}, where a sentence "
                 "is paid as a whole; what a look adds to one word is then no gain"
             )
-        if taught is None or self.description.components[taught].ending is None:
+        if taught is None:
+            return
+        component = self.description.components[taught]
+        if config.look_signal == "log_likelihood" and component.optional:
+            raise ValueError(
+                "look_signal='log_likelihood' is at most 0, and 0 without an answer: the agent "
+                f"would be paid for never answering in {config.env_id}; choose 'probability' or "
+                "'reward'"
+            )
+        if component.ending is None:
             return
         if config.look_signal == "log_likelihood":
             raise ValueError(

@@ -20,6 +20,8 @@ class TileReader(nn.Module):
 
     Attributes:
         locations: (n, 2) in [-1, 1], the tiles' middles, (x, y).
+        reading_multiply_adds: of reading all tiles of a scene as the retina does, four sums of
+            pixels a cell.
     """
 
     locations: Tensor
@@ -28,8 +30,9 @@ class TileReader(nn.Module):
 
     def __init__(self, view: PictureView) -> None:
         super().__init__()
-        _, height, width = view.scene_shape
+        channels, height, width = view.scene_shape
         g, sides = view.windows()
+        self.reading_multiply_adds = 4 * len(view.tile_locations) * len(sides) * channels * g * g
         places = view.space.to_pixels(view.tile_locations)
         corners = places[:, None] - sides[:, None] / 2  # (n, K, 2), (x, y)
         self.register_buffer("locations", _float(view.tile_locations), persistent=False)

@@ -248,12 +248,15 @@ class GlimpsePolicy(nn.Module, Policy):
         check_batch(observation, self.observation_space)
         tensors = self.as_tensors(observation)
         first = next(iter(tensors.values()))
-        if state is None:
-            state = self.initial_state(len(first))
-        if episode_start is not None:
-            going = torch.as_tensor(~np.asarray(episode_start)).to(first.device)[:, None]
-            state = tuple(part * going for part in state)
         with torch.no_grad():
+            begun = self.initial_state(len(first))
+            if state is None:
+                state = begun
+            elif episode_start is not None:
+                starts = torch.as_tensor(np.asarray(episode_start)).to(first.device)[:, None]
+                state = tuple(
+                    torch.where(starts, new, old) for new, old in zip(begun, state, strict=True)
+                )
             return self(tensors, state)
 
     @classmethod

@@ -178,6 +178,11 @@ def check_network(config: NetworkConfig) -> None:
             f"recall_glimpses={config.recall_glimpses} needs core='rnn', 'gru' or 'lstm': of "
             "DRAM's two LSTMs the lower answers and the upper looks, and recall would join them"
         )
+    if config.detach_heads and config.core == "dram":
+        raise ValueError(
+            "detach_heads=True needs another core than 'dram': nothing but looks, stops and the "
+            "baseline trains DRAM's upper LSTM"
+        )
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
     if config.wide_inhibition and not config.inhibition_of_return:

@@ -1,16 +1,18 @@
 """Costs of an episode: how much of the scene is read, and the arithmetic of reading and choosing.
 
 - `values_delivered`: numbers that reading gives to the model: K C g g a glimpse, and once those of
-  a context; for a soft reader its read-out; for a network on the whole scene, the pixels C H W.
+  a context; for a soft reader its read-out; for attention sampling its low view and patches; for
+  any other network on the whole scene, the pixels C H W.
 - `pixels_covered`: distinct pixels of the scene under any window or outline so far. For an agent
   they are those of its own scanpaths; a context, soft attention and full views touch all H W.
 - `multiply_adds`: of the model (as defined in `agents.scoring.multiply_adds`) and of reading.
 - `multiply_adds_reading`: of these, reading alone. An agent's retina mixes four sums of pixels a
-  cell: 4 K C g g a glimpse; other sensors declare theirs. Soft attention multiplies filters or
-  weights with the scene, or with all tiles; a network on the whole scene has no separate reading,
-  nor has a model that describes it word by word, whose attention reads its own features.
-- `cells_read`: of a tape or a table, cells that choosing and reading touched, counted each time; it
-  replaces all other costs.
+  cell: 4 K C g g a glimpse, and as many for each of the tiles that soft attention mixes, although
+  they are read by larger products; other sensors declare theirs. Soft attention multiplies filters
+  or weights with the scene, or with all tiles; a network on the whole scene has no separate
+  reading, nor has a model that describes it word by word, whose attention reads its own features.
+- `cells_read`: of a tape or a table, cells that choosing and reading touched, counted each time,
+  and glimpses that recall scored, as a soft memory scores cells; it replaces all other costs.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its
@@ -27,6 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.policy.glimpse_network import GlimpseNetwork
+from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.scoring.multiply_adds import MultiplyAdds
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
@@ -110,7 +113,8 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
             share = taken.mean(axis=0)
             looks = np.cumsum(share)
             if seen.reading.cells:
-                return Costs({"cells_read": round(float(looks[-1] * seen.reading.cells), 3)}, {})
+                cells = looks[-1] * seen.reading.cells + _recalled(policy, evaluation)
+                return Costs({"cells_read": round(float(cells), 3)}, {})
             values = looks * seen.reading.values + seen.reading.context
             read = looks * seen.reading.multiply_adds + seen.reading.context_multiply_adds
             reading = read[-1]
@@ -199,6 +203,13 @@ def area_of_union(rectangles: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.einsum("ntij,ni,nj->nt", covered, sizes[..., 1], sizes[..., 0], optimize=True)
 
 
+def _recalled(policy: Any, evaluation: Evaluation) -> float:
+    """The mean number of kept glimpses that an agent's recall scores in an episode."""
+    kept = policy.config.recall_glimpses if isinstance(policy, GlimpsePolicy) else 0
+    scored = np.minimum(np.arange(1, evaluation.glimpses.max() + 1), kept).cumsum()
+    return float(scored[evaluation.glimpses - 1].mean())
+
+
 def _taken(evaluation: Evaluation) -> NDArray[np.bool_]:
     """(episodes, T), which steps each episode has."""
     return np.arange(int(evaluation.glimpses.max())) < evaluation.glimpses[:, None]
@@ -238,7 +249,21 @@ def _count_inside(
     inside itself, and the multiply-adds of reading; a model that takes none has T = 1."""
     delivered: list[int] = []
     spent: list[int] = []
+    cheaper = 0
     with ExitStack() as stack, MultiplyAdds() as counter:
+
+        def note_start(*_: Any) -> None:
+            nonlocal cheaper
+            cheaper += counter.total
+
+        def note_end(part: Any, *_: Any) -> None:
+            nonlocal cheaper
+            cheaper -= counter.total - ROWS * part.reading_multiply_adds
+
+        for part in model.modules():
+            if hasattr(part, "reading_multiply_adds"):
+                stack.callback(part.register_forward_pre_hook(note_start).remove)
+                stack.callback(part.register_forward_hook(note_end).remove)
         if isinstance(model, SoftReader):
             what = model.glimpse_network.what_key
 
@@ -246,13 +271,15 @@ def _count_inside(
                 delivered.append(seen[0][what].numel())
 
             def note_multiply_adds(*_: Any) -> None:
-                spent.append(counter.total)
+                spent.append(counter.total + cheaper)
 
             network, head = model.glimpse_network, model.answer_head
             stack.callback(network.register_forward_pre_hook(note_values).remove)
             stack.callback(head.register_forward_hook(note_multiply_adds).remove)
         model.predict(observation)
-    reading = (counter.total - counter.in_layers(model)) / ROWS
+    total = counter.total + cheaper
     if not delivered:
-        delivered, spent = [observation["scene"].size], [counter.total]
+        each = getattr(model, "values_read", observation["scene"][0].size)
+        delivered, spent = [ROWS * each], [total]
+    reading = (total - counter.in_layers(model)) / ROWS
     return np.cumsum(delivered) / ROWS, np.array(spent) / ROWS, reading

@@ -44,14 +44,21 @@ class Optimizer:
     def __init__(self, model: nn.Module, config: Rates) -> None:
         learned = {name: p for name, p in model.named_parameters() if p.requires_grad}
         matrices = [n for n in learned if config.optimizer == "muon" and _is_hidden(learned[n])]
-        others = [p for name, p in learned.items() if name not in matrices]
+        # A spread that decays towards 1 would widen looks whatever is learned.
+        spreads = [name for name in learned if name.endswith("log_std")]
+        others = [p for name, p in learned.items() if name not in {*matrices, *spreads}]
         self._parameters = list(learned.values())
         rate, decay = config.learning_rate, config.weight_decay
         self._parts: dict[str, torch.optim.Optimizer] = {}
         self._blocks: list[tuple[nn.Parameter, nn.Parameter, slice]] = []
-        if others:
+        groups = [
+            {"params": others, "weight_decay": decay},
+            {"params": [learned[name] for name in spreads], "weight_decay": 0.0},
+        ]
+        groups = [group for group in groups if group["params"]]
+        if groups:
             self._parts["adam"] = torch.optim.Adam(
-                others, lr=rate, weight_decay=decay, decoupled_weight_decay=True, fused=True
+                groups, lr=rate, decoupled_weight_decay=True, fused=True
             )
         if matrices:
             stacked = _stacked(model)

@@ -1,12 +1,13 @@
 """The progress bar of a training."""
 
+import sys
 from collections.abc import Mapping
 
 from tqdm import tqdm
 
 
 class ProgressBar:
-    """Error or return, glimpses a second and the time left.
+    """Error or return, steps a second and the time left; in a log file, a line each half minute.
 
     Args:
         total: episodes or, where `timed`, seconds of the training.
@@ -23,7 +24,7 @@ class ProgressBar:
         self.bar = tqdm(
             desc="training time" if timed else "episodes",
             total=total, initial=min(seconds if timed else episodes, total), disable=not shown,
-            bar_format=form, mininterval=0.5,
+            bar_format=form, mininterval=0.5 if sys.stderr.isatty() else 30.0,
         )  # fmt: skip
         self.timed, self.batch = timed, batch
         self.smoothed: float | None = None  # the error, or the return where there is no error
@@ -41,7 +42,7 @@ class ProgressBar:
         if "error" in metrics:
             score = f"error {100 * self.smoothed:.1f} %"
         rate = self.batch * metrics["glimpses"] / max(seconds - self.seconds, 1e-9)
-        self.bar.set_postfix_str(f"{score}, {rate:,.0f} glimpses/s", refresh=False)
+        self.bar.set_postfix_str(f"{score}, {rate:,.0f} steps/s", refresh=False)
         self.bar.update(min(seconds - self.seconds if self.timed else episodes - self.episodes,
                             self.bar.total - self.bar.n))  # fmt: skip
         self.episodes, self.seconds = episodes, seconds

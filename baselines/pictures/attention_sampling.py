@@ -98,6 +98,12 @@ class AttentionSampling(PictureModel):
     corners: Tensor  # (n, 2), of the patch at each place of the low view
 
     @property
+    def values_read(self) -> int:
+        """The numbers of a scene's low view and of its patches."""
+        channels, (height, width) = self.picture.view.scene_shape[0], self.low_shape
+        return channels * (height * width + self.config.patches * self.config.patch_size**2)
+
+    @property
     def model(self) -> Model:
         return Model("Attention sampling", sees="everything", reference_kind="attention sampling")
 

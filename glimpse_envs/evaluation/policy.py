@@ -106,10 +106,11 @@ class Policy:
 
 class _Foreign(Policy):
     """Stable-Baselines3's models, and functions from a batch of observations to one of actions.
-    Their attribute `privileged`, if they have one, is respected."""
+    Their attributes `view` and `privileged`, if they have them, are respected."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
+        self.view = getattr(policy, "view", "glimpse")
         self.privileged = getattr(policy, "privileged", False)
         self.observation_space = getattr(policy, "observation_space", None)
         self.action_space = getattr(policy, "action_space", None)
@@ -136,7 +137,7 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
         ValueError: its `view` is neither "glimpse" nor "full".
     """
     if isinstance(policy, Policy):
-        check_choice(f"{type(policy).__name__}.view", policy.view, ("glimpse", "full"))
+        _check_view(policy, policy)
         _check_parameters(policy)
         return policy
     if isinstance(policy, type):
@@ -153,7 +154,13 @@ def as_policy(policy: Predicts | Callable[..., Action]) -> Policy:
             f"{hint if is_run else ''}"
         )
     _check_parameters(policy)
-    return _Foreign(policy)
+    foreign = _Foreign(policy)
+    _check_view(policy, foreign)
+    return foreign
+
+
+def _check_view(policy: Any, read: Policy) -> None:
+    check_choice(f"{type(policy).__name__}.view", read.view, ("glimpse", "full"))
 
 
 def _check_parameters(policy: Any) -> None:

@@ -81,7 +81,8 @@ def bootstrap_interval(
     image is drawn for all of them at once. In simulations with five seeds it covers 93 % instead of
     95 % where the seeds differ much more than by chance, and more than 95 % elsewhere. With two,
     three and four such seeds it would cover 78, 86 and 94 %. Their part of the interval is
-    therefore stretched as in Student's interval, which then covers 96, 97 and 98 %.
+    therefore stretched as in Student's interval, which then covers 96, 97 and 98 %. Where no seed
+    errs, or all always do, nothing varies, and the interval is Wilson's for one seed's images.
 
     Args:
         correct: (S, N) bool, whether the run with seed s answered image n rightly.
@@ -102,7 +103,7 @@ def bootstrap_interval(
     generator = np.random.default_rng(seed)
     chosen = draw_seeds(generator, resamples, len(correct))
     rates = draw_images(generator, resamples, correct)
-    return _percentiles(rates, chosen, (~correct).mean(axis=1), confidence)
+    return _percentiles(rates, chosen, (~correct).mean(axis=1), correct.shape[1], confidence)
 
 
 def bootstrap_interval_from_counts(
@@ -135,7 +136,7 @@ def bootstrap_interval_from_counts(
     chosen = draw_seeds(generator, resamples, counts.size)
     luck = generator.random((resamples, 1))
     rates = np.asarray(binom.ppf(luck, trials, counts / trials)) / trials  # (R, S)
-    return _percentiles(rates, chosen, counts / trials, confidence)
+    return _percentiles(rates, chosen, counts / trials, trials, confidence)
 
 
 def stratified_mean(strata: Sequence[Floats]) -> float:
@@ -253,9 +254,11 @@ def replicate_means(rates: Floats, chosen: Ints, of_seeds: Floats, confidence: f
 
 
 def _percentiles(
-    rates: Floats, chosen: Ints, of_seeds: Floats, confidence: float
+    rates: Floats, chosen: Ints, of_seeds: Floats, trials: int, confidence: float
 ) -> tuple[float, float]:
-    """Percentile interval of the `replicate_means`."""
+    """Percentile interval of the `replicate_means` of seeds with so many `trials` each."""
+    if of_seeds.min() == of_seeds.max() and of_seeds[0] in (0.0, 1.0):
+        return wilson_interval(trials * int(of_seeds[0]), trials, confidence)
     tail = (1 - confidence) / 2
     means = replicate_means(rates, chosen, of_seeds, confidence)
     low, high = np.quantile(means, [tail, 1 - tail])

@@ -107,8 +107,9 @@ def headline(groups: Sequence[Group]) -> str:
         [
             table(_README_HEADER, rows) if rows else "Nothing is measured yet.",
             f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
-            f"other kind. Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, "
-            "which are no claim. A number with † was not checked against its paper. All models, "
+            "other kind, chosen by validation error (old runs that have none, by test error). "
+            f"Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, which are no "
+            "claim. A number with † was not checked against its paper. All models, "
             f"sources and records: [{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]
@@ -126,7 +127,7 @@ def _headlines(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
         main = env_id == MAIN_ID and group.first.env_kwargs.keys() <= NEUTRAL_KWARGS
         if main or (fitting and group.kind == "hard" and model.gaze == "learned"):
             key = env_id, KINDS.index(group.kind), model.gaze
-            if key not in best or _rank(group) < _rank(best[key][0]):
+            if key not in best or _choice(group) < _choice(best[key][0]):
                 best[key] = group, fitting[0] if fitting else None
     order = sorted(best, key=lambda key: (key[0] != MAIN_ID, _place(key[0], known), *key[1:]))
     return [best[key] for key in order][:MOST_ROWS]
@@ -135,6 +136,11 @@ def _headlines(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
 def _rank(group: Group) -> tuple[bool, float]:
     """Claims come first, then the lowest error."""
     return not group.claims, group.error
+
+
+def _choice(group: Group) -> tuple[float, ...]:
+    """Claims come first, then what did best on validation."""
+    return not group.claims, group.choice
 
 
 def _place(env_id: str, known: Sequence[str]) -> int:

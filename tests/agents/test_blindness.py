@@ -77,7 +77,9 @@ def test_coloured_parts_are_lit_by_all_channels() -> None:
     assert lit_parts(picture, (2, 2)).tolist() == [[[[1.0, 0.0], [0.0, 0.0]]]]
 
 
-@pytest.mark.parametrize("changes", [{"core": "dram"}, {"look_coordinates": "cells"}])
+@pytest.mark.parametrize(
+    "changes", [{"core": "dram", "detach_heads": False}, {"look_coordinates": "cells"}]
+)
 def test_a_blind_memory_sees_no_context(changes: dict[str, Any]) -> None:
     network = tiny_network(blind_memory=True, **changes)
     blindness = policy_maker(network)(describe(gym.make(DESCRIBE, context=True))).blindness

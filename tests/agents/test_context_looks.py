@@ -138,7 +138,7 @@ def test_a_context_is_read_once_an_episode() -> None:
     assert set(costs.by_glimpse["pixels_covered"]) == {100.0 * 100.0}
 
 
-@pytest.mark.parametrize("network", [CELLS, tiny_network(core="dram")])
+@pytest.mark.parametrize("network", [CELLS, tiny_network(core="dram", detach_heads=False)])
 def test_a_model_that_sees_a_context_says_so(network: NetworkConfig) -> None:
     config = tiny_config(env_id=PAIRS, env_kwargs={"context": True}, network=network)
     with closing(Reinforce(config)) as learner:

@@ -1,5 +1,6 @@
 """What an episode costs, held against counts by hand and slow loops."""
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -13,9 +14,11 @@ from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig
 from agents.scoring.costs import Costs, area_of_union, covered_on_average, measure_costs
 from agents.scoring.multiply_adds import MultiplyAdds
+from baselines.pictures.attention_sampling import AttentionSampling, AttentionSamplingConfig
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.pictures.picture_model import PictureModel
+from baselines.pictures.soft_tiles import SoftTiles, SoftTilesConfig
 from baselines.setting import Setting
 from baselines.train import MODELS
 from glimpse_envs.core.geometry import LookSpace
@@ -241,6 +244,35 @@ def test_a_soft_window_by_hand() -> None:
     assert costs.by_glimpse["multiply_adds"] == (each, 2 * each, 3 * each)
     assert costs.per_episode["multiply_adds_reading"] == 3 * reading
     assert costs.by_glimpse["pixels_covered"] == (784.0,) * 3
+
+
+def test_soft_tiles_pay_the_agents_price_for_each_tile_whatever_products_read_them() -> None:
+    config = SoftTilesConfig(env_id=CENTRED, attention="location", network=SIZES)
+    env_kwargs = {"budget": 3, "glimpse_size": 6}
+    model = SoftTiles(Setting.of(CENTRED, env_kwargs), config)
+    tiles = len(model.picture.view.tile_locations)
+    costs = measured(model, CENTRED, **env_kwargs)
+    # Each of three read-outs weighs all tiles, of 6 x 6 cells and a place.
+    assert costs.per_episode["multiply_adds_reading"] == tiles * (4 * 36 + 3 * (36 + 2))
+    first, second, third = costs.by_glimpse["multiply_adds"]
+    assert third - second == second - first == first - tiles * 4 * 36
+
+
+def test_attention_sampling_is_given_its_low_view_and_patches() -> None:
+    config = AttentionSamplingConfig(env_id=CENTRED, low_scale=0.5, patches=3, patch_size=14)
+    costs = measured(AttentionSampling(Setting.of(CENTRED, {}), config), CENTRED)
+    assert costs.per_episode["values_delivered"] == 14 * 14 + 3 * 14 * 14
+    assert costs.per_episode["pixels_covered"] == 784
+
+
+def test_glimpses_that_recall_scores_are_read_too() -> None:
+    network = replace(SIZES, recall_glimpses=3, recall_units=4)
+    env = gym.make("Glimpse/Copy-v0", length=5, min_length=5)
+    policy = policy_maker(network)(describe(env)).eval()
+    score = evaluate(policy, "Glimpse/Copy-v0", episodes=SCENES, length=5, min_length=5)
+    expected = [steps + sum(min(t, 3) for t in range(1, steps + 1)) for steps in score.glimpses]
+    costs = measure_costs(policy, score)
+    assert costs.per_episode == {"cells_read": pytest.approx(np.mean(expected), abs=1e-3)}
 
 
 CORES = ("rnn", "gru", "lstm")

@@ -86,7 +86,7 @@ def test_what_is_seen_is_multiplied_by_where_it_is_seen() -> None:
 
 
 @pytest.mark.learning
-@pytest.mark.parametrize("changes", [{"skip": True}, {"detach_heads": True}])
+@pytest.mark.parametrize("changes", [{"skip": True}, {"normalise": True}])
 def test_a_run_with_a_context_repeats_and_resumes(changes: dict[str, Any], tmp_path: Path) -> None:
     config = tiny_config(
         env_id=PAIRS,

@@ -71,7 +71,7 @@ def looks_of(env: GlimpseVectorEnv, rng: np.random.Generator) -> dict[str, Any]:
 def test_visits_are_those_of_the_episode(name: str, core: str) -> None:
     env_id, env_kwargs = PLACES[name]
     env = make_vector(env_id, ROWS, **env_kwargs)
-    policy, rng = make_policy(env, core=core), np.random.default_rng(0)
+    policy, rng = make_policy(env, core=core, detach_heads=False), np.random.default_rng(0)
     n = int(env.task.components["look"].space.n)  # type: ignore[attr-defined]
     seen, _ = env.reset(seed=1)
     _, state = policy.predict(seen)

@@ -123,6 +123,6 @@ def test_the_progress_bar_shows_error_and_glimpses(
 ) -> None:
     train(Reinforce, replace(tiny_config(), episodes=8 * 200), tmp_path)
     shown = capsys.readouterr().err
-    assert "glimpses/s" in shown
+    assert "steps/s" in shown
     assert "error" in shown
     assert "100%" in shown

@@ -186,6 +186,18 @@ def test_memory_is_emptied_where_an_episode_starts_and_only_there(core: str) -> 
     np.testing.assert_array_equal(mixed["look"], expected)
 
 
+def test_a_first_state_that_is_learned_begins_every_episode() -> None:
+    env_id, env_kwargs = VARIANTS["continuous"]
+    policy = make_policy(env_id, env_kwargs, core="lstm")
+    zeros = policy.core.initial_state
+    policy.core.initial_state = lambda rows: tuple(part + 0.5 for part in zeros(rows))  # type: ignore[method-assign]
+    seen = observations(env_id, env_kwargs)
+    fresh, begun = policy.predict(seen, deterministic=True)
+    again, state = policy.predict(seen, begun, np.array([True] * 3), deterministic=True)
+    np.testing.assert_array_equal(again["look"], fresh["look"])
+    assert all(map(torch.equal, state, begun))
+
+
 def test_what_is_seen_and_where_both_matter() -> None:
     env_id, env_kwargs = VARIANTS["continuous"]
     policy = make_policy(env_id, env_kwargs, what_units=32, where_units=32, glimpse_units=32)

@@ -77,6 +77,15 @@ def test_weight_decay_takes_a_share_off_every_weight(kind: Kind) -> None:
         torch.testing.assert_close(apart, -RATE * 0.1 * weight, rtol=1e-3, atol=1e-6)
 
 
+def test_a_learned_spread_of_looks_is_not_drawn_to_one_pixel_or_the_whole_scene() -> None:
+    model = nn.Linear(UNITS, UNITS)
+    model.log_std = nn.Parameter(torch.full((2,), -2.0))
+    optimizer = Optimizer(model, Rates("adam", weight_decay=0.1))
+    model.log_std.grad = torch.zeros(2)
+    optimizer.step()
+    assert model.log_std.tolist() == [-2.0, -2.0]
+
+
 def test_what_is_not_learned_stays() -> None:
     fixed, learned = nn.Linear(UNITS, UNITS), nn.Linear(UNITS, UNITS)
     fixed.requires_grad_(False)

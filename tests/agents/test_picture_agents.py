@@ -152,6 +152,9 @@ def test_a_stops_log_likelihood_is_refused_where_looks_would_earn_it() -> None:
     with pytest.raises(ValueError, match="keeping away from where an end is right"):
         Reinforce(ReinforceConfig(**setting))
     Reinforce(ReinforceConfig(**setting, answer_by="reward")).close()
+    for env_id in ("Glimpse/Copy-v0", "Glimpse/AssociativeRecall-v0"):
+        with pytest.raises(ValueError, match="would be paid for never answering in Glimpse/"):
+            Reinforce(ReinforceConfig(env_id=env_id, look_signal="log_likelihood"))
 
 
 @pytest.mark.parametrize("gain", [True, False])

@@ -184,6 +184,7 @@ def test_a_policy_with_recall_starts_with_an_empty_memory() -> None:
         ({"recall_glimpses": -1}, "recall_glimpses=-1 must be at least 0"),
         ({"recall_glimpses": 2, "recall_units": 0}, "recall_units=0 must be at least 1"),
         ({"recall_glimpses": 2, "core": "dram"}, "recall_glimpses=2 needs core='rnn', 'gru' or"),
+        ({"core": "dram"}, "detach_heads=True needs another core than 'dram': nothing but looks"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, object], message: str) -> None:

@@ -149,8 +149,11 @@ def test_a_view_without_glimpses_has_no_scanpaths() -> None:
     assert compare_table({"full view": evaluation}).splitlines()[1].startswith("full view")
 
 
-def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for() -> None:
-    class Reader(Policy):
+@pytest.mark.parametrize("base", [Policy, object])
+def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for(
+    base: type,
+) -> None:
+    class Reader(base):  # type: ignore[misc]  # of either
         view = "full"
 
         def predict(self, observation: Any, state: Any = None, *_: Any, **__: Any) -> Any:
@@ -162,7 +165,7 @@ def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for
     assert evaluation.env_kwargs == {"view": "full"}
     with pytest.raises(AssertionError):
         evaluate(Reader(), ENV_ID, view="glimpses")
-    Reader.view = "ful"  # type: ignore[assignment]  # what is tested
+    Reader.view = "ful"
     with pytest.raises(ValueError, match=r"Reader\.view='ful' must be one of 'glimpse', 'full'"):
         evaluate(Reader(), ENV_ID)
 

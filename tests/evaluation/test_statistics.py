@@ -135,9 +135,11 @@ def test_counts_take_the_cautious_end() -> None:
     )
 
 
-def test_counts_at_the_ends_stay_there() -> None:
-    assert bootstrap_interval_from_counts([0, 0, 0], 10, resamples=50) == (0.0, 0.0)
-    assert bootstrap_interval_from_counts([10, 10], 10, resamples=50) == (1.0, 1.0)
+def test_where_nothing_varies_the_interval_is_that_of_one_run() -> None:
+    assert bootstrap_interval_from_counts([0, 0, 0], 10, resamples=50) == wilson_interval(0, 10)
+    assert bootstrap_interval_from_counts([10, 10], 10, resamples=50) == wilson_interval(10, 10)
+    assert bootstrap_interval(np.ones((5, 40), np.bool_)) == wilson_interval(0, 40)
+    assert bootstrap_interval(np.zeros((5, 40), np.bool_)) == wilson_interval(40, 40)
 
 
 def test_bootstraps_refuse_bad_input() -> None:

@@ -46,6 +46,18 @@ def test_scenes_have_the_lowest_error_of_each_kind() -> None:
     assert total[:4] == ["DigitSum-v0", "—", "—", SOFT_TILES.name]
 
 
+def test_the_best_is_chosen_on_validation_and_its_test_error_is_told() -> None:
+    def validated(success: float) -> tuple[Validation, ...]:
+        return (Validation(6.0, 1_000, success, mean_return=success, scored=1_000),)
+
+    records = [
+        of_model("lucky", env_id=PAIR, error=1.0, curve=validated(0.97)),
+        of_model("chosen", env_id=PAIR, error=2.0, curve=validated(0.98)),
+    ]
+    ((_, model, error, *_),) = rows_of(scenes_in_short(tasks_of(as_runs(records))))
+    assert (model, error[:6]) == ("chosen", "2.00 (")
+
+
 def test_many_seeds_are_preferred_to_a_better_single_run() -> None:
     records = [of_model("seeds", env_id=PAIR, error=4.0, seed=seed) for seed in range(CLAIM_SEEDS)]
     records.append(of_model("alone", env_id=PAIR, error=1.0))

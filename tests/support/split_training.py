@@ -62,7 +62,7 @@ CASES: dict[str, TrainingConfig] = {
         env_kwargs={"context": True},
         copies=4,
         minibatches=4,
-        network=replace(_SMALL, core="dram"),
+        network=replace(_SMALL, core="dram", detach_heads=False),
     ),
     "foreign": ActorCriticConfig(
         env_id="CartPole-v1", answer_by="reward", look_weight=1.0, epochs=2, network=_SMALL
