@@ -148,6 +148,9 @@ def _evaluate(config: EvaluateConfig) -> None:
             "a record needs the arguments that the run was trained with: leave out "
             "--env-kwargs or --record"
         )
+    unfit = {"at_most", "progress", "watcher", "id"} & config.env_kwargs.keys()
+    if unfit:
+        raise ValueError(f"env_kwargs: {', '.join(sorted(unfit))} cannot be set here")
     own = {one.name for one in fields(config)} & config.env_kwargs.keys()
     if own:
         raise ValueError(

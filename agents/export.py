@@ -14,7 +14,6 @@ import tyro
 from agents.scoring.run_scores import score_run
 from agents.training.command_line import FOLDER, run_command
 from glimpse_envs.core.files import replacing
-from glimpse_envs.evaluation.provenance import portable
 from glimpse_envs.evaluation.result import compare_table
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -55,8 +54,7 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
             weights[name] = tensor.astype(np.float16) if halved else tensor
     if not weights:
         raise RunError(f"{run.checkpoint_path} holds no weights of a policy ({_POLICY}...)")
-    command = portable(str(run.config.get("command", "")))
-    exported = create_run(folder, {**run.config, "command": command, "weights_only": True})
+    exported = create_run(folder, {**run.config, "weights_only": True})
     kept = {name: metadata[name] for name in ("episodes", "seconds")}
     exported.save_checkpoint(weights, kept)
     return exported

@@ -66,15 +66,27 @@ def _config_of_record(
             "in results/"
         )
     record = read_record(path)
-    if ":" in record.algorithm:
-        check_code("algorithm", record.algorithm, path)
-    elif record.algorithm not in algorithms:
+    if ":" not in record.algorithm and record.algorithm not in algorithms:
         raise ValueError(
             f"{path} is of {record.algorithm}, which {module} does not train; it trains "
             f"{', '.join(algorithms)}"
         )
     if name not in (None, record.algorithm):
         raise ValueError(f"{path} is of {record.algorithm}, not of {name}")
+    return config_of_record(path, algorithms)
+
+
+def config_of_record(path: Path, algorithms: Mapping[str, Trainable]) -> Any:
+    """The config of a record, whose code has to be trusted before it is imported.
+
+    Raises:
+        ValueError: its code is not trusted, its algorithm is none of `algorithms`, or the config
+            does not fit.
+        RecordError: the record is damaged.
+    """
+    record = read_record(path)
+    if ":" in record.algorithm:
+        check_code("algorithm", record.algorithm, path)
     kind = find_algorithm(record.algorithm, algorithms).config
     check_trusted(record.config, path)
     return config_from_json(kind, record.config, str(path), record.revision)

@@ -1,6 +1,6 @@
 """The base of all baselines: each sees everything that is hidden, and answers from that."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -40,7 +40,7 @@ class Answers(NamedTuple):
     losses: Mapping[str, Tensor] = {}  # further ones, name -> (), such as a bonus for entropy
 
 
-class Baseline(nn.Module, Policy, ABC):
+class Baseline(nn.Module, Policy):
     """Answers from everything that one environment hides.
 
     Args:

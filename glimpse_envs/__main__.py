@@ -109,6 +109,9 @@ def draw(env: Env, path: Path) -> Path:
 
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> Env:
+    unfit = {"id", "render_mode", "disable_env_checker", "flat", "flat_observation"} & kwargs.keys()
+    if unfit:
+        raise ValueError(f"{', '.join(sorted(unfit))} cannot be set here")
     spec_of(env_id)  # imports the module that an id names
     with naming_environment(env_id):
         return gym.make(env_id, render_mode="rgb_array", disable_env_checker=True, **kwargs)

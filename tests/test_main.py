@@ -56,6 +56,8 @@ def test_every_argument_of_every_environment_is_explained(
         (["my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
         (["Glimpse/CenteredGlyphs-v0", "budget"], "KEY=VALUE"),
         (["Glimpse/CenteredGlyphs-v0", "bugdet=3"], "did you mean 'budget'"),
+        (["Glimpse/CenteredGlyphs-v0", "flat=True"], "flat cannot be set here"),
+        (["Glimpse/CenteredGlyphs-v0", "render_mode=human"], "render_mode cannot be set here"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(

@@ -128,6 +128,7 @@ def test_the_rows_of_a_batch_share_their_attributes() -> None:
     assert (frames[0] != frames[1]).any()
     levels = envs.get_attr("level_distribution")[0]
     envs.set_attr("level_distribution", [levels] * 3)
+    envs.set_attr("any_array", [np.arange(2)] * 3)
     assert envs.level_distribution is levels
     with pytest.raises(ValueError, match="the rows share one attribute; give one value, or 3"):
         envs.set_attr("render_mode", [None, "human", None])

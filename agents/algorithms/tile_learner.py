@@ -201,6 +201,8 @@ def _checked_view(glimpsed: Description, config: TileConfig) -> PictureView:
         ValueError: there are no tiles, or the full view is another task.
     """
     view, parts, algorithm = glimpsed.picture_view, glimpsed.components, config.algorithm
+    if "scene" not in glimpsed.observation_space.spaces and view is None:
+        raise ValueError(f"{algorithm} is for pictures, and {config.env_id} hides none")
     if "look" not in parts:
         raise ValueError(
             f"{algorithm} trains a policy of single glimpses: leave view='full' out of env_kwargs "

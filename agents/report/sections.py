@@ -25,7 +25,6 @@ from agents.report.training_length import training_length
 from agents.training.checkpoints import leaves_of
 from agents.training.repeating import command_to_repeat
 from agents.training.resuming import FREE
-from glimpse_envs.evaluation.provenance import portable
 from glimpse_envs.rendering import Picture, TablePicture, TapePicture
 
 COST_NAMES = {
@@ -172,8 +171,6 @@ def _repeat(analysis: Analysis) -> str:
         parts.append(note("The checkout had changes that were not committed."))
     if defaults:
         parts += [note("Settings other than the defaults:"), table((), changed, "facts")]
-    if "command" in whole:
-        whole = {**whole, "command": portable(str(whole["command"]))}
     parts.append(folded("Whole config", preformatted(json.dumps(whole, indent=2))))
     return "".join(parts)
 

@@ -143,9 +143,7 @@ class _Keeper(BaseCallback):
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
         steps = config.timesteps if config.minutes is None else None
         interval = 0.5 if sys.stderr.isatty() else 30.0
-        self.bar = tqdm(
-            total=steps, unit="step", mininterval=interval, disable=not progress_bar
-        )
+        self.bar = tqdm(total=steps, unit="step", mininterval=interval, disable=not progress_bar)
 
     @property
     def seconds(self) -> float:

@@ -12,7 +12,7 @@ from agents.scoring.run_scores import policy_of, scored_level, trained_levels
 from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
-from glimpse_envs.evaluation.provenance import git_revision, portable
+from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
 from glimpse_envs.evaluation.result import Evaluation
@@ -42,7 +42,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         env_kwargs=_trained_kwargs(headline, has_level, config["env_kwargs"]),
         model=model_of(run),
         algorithm=run.config["algorithm"],
-        command=portable(run.config["command"]),
+        command=run.config["command"],
         seed=run.config["seed"],
         budget=_budget(headline),
         levels=trained_levels(run),

@@ -7,7 +7,6 @@ from typing import Any
 
 from agents.training.checkpoints import leaves_of
 from agents.training.resuming import BUDGETS, FREE
-from glimpse_envs.evaluation.provenance import portable
 
 _OF_SEVERAL_RUNS = "python -m benchmarks."
 _ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is the machine's
@@ -17,7 +16,7 @@ def command_to_repeat(config: Mapping[str, Any]) -> str:
     """The command of a run's config.json. If that one trained other runs too, and so leaves out
     settings, or began from a record, which may be gone, a command for this run alone, with its
     settings. "" if none is known."""
-    command = portable(str(config.get("command", "")))
+    command = str(config.get("command", ""))
     of_others = command.startswith(_OF_SEVERAL_RUNS) or "--from-record" in command
     return (command_of_settings(config) if of_others else None) or command
 

@@ -13,13 +13,11 @@ from agents.presets import PRESETS as AGENT_PRESETS
 from agents.sb3.__main__ import ALGORITHMS as SB3
 from agents.sb3.models import SB3Config, with_history
 from agents.train import ALGORITHMS as AGENTS
+from agents.train_settings import config_of_record
 from agents.training.config import RunConfig
-from agents.training.resuming import config_from_json
 from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from glimpse_envs.evaluation.record import Model
-from glimpse_envs.evaluation.records import read_record
-from glimpse_envs.evaluation.trust import check_code
 from report.references.memory import MEMORY_REFERENCES, MemoryReference
 from report.references.pictures import LEARNED, REFERENCES, Reference, Scalar
 from report.references.scenes import SCENE_REFERENCES
@@ -190,11 +188,7 @@ def _start(recipe: FromRecord | FromPreset | FromDefaults, folders: Sequence[Pat
     if isinstance(recipe, FromRecord):
         paths = [folder / recipe.file for folder in folders]
         path = next((each for each in paths if each.exists()), paths[-1])
-        record = read_record(path)
-        if ":" in record.algorithm:
-            check_code("algorithm", record.algorithm, path)
-        kind = find_algorithm(record.algorithm, ALGORITHMS).config
-        return config_from_json(kind, record.config, str(path), record.revision)
+        return config_of_record(path, ALGORITHMS)
     if not isinstance(recipe, FromPreset):
         raise ValueError(f"recipe={recipe!r} must be a FromDefaults, FromPreset or FromRecord")
     return preset(recipe.preset, recipe.algorithm)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 
 class SharedAttributes:
     """A batch whose rows share all attributes, with the attribute methods of `SyncVectorEnv`."""
@@ -33,7 +35,9 @@ class SharedAttributes:
             ValueError: the values differ, or are too few or too many.
         """
         if isinstance(values, list | tuple):
-            if len(values) != self.num_envs or any(value != values[0] for value in values):
+            if len(values) != self.num_envs or not all(
+                np.array_equal(value, values[0]) for value in values
+            ):
                 raise ValueError(
                     f"set_attr({name!r}): the rows share one attribute; give one value, or "
                     f"{self.num_envs} equal ones, not {values!r:.80}"

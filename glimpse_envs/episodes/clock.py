@@ -22,7 +22,6 @@ class Clock:
         self.taken = np.zeros(num_envs, np.int64)
         self.ended = np.ones(num_envs, np.bool_)
         self.truncated = np.zeros(num_envs, np.bool_)
-        self._truncates = False  # whether any row was ever truncated
 
     def begin(self, rows: Rows) -> None:
         """Begin the episodes of `rows` (m,), with the first glimpse taken."""
@@ -34,15 +33,11 @@ class Clock:
         none."""
         self.ended[rows] = True
         if truncated is not None:
-            self._truncates = True
             self.truncated[rows] = truncated
 
     def ends(self) -> tuple[Bools, Bools]:
         """Return which rows have terminated and which were truncated, (n,) each, as new arrays."""
-        terminated, truncated = self.ended.copy(), self.truncated.copy()
-        if self._truncates:
-            terminated &= ~truncated
-        return terminated, truncated
+        return self.ended & ~self.truncated, self.truncated.copy()
 
     def remaining(self, budgets: Ints) -> Float32s:
         """Return glimpses left / budget (n, 1), 0 where an episode has ended."""
@@ -58,4 +53,3 @@ class Clock:
         """Restore what `state_dict` returned."""
         for name in ("taken", "ended", "truncated"):
             getattr(self, name)[:] = state[name]
-        self._truncates = bool(self.truncated.any())

@@ -201,6 +201,13 @@ class Episodes:
         if dealer.started:
             dealer.check_scenes(self.task.num_scenes)
             self.task.deal(np.arange(dealer.num_groups), dealer.keys)
+            budgets = self.task.budgets.copy()
+            if (state["taken"] > budgets).any():
+                self.load_state_dict(own, identity)
+                raise ValueError(
+                    f"the state's taken must be at most {budgets}, the rows' budgets; "
+                    f" it is {shown(state['taken'])}"
+                )
         self._dealer = dealer
         self.clock.load_state_dict(state)
         self.task.load_state_dict(state["task"])

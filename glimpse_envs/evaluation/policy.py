@@ -1,6 +1,6 @@
 """What is scored: anything that chooses actions, and what it declares about itself."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from inspect import signature
 from numbers import Number
@@ -37,7 +37,7 @@ class Predicts(Protocol):
     ) -> tuple[Action, Any]: ...
 
 
-class Policy:
+class Policy(ABC):
     """A policy with the `predict` of Stable-Baselines3, and optional abilities with defaults.
 
     Attributes:

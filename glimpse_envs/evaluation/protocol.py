@@ -267,6 +267,9 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
     return replace(episodes, correct=correct, glimpses=np.full(count, glimpses))
 
 
+_SET_HERE = {"id", "num_envs", "autoreset_mode", "copies", "flat", "flat_observation"}
+
+
 def _check_arguments(
     split: str, episodes: int | None, batch_size: int, seed: int, env_kwargs: dict[str, Any]
 ) -> None:
@@ -278,7 +281,7 @@ def _check_arguments(
         raise ValueError(
             "The train split draws episodes for ever: say how many by `episodes`, such as 10000."
         )
-    ours = {"num_envs", "autoreset_mode", "copies", "flat", "flat_observation"} & env_kwargs.keys()
+    ours = _SET_HERE & env_kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: evaluate sets this itself; leave it out.")
 

@@ -27,14 +27,6 @@ def command_line() -> str:
     return shlex.join(["python", *program, *arguments])
 
 
-def portable(command: str) -> str:
-    """A command of `command_line` made portable: older ones may hold the path of one of this
-    project's modules in another checkout, which becomes -m MODULE."""
-    python, program, rest = (*command.split(" ", 2), "", "")[:3]
-    module = _module_at(program) if python == "python" else None
-    return command if module is None else f"python -m {module} {rest}".rstrip()
-
-
 def _module_at(path: str) -> str | None:
     """The module whose __main__.py is at `path`, in one of this project's packages, in this
     checkout or another."""

@@ -24,6 +24,7 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.vision.sensors import make_sensor
 from glimpse_envs.wrappers.looks import LOOKS, Looks, checked_move, checked_start
 from glimpse_envs.wrappers.pixels import find_pixels
+from glimpse_envs.wrappers.segments import Segments
 from glimpse_envs.wrappers.views import MaskedView, SensorView, View
 
 if TYPE_CHECKING:
@@ -284,12 +285,15 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def max_steps_of(env: Any) -> int | None:
     """Return the most steps of an episode, from the environment's time limits or its spec; None
-    where it has none. A step that repeats its act counts as often as the act is played."""
+    where it has none, or where it goes on in the next of `Segments`. A step that repeats its act
+    counts as often as the act is played."""
     spec = getattr(env, "spec", None) or getattr(env.unwrapped, "spec", None)
     taken, limits = 1, []
     while isinstance(env, gym.Wrapper):
         if isinstance(env, TimeLimit):
             limits.append(-(-env._max_episode_steps // taken))
+        elif isinstance(env, Segments):
+            return min(limits, default=None)
         elif isinstance(env, MaxAndSkipObservation):
             taken *= env._skip
         elif isinstance(env, AtariPreprocessing):

@@ -74,7 +74,8 @@ class Looks:
                 for side in (self.space.width, self.space.height)
             )
             corners = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-            return self.space.to_locations(corners + self.tile / 2)
+            # With whole glimpses in the frame, a wide one keeps further from the borders.
+            return np.clip(self.space.to_locations(corners + self.tile / 2), -1.0, 1.0)
         return None
 
     def first(self, random: np.random.Generator) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
@@ -13,8 +14,9 @@ from glimpse_envs.core.arguments import check_integers
 class Segments(gym.Wrapper, RecordConstructorArgs):
     """Truncates episodes every `segment` steps; the next episode continues from there.
 
-    A reset with a seed begins a new episode of `env`, as does one after the end of `env`'s own
-    episode or before the end of a segment.
+    A reset straight after a cut continues, and returns copies of the last step's observation and
+    info, however often it is repeated: a batch resets its rows by itself, and then its learner
+    resets all. Any other reset begins a new episode of `env`, as does one with a seed or options.
 
     Args:
         env: any environment.
@@ -35,8 +37,9 @@ class Segments(gym.Wrapper, RecordConstructorArgs):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         self._taken = 0
-        if self._last is not None and seed is None:
-            return self._last
+        if self._last is not None and seed is None and not options:
+            observation, info = self._last
+            return deepcopy(observation), dict(info)
         self._last = None
         return self.env.reset(seed=seed, options=options)
 
@@ -44,7 +47,10 @@ class Segments(gym.Wrapper, RecordConstructorArgs):
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._taken += 1
         cut = self._taken == self._segment
-        self._last = (observation, info) if cut and not (terminated or truncated) else None
+        if cut and not (terminated or truncated):
+            self._last = deepcopy(observation), dict(info)
+        else:
+            self._last = None
         return observation, reward, terminated, truncated or cut, info
 
 

@@ -37,7 +37,6 @@ SOLVE = (
     "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --stop-at 0.99`, then "
     "`python -m agents.evaluate RUN --record results/memory`"
 )
-KEY_VALUE = "key_value_memory"
 """Algorithm of soft and hard memories of keys and values."""
 READ_COST = "`python -m benchmarks.cost.read_cost`"
 
@@ -203,32 +202,7 @@ def _notes(task: Task) -> list[str]:
         for record in group.records:
             if record.notes:
                 shared.setdefault(record.notes, []).append(group.label)
-    shown = [f"{listed(list(dict.fromkeys(models)))}: {note}" for note, models in shared.items()]
-    return [*shown, *_choosing_left_out(task)]
-
-
-def _choosing_left_out(task: Task) -> list[str]:
-    """Which records of hard key-value memories were made before choosing was counted: they touch
-    fewer cells than the soft memory, which scores the same keys."""
-    memories = [group for group in task.groups if group.first.algorithm == KEY_VALUE]
-    notes = []
-    for soft in memories:
-        whole = soft.cost("cells_read")
-        if soft.kind != "soft" or whole is None:
-            continue
-        fewer = [
-            group.label
-            for group in memories
-            if group.kind != "soft"
-            and group.first.levels == soft.first.levels
-            and (group.cost("cells_read") or whole) < whole
-        ]
-        if fewer:
-            notes.append(
-                f"{listed(fewer)}: cells read leaves out choosing in these records: with the keys "
-                f"that are scored it is {whole:,.0f}, as of {soft.label}"
-            )
-    return notes
+    return [f"{listed(list(dict.fromkeys(models)))}: {note}" for note, models in shared.items()]
 
 
 def _read_cost(measured: bool) -> str:

@@ -193,3 +193,7 @@ def test_an_option_of_its_own_is_no_argument_of_the_environment(
     with pytest.raises(SystemExit):
         main([str(run.folder), "--env-kwargs", "split=validation"])
     assert "give split as an option of its own" in capsys.readouterr().err
+    for name in ("at_most", "progress", "watcher", "id"):
+        with pytest.raises(SystemExit):
+            main([str(run.folder), "--env-kwargs", f"{name}=1"])
+        assert f"env_kwargs: {name} cannot be set here" in capsys.readouterr().err

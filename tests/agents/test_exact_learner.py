@@ -99,6 +99,11 @@ def test_a_task_that_always_has_a_stop_is_refused_in_other_words(tmp_path: Path)
         trained(Exact, config, tmp_path / "run")
 
 
+def test_a_tape_is_refused_as_no_picture() -> None:
+    with pytest.raises(ValueError, match="exact is for pictures, and Glimpse/Copy-v0 hides none"):
+        Exact(tiny_config(env_id="Glimpse/Copy-v0", env_kwargs={}))
+
+
 @pytest.mark.parametrize(("changes", "message"), REFUSED)
 def test_another_task_than_the_one_that_is_scored_is_refused(
     changes: dict[str, Any], message: str, tmp_path: Path

@@ -136,6 +136,16 @@ def test_a_state_that_is_no_dict_is_refused(value: Any) -> None:
     assert_same(envs.state_dict(), before)
 
 
+def test_more_glimpses_than_a_rows_own_budget_are_refused() -> None:
+    envs = make_vector("Glimpse/DictionaryLookup-v0", 2)
+    envs.reset(seed=0, options={"length": 1})
+    before = envs.state_dict()
+    damaged = {**before, "taken": np.array([1, envs.task.budget])}
+    with pytest.raises(ValueError, match=r"taken must be at most \[2 2\], the rows' budgets"):
+        envs.load_state_dict(damaged)
+    assert_same(envs.state_dict(), before)
+
+
 def test_a_state_of_another_number_of_rows_is_refused() -> None:
     envs = make_vector(CENTRED, 4)
     envs.reset(seed=0)

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 import glimpse_envs
-from glimpse_envs.evaluation.provenance import command_line, portable
+from glimpse_envs.evaluation.provenance import command_line
 
 CHECKOUT = Path(glimpse_envs.__file__).parents[1]
 
@@ -38,19 +38,3 @@ def test_a_program_that_is_known_by_its_path_alone_is_named_as_a_module(
     program = CHECKOUT / "benchmarks" / "tables" / "__main__.py"
     monkeypatch.setattr(sys, "argv", [str(program), "memory", "--rows", "copy"])
     assert command_line() == "python -m benchmarks.tables memory --rows copy"
-
-
-@pytest.mark.parametrize(
-    ("old", "now"),
-    [
-        ("python /a/agents/b/benchmarks/tables/__main__.py x", "python -m benchmarks.tables x"),
-        ("python /a/agents/report/__main__.py", "python -m agents.report"),
-        ("python agents/report/__main__.py 'b c'", "python -m agents.report 'b c'"),
-        ("python /a/tables/__main__.py x", "python /a/tables/__main__.py x"),
-        ("python -m agents.train 'b c'", "python -m agents.train 'b c'"),
-        ("train 'b", "train 'b"),
-        ("", ""),
-    ],
-)
-def test_paths_in_older_commands_are_named_as_modules(old: str, now: str) -> None:
-    assert portable(old) == now

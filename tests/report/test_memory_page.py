@@ -129,21 +129,6 @@ def test_key_value_memories_stand_side_by_side() -> None:
     }
 
 
-@pytest.mark.parametrize(("cells", "told"), [(20.0, True), (120.0, False)])
-def test_records_that_leave_out_choosing_say_so(cells: float, told: bool) -> None:
-    hard = Model("Hard key-value LSTM", "everything", attention="hard")
-    pairs = [(hard, {"cells_read": cells}), (SOFT, SOFT_COSTS)]
-    page = page_of(
-        *(memory_record(model=m, costs=c, algorithm="key_value_memory") for m, c in pairs)
-    )
-    assert row_of(page, "| Hard key-value LSTM |")["cells read"] == f"{cells:.0f}"
-    note = (
-        "- Hard key-value LSTM: cells read leaves out choosing in these records: with the keys "
-        "that are scored it is 120, as of Soft key-value LSTM\n"
-    )
-    assert (note in page) == told
-
-
 def test_each_note_is_told_once_after_its_models() -> None:
     records = [memory_record(seed, notes="in groups") for seed in range(2)]
     lines = page_of(*records, memory_record(model=SOFT)).splitlines()

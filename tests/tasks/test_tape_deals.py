@@ -8,6 +8,8 @@ import pytest
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.levels import ThresholdLevels
+from glimpse_envs.tasks.tape.chance import blind_return
+from glimpse_envs.tasks.tape.programs import PROGRAMS
 from glimpse_envs.testing import Actions, assert_same, first_rows, random_actions
 from tests.support.episodes import Observation, make_single, make_vector, play, row_of
 from tests.support.tape_reference import CASES, IDS, WAYS
@@ -123,6 +125,12 @@ def test_an_episode_has_the_length_asked_for() -> None:
 # What the best blind agent puts out for tapes of length 2, whatever stands on them; in addition the
 # second digit is the greatest, whose sum has no carry where it is right.
 BLIND = {"repeat_copy": [5, 6] * 3, "addition": [4, 10, 1]}
+
+
+@pytest.mark.parametrize("program", range(len(PROGRAMS)))
+def test_chance_of_many_lengths_is_the_mean_of_their_chances(program: int) -> None:
+    each = [blind_return(program, (length, length), 5, 3) for length in range(3, 9)]
+    assert blind_return(program, (3, 8), 5, 3) == pytest.approx(np.mean(each), rel=1e-12)
 
 
 @pytest.mark.parametrize("program", IDS)

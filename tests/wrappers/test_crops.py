@@ -85,6 +85,19 @@ def test_a_glimpse_is_the_crop_at_its_corner() -> None:
         np.testing.assert_allclose(observation["location"], middle / (SIDE / 2) - 1, atol=1e-6)
 
 
+def test_corners_of_a_wide_glimpse_stay_where_it_may_look() -> None:
+    env = GlimpseWrapper(
+        PixelWorld(steps=20), glimpse_size=G, scales=2, look="corners", inside=True
+    )
+    env.reset(seed=0)
+    for corner in range(16):
+        seen, *_ = env.step({"look": corner, "act": 0})
+        assert env.observation_space.contains(seen)
+        coarse = seen["glimpse"].reshape(2, G, G)[1]
+        assert (coarse.sum(axis=0) > 0).all(), "all of it lies in the frame"
+        assert (coarse.sum(axis=1) > 0).all()
+
+
 def test_past_frames_stay_as_they_were_seen() -> None:
     world = FrameStackObservation(PixelWorld(steps=20), 4)
     env = GlimpseWrapper(world, glimpse_size=G, look="tiles", mask=True)

@@ -21,7 +21,7 @@ def shown() -> gym.Env:
 
 
 def hidden() -> gym.Env:
-    """One that is cut after three of the six steps that `remaining` shows."""
+    """One that is cut after three of the six steps of its limit, and goes on."""
     return Segments(TimeLimit(PixelWorld(steps=9), 2 * STEPS), STEPS)
 
 
@@ -36,6 +36,14 @@ def at_their_end() -> gym.Env:
 
 
 WORLDS = [(shown, True), (hidden, False), (unknown, False), (at_their_end, True)]
+
+
+@pytest.mark.parametrize(("make", "terminates"), WORLDS)
+def test_what_remains_is_shown_only_where_episodes_do_not_go_on(
+    make: Callable[[], gym.Env], terminates: bool
+) -> None:
+    seen, _ = GlimpseWrapper(make(), glimpse_size=8).reset(seed=0)
+    assert ("remaining" in seen) == terminates
 
 
 @pytest.mark.parametrize(("make", "terminates"), WORLDS)

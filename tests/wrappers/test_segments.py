@@ -40,6 +40,23 @@ def test_a_segment_that_was_left_and_a_seed_begin_a_new_episode() -> None:
     assert env.reset(seed=5)[0][0, 0] == 0
 
 
+def test_a_segment_begins_with_copies_and_where_no_options_are_given() -> None:
+    env = Segments(PixelWorld(steps=7), 2)
+    env.reset(seed=2)
+    env.step(1)
+    seen, *_, info = env.step(1)
+    expected = seen.copy()
+    seen[...] = 99
+    info["episode"] = "written by a wrapper"
+    for _ in range(2):
+        again, begun = env.reset()
+        np.testing.assert_array_equal(again, expected)
+        assert "episode" not in begun
+        again[...] = 99
+        begun["episode"] = "written by a wrapper"
+    assert env.reset(options={"any": 1})[0][0, 0] == 0, "options are for a new episode"
+
+
 def test_an_episode_that_ends_is_not_gone_on_with() -> None:
     env = Segments(PixelWorld(steps=1), 2)
     ends = set()

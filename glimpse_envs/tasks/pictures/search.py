@@ -177,7 +177,7 @@ class Search(PictureTask):
     @property
     def ceiling(self) -> float:
         """Mean return of looking at the target and stopping. With relative looks it is an upper
-        bound if glimpses cost."""
+        bound: it takes moves, which may cost or be too few, to get there."""
         return self._levels.ceiling
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:

@@ -19,15 +19,23 @@ def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int
         times: the greatest count of repeat copy.
     """
     least, greatest = levels
-    lengths = range(least, greatest + 1)
-    return sum(_at_length(program, length, symbols, times) for length in lengths) / len(lengths)
+    total = run = 0.0
+    for length in range(1, greatest + 1):
+        whole = float(symbols) ** -length
+        run += whole
+        if length >= least:
+            total += _at_length(program, length, run, whole, times)
+    return total / (greatest - least + 1)
 
 
-def _at_length(program: int, length: int, symbols: int, times: int) -> float:
-    run = sum(
-        symbols**-k for k in range(1, length + 1)
-    )  # right guesses before a mistake, on average
-    whole = symbols**-length
+def _at_length(program: int, length: int, run: float, whole: float, times: int) -> float:
+    """Return the mean return at one length.
+
+    Args:
+        program, length, times: as above.
+        run: right guesses before a mistake, on average.
+        whole: the probability that all are right.
+    """
     if program == _ADDITION:
         # The greatest digit is only a sum without a carry, so the last digit is then 0.
         return (run + whole) / (length + 1)
