@@ -86,44 +86,73 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     """
     if task_class_of(evaluation.env_id) is None:
         return Costs()
+    judged = as_policy(policy)
     with closing(make_evaluated(evaluation, ROWS)) as env:
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)
-        in_memory = as_policy(policy).cells_read(next(iter(observation.values())).shape[1])
+        in_memory = judged.cells_read(next(iter(observation.values())).shape[1])
         if in_memory is not None:
-            return Costs({"cells_read": in_memory}, {})
-        if as_policy(policy).answers(observation) is not None:
-            values, multiply_adds, reading = _count_inside(policy, observation)
-            touched = np.full(len(values), float(np.prod(observation["scene"].shape[-2:])))
-        elif seen.reading is None and "scene" not in observation:
-            return Costs()
-        elif seen.reading is None:
-            share = _taken(evaluation).mean(axis=0)
-            # A scene that stands still is delivered, and read by a soft reader, once.
-            shown = np.cumsum(share) if seen.fixed_steps else np.ones(len(share))
-            delivered, reading = float(np.prod(observation["scene"].shape[1:])), 0.0
-            if isinstance(policy, SoftReader):
-                inside, _, reading = _count_inside(policy, observation)
-                delivered, reading = inside[-1], reading * shown[-1]
-            values = shown * delivered
-            multiply_adds = _on_average(policy, env, observation, share)
-            touched = np.full(len(share), float(np.prod(observation["scene"].shape[-2:])))
-        else:
-            taken = _taken(evaluation)
-            share = taken.mean(axis=0)
-            looks = np.cumsum(share)
-            if seen.reading.cells:
-                cells = looks[-1] * seen.reading.cells + _recalled(policy, evaluation)
-                return Costs({"cells_read": round(float(cells), 3)}, {})
-            values = looks * seen.reading.values + seen.reading.context
-            read = looks * seen.reading.multiply_adds + seen.reading.context_multiply_adds
-            reading = read[-1]
-            multiply_adds = read + _on_average(policy, env, observation, share)
-            assert seen.picture_view is not None
-            assert evaluation.locations is not None
-            touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
-            if seen.reading.context:
-                touched = np.full(len(share), float(np.prod(seen.picture_view.scene_shape[1:])))
+            return Costs({"cells_read": in_memory})
+        if judged.answers(observation) is not None:
+            return _of_inner_glimpses(policy, observation)
+        if seen.reading is None:
+            shows_all = "scene" in observation
+            return _of_full_view(policy, env, observation, evaluation) if shows_all else Costs()
+        if seen.reading.cells:
+            cells = evaluation.glimpses.mean() * seen.reading.cells + _recalled(policy, evaluation)
+            return Costs({"cells_read": round(float(cells), 3)})
+        return _of_looks(policy, env, observation, evaluation)
+
+
+def _of_inner_glimpses(policy: Any, observation: dict[str, NDArray]) -> Costs:
+    """Of a model that answers once, after glimpses inside itself."""
+    values, multiply_adds, reading = _count_inside(policy, observation)
+    touched = np.full(len(values), _area(observation))
+    return _as_costs(values, touched, multiply_adds, reading)
+
+
+def _of_full_view(
+    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], evaluation: Evaluation
+) -> Costs:
+    """Of a model that is shown the whole scene at each of its steps."""
+    share = _taken(evaluation).mean(axis=0)
+    # A scene that stands still is delivered, and read by a soft reader, once.
+    shown = np.cumsum(share) if describe(env).fixed_steps else np.ones(len(share))
+    delivered, reading = float(observation["scene"][0].size), 0.0
+    if isinstance(policy, SoftReader):
+        inside, _, reading = _count_inside(policy, observation)
+        delivered = float(inside[-1])
+    touched = np.full(len(share), _area(observation))
+    multiply_adds = _on_average(policy, env, observation, share)
+    return _as_costs(shown * delivered, touched, multiply_adds, shown[-1] * reading)
+
+
+def _of_looks(
+    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], evaluation: Evaluation
+) -> Costs:
+    """Of an agent that is shown its glimpses."""
+    seen, taken = describe(env), _taken(evaluation)
+    assert seen.reading is not None
+    assert seen.picture_view is not None
+    assert evaluation.locations is not None
+    share = taken.mean(axis=0)
+    looks = np.cumsum(share)
+    values = looks * seen.reading.values + seen.reading.context
+    read = looks * seen.reading.multiply_adds + seen.reading.context_multiply_adds
+    touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
+    if seen.reading.context:
+        touched = np.full(len(share), float(np.prod(seen.picture_view.scene_shape[1:])))
+    multiply_adds = read + _on_average(policy, env, observation, share)
+    return _as_costs(values, touched, multiply_adds, read[-1])
+
+
+def _area(observation: dict[str, NDArray]) -> float:
+    """The pixels H W of a scene."""
+    return float(np.prod(observation["scene"].shape[-2:]))
+
+
+def _as_costs(values: NDArray, touched: NDArray, multiply_adds: NDArray, reading: float) -> Costs:
+    """The costs after 1, 2, ... glimpses, (T,) each, and the multiply-adds of reading alone."""
     curves = {
         "values_delivered": values,
         "pixels_covered": touched,

@@ -5,11 +5,9 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.boxes import box_in_turn
-from glimpse_envs.core.geometry import project_to_disc
+from glimpse_envs.core.boxes import box_in_turn, middles_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.scanpaths import latest_location
@@ -51,11 +49,7 @@ class Scanner(ABC):
                 "argument look='random' or look='raster'"
             )
         self.others = [name for name in seen.components if name != "look"]
-        self.look_space: spaces.Space = seen.components["look"].space
-        self.tiles: NDArray[np.float64] = view.tile_locations  # (n, 2)
-        self.relative: bool = view.look == "relative"
-        self.max_move: float = view.max_move
-        self.budget: int = seen.budget
+        self.view, self.budget = view, seen.budget
         self.random = np.random.default_rng(seed)
 
     def state_dict(self) -> dict[str, int]:
@@ -82,21 +76,17 @@ class Scanner(ABC):
     def looks(self, observation: Observation, step: int, info: dict[str, Any]) -> NDArray:
         """The looks of all rows, as actions of the environment."""
         places = np.clip(self.places(observation, step, info), -1.0, 1.0)
-        if isinstance(self.look_space, spaces.Discrete):
-            distances = ((places[:, None] - self.tiles[None]) ** 2).sum(axis=-1)
-            return distances.argmin(axis=1)
-        if self.relative:
-            moves = (places - _here(observation)) / self.max_move
-            return project_to_disc(moves).astype(np.float32)
-        return places.astype(np.float32)
+        here = _here(observation) if self.view.look == "relative" else places
+        looks = self.view.looks_at(places, here)
+        return looks if self.view.look == "tiles" else looks.astype(np.float32)
 
 
-def _here(observation: Observation) -> NDArray[np.float32]:
+def _here(observation: Observation) -> NDArray[np.float64]:
     """The present place (B, 2) of each row, the start of its next move."""
     place = latest_location(observation)
     if place is None:
         raise ValueError("a move needs an observation with a 'location' (x, y) to go from")
-    return place
+    return place.astype(np.float64)
 
 
 class RandomScanner(Scanner):
@@ -110,12 +100,13 @@ class RandomScanner(Scanner):
         part, parts = self.share
         rows = len(observation["remaining"])
         all_rows, own = parts * rows, slice(part * rows, (part + 1) * rows)
-        if self.relative:
+        if self.view.look == "relative":
             angle = self.random.uniform(0, 2 * np.pi, all_rows)[own]
-            move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.max_move
+            move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.view.max_move
             return _here(observation) + move
-        if isinstance(self.look_space, spaces.Discrete):
-            return self.tiles[self.random.integers(len(self.tiles), size=all_rows)[own]]
+        if self.view.look == "tiles":
+            tiles = self.view.tile_locations  # (n, 2)
+            return tiles[self.random.integers(len(tiles), size=all_rows)[own]]
         return self.random.uniform(-1, 1, (all_rows, 2))[own]
 
 
@@ -153,8 +144,7 @@ class OracleScanner(Scanner):
         self, observation: Observation, step: int, info: dict[str, Any]
     ) -> NDArray[np.float64]:
         boxes = np.asarray(info["target_box"], np.float64)
-        box = box_in_turn(boxes, step, self.budget - 1)
-        return (box[:, :2] + box[:, 2:]) / 2
+        return middles_of(box_in_turn(boxes, step, self.budget - 1))
 
 
 SCANNERS: dict[str, type[Scanner]] = {

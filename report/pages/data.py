@@ -65,6 +65,14 @@ env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
   classes. Otherwise a hash of its class and file name puts each image into one of the splits, in
   the ratio 80 : 10 : 10, where it stays when others are added.
 
+A fixed split has one scene for each of its images, so 60 images have about six test scenes: with
+few images, give folders `train`, `validation` and `test` of your own. The scene must be at least as
+large as an image. To train on them:
+
+```sh
+python -m agents.train reinforce --env-id Glimpse/ClutteredGlyphs-v0 --env-kwargs source=folder:pictures --run runs/pictures
+```
+
 Arrays in memory and data sets of Hugging Face are sources too:
 [a source of your own](own_source.md)."""
 
