@@ -16,6 +16,7 @@ from agents.training.distributed import mean_and_deviation, processes
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.sentences import log_any, wrong_words
 from baselines.setting import PictureScene, Setting
+from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
 
@@ -122,7 +123,13 @@ class SupervisedLearner(GradientLearner):
         tensors = self.policy.as_tensors(observation)
         if self.policy.setting.words:
             return self._deal_words(tensors, info["sentences"], lengths)
-        right = self._answers_in_turn(info) if self.in_turn else self._right_answers()
+        if self.in_turn:
+            right = self._answers_in_turn(info)
+        elif self.policy.setting.points:
+            scene = self.policy.setting.pointed
+            right = scene.cells_at(middles_of(info["target_box"].astype(np.float64)))
+        else:
+            right = self._right_answers()
         target = torch.as_tensor(right).to(self.device)
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
 

@@ -12,6 +12,7 @@ from baselines.pictures.captioner import CaptionerConfig
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindowConfig
 from baselines.pictures.patch_selection import PatchSelectionConfig
+from baselines.pictures.pointer import PointerConfig
 from baselines.pictures.soft_tiles import SoftTilesConfig
 from baselines.pictures.spatial_transformer import SpatialTransformerConfig
 
@@ -43,6 +44,7 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         SpatialTransformerConfig(),
         FullViewConfig(),
         CaptionerConfig(optimizer="muon", batch_size=256, learning_rate=5e-3),
+        PointerConfig(batch_size=64),
     ),
     "megapixel": (  # as published, each on its own variant of the scenes
         AttentionSamplingConfig(

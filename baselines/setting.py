@@ -1,15 +1,20 @@
 """What one environment hides and asks, read from its description."""
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import gymnasium as gym
+import numpy as np
 from gymnasium import spaces
 
+from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.lookup import full_view
+
+CELL = 8
+"""Side in pixels of the cells of a picture that are pointed at."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,22 @@ class PictureScene:
     words: int = 0  # the most of a description, a word a step; 0 where none is asked for
     answers: int = 1  # the most that are given in turn, none of which is shown afterwards
     moves: bool = False  # another picture is shown at every step, and answered
+    # Rows and columns of cells of which one is pointed at; None where an answer is given.
+    grid: tuple[int, int] | None = None
+
+    def middles(self) -> Floats:
+        """The look coordinates (n, 2), (x, y), of the middles of the grid's cells, row by row."""
+        assert self.grid is not None
+        down, across = (CELL * (np.arange(count) + 0.5) for count in self.grid)
+        pixels = np.stack(np.meshgrid(across, down), axis=-1).reshape(-1, 2)
+        return self.view.space.to_locations(pixels)
+
+    def cells_at(self, places: Floats) -> Ints:
+        """The numbers (B,) of the grid's cells at look coordinates (B, 2), (x, y)."""
+        assert self.grid is not None
+        columns, rows = (self.view.space.to_pixels(places) // CELL).astype(np.int64).T
+        last_row, last_column = self.grid[0] - 1, self.grid[1] - 1
+        return rows.clip(0, last_row) * self.grid[1] + columns.clip(0, last_column)
 
     @property
     def glimpse_shape(self) -> tuple[int, ...]:
@@ -73,6 +94,24 @@ class Setting:
                 f"{self.env_id} asks for a description, word by word; of the baselines captioner "
                 "writes words, all others answer by classes"
             )
+        if self.scene.grid is not None:
+            raise ValueError(
+                f"{self.env_id} asks for a place and no answer; of the baselines pointer points, "
+                "all others answer by classes"
+            )
+        return self.scene
+
+    @property
+    def pointed(self) -> PictureScene:
+        """The scene, of a picture in which the place of what is asked for is to be pointed at.
+
+        Raises:
+            ValueError: the environment asks for something else.
+        """
+        if not isinstance(self.scene, PictureScene) or self.scene.grid is None:
+            raise ValueError(
+                f"{self.env_id} does not ask for a place alone; Glimpse/Search-v0 does"
+            )
         return self.scene
 
     @property
@@ -88,6 +127,11 @@ class Setting:
                 "Glimpse/DescribeScene-v0 does"
             )
         return self.scene
+
+    @property
+    def points(self) -> bool:
+        """Whether a place in a picture is asked for, and no answer."""
+        return isinstance(self.scene, PictureScene) and self.scene.grid is not None
 
     @property
     def words(self) -> int:
@@ -119,12 +163,18 @@ class Setting:
                 for no answer.
         """
         whole = _describe(env_id, full_view(env_id, env_kwargs))
+        parts = whole.observation_space.spaces
+        shape = parts["scene"].shape if "scene" in parts else None
+        if [*whole.components] == ["look"] and shape is not None and len(shape) == 3:
+            picture, _ = _picture(env_id, env_kwargs, whole)
+            grid = -(-shape[1] // CELL), -(-shape[2] // CELL)
+            return cls(env_id, replace(picture, grid=grid), grid[0] * grid[1], False)
         if "answer" not in whole.components:
             raise ValueError(
                 f"{env_id} asks for no answer, which the baselines learn to give: its actions are "
                 f"{', '.join(whole.components)}"
             )
-        shape, answer = whole.observation_space["scene"].shape, whole.components["answer"].space
+        answer = whole.components["answer"].space
         assert isinstance(answer, spaces.Discrete | spaces.MultiDiscrete)
         choices = answer.n if isinstance(answer, spaces.Discrete) else answer.nvec[0]
         if shape is not None and len(shape) == 3:

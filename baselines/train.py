@@ -18,6 +18,7 @@ from baselines.pictures.captioner import Captioner
 from baselines.pictures.full_view import FullView
 from baselines.pictures.gaussian_window import GaussianWindow
 from baselines.pictures.patch_selection import PatchSelection
+from baselines.pictures.pointer import Pointer
 from baselines.pictures.soft_tiles import SoftTiles
 from baselines.pictures.spatial_transformer import SpatialTransformer
 from baselines.presets import PRESETS
@@ -30,6 +31,7 @@ MODELS: dict[str, type[Baseline]] = {
     "attention_sampling": AttentionSampling,
     "patch_selection": PatchSelection,
     "captioner": Captioner,
+    "pointer": Pointer,
     "full_view": FullView,
     "ntm": NTM,
     "key_value_memory": KeyValueMemory,

@@ -134,6 +134,7 @@ SCENES = Table(
         _row(
             "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
         ),
+        _row("search-soft", "Glimpse/Search-v0", "pointer", priority=4),
         _row(
             "search-hard-wide", "Glimpse/Search-v0", "actor_critic", priority=4, seeds=1,
             env_kwargs={"scales": 6}, changes=_SEARCHING,

@@ -70,7 +70,8 @@ few images, give folders `train`, `validation` and `test` of your own. The scene
 large as an image. To train on them:
 
 ```sh
-python -m agents.train reinforce --env-id Glimpse/ClutteredGlyphs-v0 --env-kwargs source=folder:pictures --run runs/pictures
+python -m agents.train reinforce --env-id Glimpse/ClutteredGlyphs-v0 \\
+    --env-kwargs source=folder:pictures --run runs/pictures
 ```
 
 Arrays in memory and data sets of Hugging Face are sources too:

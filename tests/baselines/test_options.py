@@ -28,6 +28,7 @@ UNUSABLE = {
     "attention_sampling": {"--curriculum", "--supervise", "--network.core-units"},
     "patch_selection": {"--curriculum", "--supervise", "--network.core-units"},
     "captioner": {"--curriculum", "--supervise", "--network.core-units"},
+    "pointer": {"--curriculum", "--supervise", "--network.core-units"},
     "full_view": {"--curriculum", "--supervise", "--network.core-units"},
     "ntm": NOT_OF_MEMORIES,
     "key_value_memory": NOT_OF_MEMORIES,

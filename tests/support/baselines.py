@@ -20,6 +20,10 @@ from tests.support.tiny import SMALL, tiny_network
 Changes = dict[str, Any]
 
 DESCRIBED: Changes = {"env_id": "Glimpse/DescribeSceneGlyphs-v0", "env_kwargs": {}}
+POINTED: Changes = {
+    "env_id": "Glimpse/SearchGlyphs-v0",
+    "env_kwargs": {"scene_size": 110, "images": 3, "budget": 2},
+}
 _CUT: Changes = {"channels": 8, "size": 14}
 _MEMORY: Changes = {"network": tiny_network(core_units=32)}
 _CELLS: Changes = {"key_units": 16, "value_units": 16, **_MEMORY}
@@ -42,6 +46,7 @@ KINDS: dict[str, tuple[str, Changes]] = {
         "captioner",
         {"channels": 4, "units": 32, "score_units": 16, "word_units": 16, **DESCRIBED},
     ),
+    "pointer": ("pointer", {"channels": 4, "key_units": 8, **POINTED}),
     "strong": ("full_view", {"kind": "strong", "channels": 8}),
     "conv": ("full_view", {"kind": "conv"}),
     "dense": ("full_view", {"kind": "dense"}),

@@ -1,0 +1,104 @@
+"""Soft attention that points: where in a scene is what the question asks for?
+
+A convolutional network makes a key of each cell of a grid; the question is the query, and the
+softmax of their products is the attention, whose greatest cell is pointed at (a pointer: Vinyals et
+al., NIPS 2015). It learns from the target's cell by cross-entropy, and reads the scene at once.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional as F
+
+from agents.training.checks import check_counts
+from agents.training.command_line import without_options
+from baselines.model import Answers, Baseline, Observation
+from baselines.pictures.full_view import Residual
+from baselines.pictures.picture_model import PictureConfig
+from baselines.setting import Setting
+from glimpse_envs.evaluation.record import Model
+
+
+@dataclass(frozen=True)
+@without_options("supervise")  # there is one place
+class PointerConfig(PictureConfig):
+    """Train soft attention that points."""
+
+    algorithm: ClassVar[str] = "pointer"
+
+    env_id: str = "Glimpse/Search-v0"
+    """Id of the environment, which asks where something is."""
+    channels: int = 16
+    """Number of channels of the first convolution; a cell of the grid, of 8x8 pixels, has four
+    times as many features."""
+    key_units: int = 64
+    """Number of units of a cell's key, and of the query."""
+
+
+class Pointer(Baseline):
+    """Scores the cells of a scene against a question.
+
+    Raises:
+        ValueError: a size in `config` cannot be, or the setting does not ask for a place.
+    """
+
+    config_class = PointerConfig
+    config: PointerConfig
+
+    def __init__(self, setting: Setting, config: PointerConfig) -> None:
+        super().__init__(setting, config)
+        check_counts(config, "channels", "key_units")
+        self.scene = setting.pointed
+        question = self.scene.glimpse_space["question"].shape
+        assert question is not None
+        features, units = 4 * config.channels, config.key_units
+        self.encode = nn.Sequential(
+            nn.Conv2d(self.scene.view.scene_shape[0], config.channels, 5, 2, 2, bias=False),
+            nn.BatchNorm2d(config.channels),
+            nn.ReLU(),
+            Residual(config.channels, 2 * config.channels),
+            Residual(2 * config.channels, features),
+        )
+        self.key = nn.Conv2d(features, units, 1)
+        self.query = nn.Linear(question[0], units)
+
+    @property
+    def model(self) -> Model:
+        return Model("Soft pointer", sees="everything", attention="soft")
+
+    def forward(self, observation: Observation) -> Answers:
+        # Convolutions are faster where a pixel's channels lie side by side.
+        scene = observation["scene"].contiguous(memory_format=torch.channels_last)
+        keys = self.key(self.encode(scene)).flatten(2)  # (B, units, n)
+        scores = torch.bmm(self.query(observation["question"])[:, None], keys)
+        return Answers(scores.transpose(0, 1))
+
+    def predict(
+        self,
+        observation: dict[str, NDArray],
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray], None]:
+        """Looks (B, ...) at the middles of the likeliest cells, and no state."""
+        places = self.scene.middles()[self.likeliest(observation)[-1]].clip(-1.0, 1.0)
+        looks = self.scene.view.looks_at(places, places)
+        return {"look": looks if looks.ndim == 1 else looks.astype(np.float32)}, None
+
+    def attention(
+        self,
+        observation: dict[str, NDArray],
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.float32]:
+        """How the attention shares itself out over the pixels, (B, 1, H, W)."""
+        assert self.scene.grid is not None
+        with torch.no_grad():
+            shares = self(self.as_tensors(observation)).logits[-1].float().softmax(dim=1)
+        _, height, width = self.scene.view.scene_shape
+        maps = F.interpolate(shares.view(-1, 1, *self.scene.grid), (height, width), mode="bilinear")
+        return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()
