@@ -36,7 +36,8 @@ class SupervisedLearner(GradientLearner):
     """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
     On pictures the last answer counts, or every one where the environment pays all, up to the last
-    that is asked for; on tapes every symbol and the nothing after the last one. For a description
+    that is asked for; on tapes every symbol and the nothing after the last one. Where a place is
+    asked for, the answer is its cell, and the error the share of wrong cells. For a description
     the loss is minus the log-likelihood that any of the right sentences is written, divided by the
     greatest number of words, where each word follows the right words before it (teacher forcing);
     the error is the share of wrong words in the likeliest of the right sentences.

@@ -85,7 +85,7 @@ class Group:
 
     @property
     def choice(self) -> float:
-        """By which the best of several models is chosen, the least: the error, or minus the mean
+        """The criterion for choosing among models, lower is better: the error, or minus the mean
         return, on validation scenes; of old runs, which have none, on test scenes."""
         points = [record.curve[-1] if record.curve else record.headline for record in self.records]
         if not self.has_success:

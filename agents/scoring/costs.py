@@ -118,13 +118,12 @@ def _of_full_view(
     share = _taken(evaluation).mean(axis=0)
     # A scene that stands still is delivered, and read by a soft reader, once.
     shown = np.cumsum(share) if describe(env).fixed_steps else np.ones(len(share))
-    delivered, reading = float(observation["scene"][0].size), 0.0
-    if isinstance(policy, SoftReader):
-        inside, _, reading = _count_inside(policy, observation)
-        delivered = float(inside[-1])
     touched = np.full(len(share), _area(observation))
-    multiply_adds = _on_average(policy, env, observation, share)
-    return _as_costs(shown * delivered, touched, multiply_adds, shown[-1] * reading)
+    if isinstance(policy, SoftReader) or hasattr(policy, "answers_of"):
+        inside, spent, reading = _count_inside(policy, observation)
+        return _as_costs(shown * inside[-1], touched, shown * spent[-1], shown[-1] * reading)
+    values = shown * float(observation["scene"][0].size)
+    return _as_costs(values, touched, _on_average(policy, env, observation, share), 0.0)
 
 
 def _of_looks(
@@ -265,8 +264,8 @@ def _count_steps(
     with MultiplyAdds() as counter:
         for _ in range(steps):
             action, state = policy.predict(observation, state, starts, deterministic=True)
-            observation, _, terminated, truncated, _ = env.step(action)
-            starts = terminated | truncated
+            observation, *_ = env.step(action)
+            starts = np.zeros(ROWS, np.bool_)  # a row that ended is not counted anew
             totals.append(counter.total / ROWS)
     return np.array(totals)
 

@@ -64,7 +64,7 @@ def train(
             `agents.training.resuming.FREE` and a greater budget.
         folder: made if it is not there.
         resume: go on with the run in `folder` where there is one.
-        progress_bar: show error, glimpses a second and the time left.
+        progress_bar: show error or return, steps a second and the time left.
         stop_after: total number of updates after which to save and return, for tests.
         how_to_resume: the command or argument named in the message after Ctrl-C.
         validate: called every `validate_every` updates, outside the clock; its result is a line of

@@ -24,7 +24,7 @@ class InTurn(NamedTuple):
     """Of B rows whose pictures are answered in several steps."""
 
     answers: NDArray[np.int64]  # (B, T), from the first look at each picture
-    given: NDArray[np.int64]  # (B,), how many of them
+    given: NDArray[np.int64]  # (B,), how many of them were given
 
 
 class PictureModel(Baseline):

@@ -19,7 +19,7 @@ from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, Observation
 from baselines.pictures.full_view import Residual
 from baselines.pictures.picture_model import PictureConfig
-from baselines.setting import Setting
+from baselines.setting import CELL, Setting
 from glimpse_envs.evaluation.record import Model
 
 
@@ -100,5 +100,7 @@ class Pointer(Baseline):
         with torch.no_grad():
             shares = self(self.as_tensors(observation)).logits[-1].float().softmax(dim=1)
         _, height, width = self.scene.view.scene_shape
-        maps = F.interpolate(shares.view(-1, 1, *self.scene.grid), (height, width), mode="bilinear")
+        down, across = (CELL * count for count in self.scene.grid)
+        maps = F.interpolate(shares.view(-1, 1, *self.scene.grid), (down, across), mode="bilinear")
+        maps = maps[..., :height, :width]
         return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()

@@ -206,7 +206,7 @@ class Episodes:
                 self.load_state_dict(own, identity)
                 raise ValueError(
                     f"the state's taken must be at most {budgets}, the rows' budgets; "
-                    f" it is {shown(state['taken'])}"
+                    f"it is {shown(state['taken'])}"
                 )
         self._dealer = dealer
         self.clock.load_state_dict(state)

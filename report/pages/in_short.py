@@ -14,9 +14,9 @@ _AGENTS: tuple[Kind, ...] = ("hard",)
 _SEE_ALL: tuple[Kind, ...] = ("addressed", "soft_to_hard", "soft", "full")
 
 _CHOICE = (
-    "The model of each kind that did best on validation scenes; those with "
-    f"{CLAIM_SEEDS} or more seeds are preferred to those with fewer. All models and their costs "
-    "stand below."
+    "The model of each kind that did best on validation scenes (of old runs without validation, on "
+    f"test scenes); those with {CLAIM_SEEDS} or more seeds are preferred to those with fewer. All "
+    "models and their costs stand below."
 )
 
 
@@ -60,7 +60,8 @@ def _error_cells(group: Group) -> list[str]:
 
 
 def _by_solved(group: Group) -> tuple[float, ...]:
-    """Whether seeds solved a task is judged on validation."""
+    """The share of seeds that solved it comes first, then validation, then time; the least is
+    best."""
     return -group.solved / group.seeds, group.choice, group.core_minutes
 
 

@@ -37,7 +37,6 @@ SOLVE = (
     "`python -m agents.train actor_critic --env-id Glimpse/Copy-v0 --stop-at 0.99`, then "
     "`python -m agents.evaluate RUN --record results/memory`"
 )
-"""Algorithm of soft and hard memories of keys and values."""
 READ_COST = "`python -m benchmarks.cost.read_cost`"
 
 _HEAD = """# Memory that is read one cell at a time
@@ -69,7 +68,8 @@ _COLUMNS = (
     "the longest training length; mean over all seeds, solving or not.",
     "**Cells read**. Number of cells that choosing and reading touch in an episode of the training "
     "length. A cell that is touched at two steps counts twice; a soft read counts every cell, and "
-    "so does a hard read of a key-value memory, which scores the keys of all cells to choose one.",
+    "so does a hard read of a key-value memory, which scores the keys of all cells to choose one. "
+    "With *recall*, each kept glimpse that is scored at a step counts too.",
     "**Seconds an episode**. Time of model and environment together, where it was measured.",
     "Results of fewer than five seeds are no claim.",
 )

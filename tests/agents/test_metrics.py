@@ -118,7 +118,7 @@ def test_minutes_bound_a_run_by_the_clock(tmp_path: Path) -> None:
     assert run.read_metrics()[-1]["step"] == metadata["episodes"], "what remained is logged"
 
 
-def test_the_progress_bar_shows_error_and_glimpses(
+def test_the_progress_bar_shows_error_and_steps(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(Reinforce, replace(tiny_config(), episodes=8 * 200), tmp_path)

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from agents.scoring.costs import measure_costs
+from agents.scoring.multiply_adds import MultiplyAdds
 from agents.scoring.run_scores import evaluate_run
 from baselines.learner import SupervisedLearner
-from baselines.pictures.full_view import FullView
+from baselines.pictures.full_view import FullView, GreatestInColumns
 from baselines.pictures.picture_model import InTurn
 from baselines.pictures.reader import RecurrentReader
-from baselines.setting import Setting
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.runs import load_policy
 from tests.support.baselines import (
@@ -119,12 +119,23 @@ def test_an_outlook_is_on_the_answer_whose_turn_it_is() -> None:
     np.testing.assert_array_equal(shares, beliefs[[0, 1, 2], [0, 2, 1]])
 
 
-def test_what_a_soft_reader_reads_is_counted_once_an_episode() -> None:
-    model = row_model("draw")
+@pytest.mark.parametrize("kind", ["draw", "location", "strong", "sampling", "affine"])
+def test_a_row_is_read_once_an_episode_however_many_answers_are_given(kind: str) -> None:
+    model = row_model(kind)
     score = evaluate(model, ROW["env_id"], episodes=30, **ROW["env_kwargs"])
     costs = measure_costs(model, score).per_episode
-    assert costs["values_delivered"] == 6 * 8 * 8
-    assert costs["multiply_adds_reading"] == 6 * (8 * 24 * 44 + 8 * 8 * 44)
+    delivered = {"draw": 6 * 8 * 8, "location": 6 * 3 * 8 * 8}
+    expected = getattr(model, "values_read", delivered.get(kind, 24 * 44))
+    assert costs["values_delivered"] == expected
+    observation, _ = scenes(4)
+    with MultiplyAdds() as counter:
+        model.predict(observation)
+    if kind == "location":  # tiles at the retina's price
+        assert costs["multiply_adds"] < counter.total / 4
+    else:
+        assert costs["multiply_adds"] == counter.total / 4
+    if kind == "draw":
+        assert costs["multiply_adds_reading"] == 6 * (8 * 24 * 44 + 8 * 8 * 44)
 
 
 @pytest.mark.learning
@@ -146,9 +157,8 @@ def test_a_task_that_does_not_tell_its_answers_is_named() -> None:
 
 
 def test_columns_keep_the_order_that_one_greatest_response_would_lose() -> None:
-    setting = Setting.of(ROW["env_id"], ROW["env_kwargs"])
-    model = FullView(setting, small_config("strong", **ROW)).eval()  # type: ignore[arg-type]
-    observation, _ = scenes(2)
-    scene = torch.as_tensor(observation["scene"])
-    mirrored = scene.flip(-1)
-    assert not torch.allclose(model({"scene": scene}).logits, model({"scene": mirrored}).logits)
+    x = torch.rand(2, 3, 4, 5)
+    columns = GreatestInColumns()(x).view(2, 3, 5)
+    torch.testing.assert_close(columns, x.amax(dim=2))
+    torch.testing.assert_close(GreatestInColumns()(x.flip(-1)).view(2, 3, 5), columns.flip(-1))
+    assert any(isinstance(part, GreatestInColumns) for part in row_model("strong").modules())

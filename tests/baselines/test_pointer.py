@@ -11,6 +11,7 @@ from agents.scoring.run_scores import evaluate_run
 from baselines.pictures.pointer import Pointer
 from baselines.setting import CELL, Setting
 from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.runs import load_policy
 from tests.support.baselines import (
     POINTED,
     learner_of,
@@ -92,4 +93,4 @@ def test_two_classes_are_told_apart_in_seconds(tmp_path: Path) -> None:
     success = evaluate_run(run, episodes=300).success
     assert success is not None
     assert success > 0.5, "one of three images, and blind less than one in ten"
-    assert isinstance(model_of("pointer"), Pointer)
+    assert isinstance(load_policy(tmp_path), Pointer)

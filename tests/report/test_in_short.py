@@ -31,7 +31,7 @@ def of_model(name: str, **changes: Any) -> Record:
     return a_record(replace(REINFORCE, name=name), **changes)
 
 
-def test_scenes_have_the_lowest_error_of_each_kind() -> None:
+def test_scenes_without_validation_have_the_lowest_error_of_each_kind() -> None:
     records = [
         of_model("better", env_id=PAIR, error=3.0),
         of_model("worse", env_id=PAIR, error=4.0),

@@ -85,7 +85,8 @@ class DigitSequence(PictureTask):
     Always:
 
     - `length`: S.
-    - `answers` (`length` + 1,) int64: the right answers in turn, and -1 after "end".
+    - `answers` (L + 1,) int64, where L is the argument `length`: the S + 1 right answers in turn,
+      then -1.
     - `target_box` (4,): x0, y0, x1, y1, in look coordinates, of the image whose turn it is; of the
       last image once "end" is the right answer.
     - `scene`, in a fixed split: the scene's number.
