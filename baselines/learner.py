@@ -15,7 +15,7 @@ from agents.training.checks import check_choices
 from agents.training.distributed import mean_and_deviation, processes
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.sentences import log_any, wrong_words
-from baselines.setting import PictureScene, Setting
+from baselines.setting import Setting
 from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.evaluation.record import Model
@@ -64,8 +64,7 @@ class SupervisedLearner(GradientLearner):
         setting = Setting.of(config.env_id, config.env_kwargs)
         every = config.supervise == "all" or setting.every_answer_counts
         self.first_scored = 0 if every else -1
-        self.in_turn = isinstance(setting.scene, PictureScene) and setting.scene.answers > 1
-        several = self.in_turn or setting.answers_in_sequence or setting.words
+        several = setting.in_turn or setting.answers_in_sequence or setting.words
         self.first_final = 0 if several else -1
         env = gym.make_vec(
             config.env_id,
@@ -124,7 +123,7 @@ class SupervisedLearner(GradientLearner):
         tensors = self.policy.as_tensors(observation)
         if self.policy.setting.words:
             return self._deal_words(tensors, info["sentences"], lengths)
-        if self.in_turn:
+        if self.policy.setting.in_turn:
             right = self._answers_in_turn(info)
         elif self.policy.setting.points:
             scene = self.policy.setting.pointed

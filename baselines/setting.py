@@ -129,6 +129,11 @@ class Setting:
         return self.scene
 
     @property
+    def in_turn(self) -> bool:
+        """Whether several answers about one picture are asked for, one after another."""
+        return isinstance(self.scene, PictureScene) and self.scene.answers > 1
+
+    @property
     def points(self) -> bool:
         """Whether a place in a picture is asked for, and no answer."""
         return isinstance(self.scene, PictureScene) and self.scene.grid is not None

@@ -62,6 +62,17 @@ class Costs:
     by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
+class SceneReader:
+    """A base of models that read a whole scene in one call of `predict`, however many steps of an
+    episode their answers take.
+
+    Attributes:
+        values_read: the numbers that reading gives to the model.
+    """
+
+    values_read: int
+
+
 class SoftReader:
     """A base of models with internal glimpses, each read by the agents' glimpse network and
     followed by one answer.
@@ -119,7 +130,7 @@ def _of_full_view(
     # A scene that stands still is delivered, and read by a soft reader, once.
     shown = np.cumsum(share) if describe(env).fixed_steps else np.ones(len(share))
     touched = np.full(len(share), _area(observation))
-    if isinstance(policy, SoftReader) or hasattr(policy, "answers_of"):
+    if isinstance(policy, SceneReader):
         inside, spent, reading = _count_inside(policy, observation)
         return _as_costs(shown * inside[-1], touched, shown * spent[-1], shown[-1] * reading)
     values = shown * float(observation["scene"][0].size)
@@ -307,7 +318,7 @@ def _count_inside(
         model.predict(observation)
     total = counter.total + cheaper
     if not delivered:
-        each = getattr(model, "values_read", observation["scene"][0].size)
+        each = model.values_read if isinstance(model, SceneReader) else observation["scene"][0].size
         delivered, spent = [ROWS * each], [total]
     reading = (total - counter.in_layers(model)) / ROWS
     return np.cumsum(delivered) / ROWS, np.array(spent) / ROWS, reading

@@ -78,6 +78,7 @@ class AttentionSampling(PictureModel):
                 f"than patches={config.patches}"
             )
         self.low_shape = low
+        self.values_read = inputs * (low[0] * low[1] + config.patches * config.patch_size**2)
         self.register_buffer("corners", _corners(height, width, low, config.patch_size), False)
         self.attend = nn.Sequential(
             nn.Conv2d(inputs, 8, 3, padding=1),
@@ -96,12 +97,6 @@ class AttentionSampling(PictureModel):
         self._generator: torch.Generator | None = None
 
     corners: Tensor  # (n, 2), of the patch at each place of the low view
-
-    @property
-    def values_read(self) -> int:
-        """The numbers of a scene's low view and of its patches."""
-        channels, (height, width) = self.picture.view.scene_shape[0], self.low_shape
-        return channels * (height * width + self.config.patches * self.config.patch_size**2)
 
     @property
     def model(self) -> Model:

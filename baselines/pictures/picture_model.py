@@ -1,6 +1,7 @@
 """Baselines that classify pictures."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from agents.scoring.costs import SceneReader
 from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, BaselineConfig
 from baselines.setting import Setting
@@ -27,7 +29,7 @@ class InTurn(NamedTuple):
     given: NDArray[np.int64]  # (B,), how many of them were given
 
 
-class PictureModel(Baseline):
+class PictureModel(Baseline, SceneReader):
     """Classifies a picture, once after each of the glimpses that it takes inside itself, and a
     picture that moves anew at every step. Where several answers are asked for in turn, `forward`
     gives them all (T, B, n), and an episode gives them step by step.
@@ -39,6 +41,7 @@ class PictureModel(Baseline):
     def __init__(self, setting: Setting, config: BaselineConfig) -> None:
         super().__init__(setting, config)
         self.picture = setting.picture
+        self.values_read = prod(self.picture.view.scene_shape)
 
     @property
     def outputs(self) -> int:

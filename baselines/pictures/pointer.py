@@ -43,7 +43,8 @@ class Pointer(Baseline):
     """Scores the cells of a scene against a question.
 
     Raises:
-        ValueError: a size in `config` cannot be, or the setting does not ask for a place.
+        ValueError: a size in `config` cannot be, or the setting does not ask for a place by a
+            question.
     """
 
     config_class = PointerConfig
@@ -53,6 +54,8 @@ class Pointer(Baseline):
         super().__init__(setting, config)
         check_counts(config, "channels", "key_units")
         self.scene = setting.pointed
+        if "question" not in self.scene.glimpse_space.spaces:
+            raise ValueError(f"{setting.env_id} shows no question, which is what pointer points by")
         question = self.scene.glimpse_space["question"].shape
         assert question is not None
         features, units = 4 * config.channels, config.key_units

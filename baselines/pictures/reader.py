@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 from typing import Annotated, Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class RecurrentReader(PictureModel, SoftReader):
         super().__init__(setting, config)
         in_turn = self.picture.answers > 1
         self.looks_per_answer = self.picture.budget // self.picture.answers if in_turn else 1
+        self.values_read = self.picture.budget * prod(glimpse_space["glimpse"].shape or ())
         network = config.network
         check_network(network)
         check_without_recall(network)

@@ -97,8 +97,8 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
     if not isinstance(model, PictureModel) or model.picture.answers > 1:
         raise ValueError(
             f"{run.folder} is a run of {_name(run)}, which is no baseline that answers a picture "
-            "by one class: give a run of such a baseline, as of baselines.train full_view, and an "
-            "agent's with --agent"
+            "by one class, once: give a run of such a baseline, as of baselines.train full_view on "
+            "Glimpse/ClutteredGlyphs-v0, and an agent's with --agent"
         )
     trained = run.config["config"]
     seen = _play(run, model, config, **full_view(trained["env_id"], trained["env_kwargs"]))

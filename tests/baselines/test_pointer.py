@@ -1,10 +1,12 @@
 """The pointer learns where what is asked for is, from the whole scene."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
 from agents.scoring.costs import measure_costs
 from agents.scoring.run_scores import evaluate_run
@@ -61,6 +63,18 @@ def test_pointing_at_the_targets_cell_is_a_look_on_the_target(look: str, inside:
     found = envs.step(action)[1] == 1.0
     # Tiles, and looks that keep whole glimpses inside, do not reach every place.
     assert found.all() if look == "continuous" and not inside else found.mean() > 0.3
+
+
+def test_a_place_without_a_question_is_refused() -> None:
+    setting = Setting.of(SEARCH, POINTED["env_kwargs"])
+    parts = {
+        name: space for name, space in setting.pointed.glimpse_space.items() if name != "question"
+    }
+    asked = replace(setting, scene=replace(setting.pointed, glimpse_space=spaces.Dict(parts)))
+    with pytest.raises(
+        ValueError, match="SearchGlyphs-v0 shows no question, which is what pointer"
+    ):
+        Pointer(asked, tiny_config("pointer"))  # type: ignore[arg-type]  # of its kind
 
 
 def test_attention_is_greatest_where_it_points() -> None:
