@@ -101,7 +101,7 @@ def test_it_is_charged_the_whole_scene() -> None:
 
 
 @pytest.mark.learning
-def test_two_classes_are_told_apart_in_seconds(tmp_path: Path) -> None:
+def test_what_is_asked_for_is_found_in_seconds(tmp_path: Path) -> None:
     config = small_config("pointer", episodes=6_000, batch_size=32, learning_rate=3e-3, channels=8)
     run = trained(config, "pointer", tmp_path)
     success = evaluate_run(run, episodes=300).success
