@@ -191,8 +191,8 @@ def _check_splits(env_id: str, kwargs: dict[str, Any]) -> None:
             first.append(envs.reset(seed=9))
     if len(first) == 2:
         assert not same(*first), (
-            "the splits 'validation' and 'test' have the same scenes: does deal, or draw, leave "
-            "split out of the names of its random streams, or does a source?"
+            "the splits 'validation' and 'test' have the same scenes: does deal, or draw, use "
+            "anything but its keys?"
         )
 
 

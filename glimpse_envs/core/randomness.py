@@ -14,8 +14,7 @@ from glimpse_envs.core.kernels import kernel
 
 # Purposes of streams. A train scene is keyed by (row, episode), a fixed one by its index.
 TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
-# Generated scenes, unlike those of files, have a purpose of their own in "validation".
-VALIDATION_SCENE, TRAIN_LEVEL, FIXED_LEVEL = 4, 5, 6
+TRAIN_LEVEL, FIXED_LEVEL = 5, 6
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

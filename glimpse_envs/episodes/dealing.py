@@ -14,6 +14,9 @@ from glimpse_envs.task import Rows, rows_of
 
 Seed = int | list[int | None] | None
 
+VALIDATION_SALT = np.uint64(0x9E3779B97F4A7C15)
+"""Of the seeds in "validation": there a scene shares no random word with the one of the same number
+in "test", nor with any other of a small seed."""
 _NO_OPTION = {
     "scene": " needs split='validation' or 'test', whose scenes are fixed",
     "length": ": this environment has no lengths",
@@ -26,6 +29,7 @@ class Dealer:
     Args:
         num_envs: rows.
         copies: rows in a group, which share a scene.
+        split: "train", "validation" or "test".
 
     Attributes:
         keys: of every group.
@@ -33,9 +37,10 @@ class Dealer:
         started: whether every row has an episode; set from outside once all are dealt.
     """
 
-    def __init__(self, num_envs: int, copies: int) -> None:
+    def __init__(self, num_envs: int, copies: int, split: str) -> None:
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies
         self._rows = np.arange(num_envs)
+        self._salt = VALIDATION_SALT if split == "validation" else np.uint64(0)
         self.keys = Keys(
             seeds=np.zeros(self.num_groups, np.uint64),
             streams=np.zeros(self.num_groups, np.int64),
@@ -153,7 +158,8 @@ class Dealer:
             groups = groups[[given[group] is not None for group in groups]]
         for group in groups:
             known = given[group]
-            self.keys.seeds[group] = _drawn_seed() if known is None else known
+            self.keys.seeds[group] = np.uint64(_drawn_seed() if known is None else known)
+        self.keys.seeds[groups] ^= self._salt
         self.keys.streams[groups] = streams[groups]
         self.keys.episodes[groups] = -1
         if len(groups) == self.num_groups:

@@ -23,6 +23,7 @@ class Episodes:
         task: its rows are allocated here.
         num_envs: n, a multiple of `copies`.
         copies: rows in a group.
+        split: "train", "validation" or "test".
 
     Attributes:
         clock: the time of each row.
@@ -32,14 +33,14 @@ class Episodes:
         ValueError: the rows do not fit into memory.
     """
 
-    def __init__(self, task: Task, num_envs: int, copies: int) -> None:
-        self.task, self.num_envs, self.copies = task, num_envs, copies
+    def __init__(self, task: Task, num_envs: int, copies: int, split: str) -> None:
+        self.task, self.num_envs, self.copies, self._split = task, num_envs, copies, split
         self.clock = Clock(num_envs)
         with naming_memory(num_envs):
             task.allocate(num_envs, copies, self.clock.taken)
         self.rows = np.arange(num_envs)
         self._can_stop = "stop" in task.action_space.spaces
-        self._dealer = Dealer(num_envs, copies)
+        self._dealer = Dealer(num_envs, copies, split)
         self._levels: LevelDistribution | None = None
         if task.levels is not None:
             self._levels = UniformLevels(*task.levels)
@@ -196,7 +197,7 @@ class Episodes:
         """
         own = {**self.state_dict(), "arguments": dict(identity)}
         check_state(state, own, self.task, self._levels)
-        dealer = Dealer(self.num_envs, self.copies)
+        dealer = Dealer(self.num_envs, self.copies, self._split)
         dealer.load_state_dict(state)
         if dealer.started:
             dealer.check_scenes(self.task.num_scenes)

@@ -125,6 +125,18 @@ def test_scenes_depend_on_seed_and_split(env_id: str) -> None:
     assert len(set(seen)) >= len(seen) - (10 if env_id == CIRCLE_SQUARE else 0)
 
 
+def test_validation_and_test_share_no_random_word() -> None:
+    """Scenes of the same number differ in their places, first glimpses and lengths, too: what is
+    chosen on one split has seen nothing of the other."""
+    drawn = []
+    for split in ("validation", "test"):
+        glimpses, info = make_vector(CLUTTERED, 500, split=split).reset(seed=0)
+        lengths = make_vector("Glimpse/Copy-v0", 500, split=split).reset(seed=0)[1]["length"]
+        drawn.append((info["target_box"][:, 0], glimpses["location"][:, 0], lengths))
+    for one, other in zip(*drawn, strict=True):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.2
+
+
 @pytest.mark.parametrize("split", ["validation", "test"])
 def test_scene_k_hides_image_k(split: str) -> None:
     asked = np.array([0, 1, 4321, 9_999])

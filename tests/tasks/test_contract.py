@@ -1,6 +1,7 @@
 """What the contract promises of any task: the suite's, and tiny ones of other packages."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -14,7 +15,6 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.testing import CHECKS, check_task
 from tests.support.tasks import ODD_CELL, ROWS
 from tests.support.tasks.falling_ball import FallingBall
@@ -140,13 +140,10 @@ def test_duties_that_are_left_undone_are_named(task: type[Task], message: str) -
 
 
 class OneWorld(FallingBall):
-    """Deals the same worlds in all splits."""
+    """Deals the same worlds in all splits and with all seeds."""
 
-    def __init__(self, *, split: str = "train") -> None:
-        super().__init__(split="train")
-        self.fixed = num_scenes_of(split)
-
-    num_scenes = property(lambda self: self.fixed)
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        super().deal(groups, replace(keys, seeds=np.zeros_like(keys.seeds)))
 
 
 def test_splits_of_the_same_scenes_are_found() -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, VALIDATION_SCENE
+from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE
 from glimpse_envs.env import GlimpseVectorEnv
+from glimpse_envs.episodes.dealing import VALIDATION_SALT
 from tests.support.episodes import (
     Observation,
     make_vector,
@@ -30,16 +31,20 @@ def addresses_in(bits: np.ndarray) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("split", "purpose"),
-    [("train", TRAIN_SCENE), ("validation", VALIDATION_SCENE), ("test", FIXED_SCENE)],
+    ("split", "purpose", "salt"),
+    [
+        ("train", TRAIN_SCENE, 0),
+        ("validation", FIXED_SCENE, int(VALIDATION_SALT)),
+        ("test", FIXED_SCENE, 0),
+    ],
 )
-def test_cells_are_words_of_the_scenes_key(split: str, purpose: int) -> None:
+def test_cells_are_words_of_the_scenes_key(split: str, purpose: int, salt: int) -> None:
     seed = 2**40 + 17
     observation, _ = whole_table(CHASE, 2, seed, split=split)
     held = addresses_in(observation["scene"][1, :, :BITS])
     values = symbols(observation["scene"][1, :, BITS:])
     for address in (0, 1, 2, 500, 999):
-        expected = cell(address, (seed, 1, 0), purpose)  # row 1, or scene 1
+        expected = cell(address, (seed ^ salt, 1, 0), purpose)  # row 1, or scene 1
         assert (held[address], values[address]) == expected
 
 

@@ -35,7 +35,7 @@ class FindCoin(Task):
     def deal(self, groups: Any, keys: Any) -> None:
         for group in groups:
             rows = slice(group * self.copies, (group + 1) * self.copies)
-            rng = keys.generator(group, f"find coin {self.split}")
+            rng = keys.generator(group, "find coin")
             self.coins[rows], self.opened[rows] = rng.integers(self.boxes, size=2)
             self.answers[rows] = -1  # none yet
 

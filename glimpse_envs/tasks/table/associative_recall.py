@@ -173,7 +173,7 @@ class AssociativeRecall(Table):
 
     def _draw(self, groups: Rows, keys: Keys) -> None:
         tables = (self._lengths, self._pairs, self._right)
-        deal_pairs(groups, keys.arrays, self._fixed_purpose, (self.keys, self.values), tables)
+        deal_pairs(groups, keys.arrays, (self.keys, self.values), tables)
         self._targets[groups] = self._pairs[groups, self._right[groups], 1]
         self._memory[rows_of(groups, self._copies)] = -1
 

@@ -13,7 +13,7 @@ from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.encoding import box
-from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
 from glimpse_envs.tasks.table.keyboard import table_keys
@@ -47,7 +47,6 @@ class Table(Task):
         self._slack, self._full = float(arguments.slack), arguments.view == "full"
         self._answers_once = arguments.reward == "first"
         self._bitwise, self._split = arguments.look == "bits", arguments.split
-        self._fixed_purpose = purpose_of(arguments.split)
         check_slack(self._slack, int(self._shortest(np.array([self.levels[1]]))[0]))
         (self.budget,) = self._budgets_of(np.array([self.levels[1]])).tolist()
         check_memory(

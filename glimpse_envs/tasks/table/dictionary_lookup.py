@@ -168,7 +168,7 @@ class DictionaryLookup(Table):
     def _draw(self, groups: Rows, keys: Keys) -> None:
         queries, right, starts = self._queries, self._right, self._starts
         tables = (self._lengths, self._entries, self._entry_values, queries, right, starts)
-        deal_dictionary(groups, keys.arrays, self._fixed_purpose, self.values, self._noise, tables)
+        deal_dictionary(groups, keys.arrays, self.values, self._noise, tables)
         self._targets[groups] = self._entry_values[groups, self._right[groups]]
 
     def _show(self, rows: Rows) -> Arrays:

@@ -2,7 +2,7 @@
 
 `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`;
 every number is drawn from the scene's own words, for the purpose TRAIN_SCENE or, in a fixed split,
-`fixed`. Values are 1 ... V; 0 stands for a blank, which one-hots show at their index 0.
+FIXED_SCENE. Values are 1 ... V; 0 stands for a blank, which one-hots show at their index 0.
 """
 
 import math
@@ -11,7 +11,13 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Float32s, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
-from glimpse_envs.core.randomness import TRAIN_SCENE, below, fill_keyed_words, keyed_block
+from glimpse_envs.core.randomness import (
+    FIXED_SCENE,
+    TRAIN_SCENE,
+    below,
+    fill_keyed_words,
+    keyed_block,
+)
 
 
 @kernel
@@ -37,7 +43,6 @@ def addresses_of(bits: Ints) -> Ints:
 def deal_pairs(
     groups: Ints,
     keys: KeyArrays,
-    fixed: int,
     sizes: tuple[int, int],
     tables: tuple[Ints, Ints, Ints],
 ) -> None:
@@ -52,7 +57,7 @@ def deal_pairs(
     words = np.empty(1 + 2 * pairs.shape[1], np.uint32)
     pool = np.empty(num_keys, np.int64)
     for group in groups:
-        fill_keyed_words(words, group, keys, TRAIN_SCENE, fixed)
+        fill_keyed_words(words, group, keys, TRAIN_SCENE, FIXED_SCENE)
         n = lengths[group]
         asked[group] = below(words[0], n)
         for k in range(num_keys):
@@ -121,7 +126,7 @@ def _gaussian(first: np.uint32, second: np.uint32) -> float:
 
 @kernel
 def deal_dictionary(
-    groups: Ints, keys: KeyArrays, fixed: int, num_values: int, noise: float, tables: tuple
+    groups: Ints, keys: KeyArrays, num_values: int, noise: float, tables: tuple
 ) -> None:
     """Draw the dictionaries of `groups` (m,).
 
@@ -141,7 +146,7 @@ def deal_dictionary(
     for group in groups:
         n = lengths[group]
         needed = words[: 2 + 2 * size + n * (1 + 2 * size)]
-        fill_keyed_words(needed, group, keys, TRAIN_SCENE, fixed)
+        fill_keyed_words(needed, group, keys, TRAIN_SCENE, FIXED_SCENE)
         starts[group], asked = below(words[0], n), below(words[1], n)
         at = 2 + 2 * size
         for cell in range(cells):
@@ -177,21 +182,19 @@ def deal_dictionary(
 
 @kernel
 def chase_cell(
-    group: int, keys: KeyArrays, fixed: int, address: int | np.int64, cells: int, num_values: int
+    group: int, keys: KeyArrays, address: int | np.int64, cells: int, num_values: int
 ) -> tuple[np.int64, np.int64]:
     """Return the address and the value that the cell at `address` holds.
 
     Block 0 of a scene's words holds its start, block i + 1 is cell i: a cell is drawn when it is
     read, so dealing a table costs the same for ten cells and for a million.
     """
-    block = keyed_block(address + 1, group, keys, TRAIN_SCENE, fixed)
+    block = keyed_block(address + 1, group, keys, TRAIN_SCENE, FIXED_SCENE)
     return below(np.uint32(block[0]), cells), 1 + below(np.uint32(block[1]), num_values)
 
 
 @kernel
-def deal_chase(
-    groups: Ints, keys: KeyArrays, fixed: int, sizes: tuple[int, int], tables: tuple
-) -> None:
+def deal_chase(groups: Ints, keys: KeyArrays, sizes: tuple[int, int], tables: tuple) -> None:
     """Draw the starts of the chases of `groups` (m,), and follow their hops.
 
     Args:
@@ -201,19 +204,18 @@ def deal_chase(
     """
     (cells, num_values), (lengths, starts, ends, targets) = sizes, tables
     for group in groups:
-        address = below(np.uint32(keyed_block(0, group, keys, TRAIN_SCENE, fixed)[0]), cells)
+        address = below(np.uint32(keyed_block(0, group, keys, TRAIN_SCENE, FIXED_SCENE)[0]), cells)
         starts[group] = address
         for _ in range(lengths[group]):
-            address = chase_cell(group, keys, fixed, address, cells, num_values)[0]
+            address = chase_cell(group, keys, address, cells, num_values)[0]
         ends[group] = address
-        targets[group] = chase_cell(group, keys, fixed, address, cells, num_values)[1]
+        targets[group] = chase_cell(group, keys, address, cells, num_values)[1]
 
 
 @kernel
 def read_chase(
     groups: Ints,
     keys: KeyArrays,
-    fixed: int,
     addresses: Ints,
     cells: int,
     num_values: int,
@@ -224,5 +226,5 @@ def read_chase(
     for i, (group, address) in enumerate(zip(groups, addresses)):  # noqa: B905  # Numba's zip
         held[i] = values[i] = 0
         if address < cells:
-            held[i], values[i] = chase_cell(group, keys, fixed, address, cells, num_values)
+            held[i], values[i] = chase_cell(group, keys, address, cells, num_values)
     return held, values

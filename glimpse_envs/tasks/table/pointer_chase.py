@@ -169,13 +169,12 @@ class PointerChase(Table):
             own[groups] = given[groups]
         tables = (self._lengths, self._starts, self._right, self._targets)
         sizes = (self.cells, self.values)
-        deal_chase(groups, self._keys, self._fixed_purpose, sizes, tables)
+        deal_chase(groups, self._keys, sizes, tables)
 
     def _read(self, groups: Rows, addresses: Ints) -> tuple[Ints, Ints]:
         """Return the addresses and values that the cells of `groups` (m,) at `addresses` (m,) hold,
         (m,) each; zeros for an empty cell."""
-        purpose = self._fixed_purpose
-        return read_chase(groups, self._keys, purpose, addresses, self.cells, self.values)
+        return read_chase(groups, self._keys, addresses, self.cells, self.values)
 
     def _contents(self, groups: Rows, addresses: Ints) -> Float32s:
         """Return glimpses (m, b + V + 1) of the cells of `groups` (m,) at `addresses` (m,)."""

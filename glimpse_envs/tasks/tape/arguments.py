@@ -13,7 +13,6 @@ from glimpse_envs.core.arguments import (
     check_slack,
 )
 from glimpse_envs.sources import SPLITS
-from glimpse_envs.tasks.fixed_splits import purpose_of
 from glimpse_envs.tasks.tape.arrays import Rules
 from glimpse_envs.tasks.tape.kernels import budget_of
 from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes, longest
@@ -83,7 +82,6 @@ class TapeArguments:
             symbols=int(self.symbols),
             times=int(self.repeats if self.program == "repeat_copy" else self.duplicates),
             length=int(self.length),
-            purpose=purpose_of(self.split),
             slack=float(self.slack),
             absolute=self.look == "absolute",
             forward=self.program == "forward_reverse",

@@ -15,7 +15,6 @@ class Rules(NamedTuple):
         program: index into `glimpse_envs.tasks.tape.programs.PROGRAMS`.
         symbols, times: as in `glimpse_envs.tasks.tape.programs.lay`.
         length: the greatest length dealt.
-        purpose: of the random words of a fixed split.
         slack: the budget as a multiple of the steps of a shortest solution.
         absolute: whether a look is an address rather than a move.
         forward: whether the input head can only stay (0) and go right (1).
@@ -25,7 +24,6 @@ class Rules(NamedTuple):
     symbols: int
     times: int
     length: int
-    purpose: int
     slack: float
     absolute: bool
     forward: bool

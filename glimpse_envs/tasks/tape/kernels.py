@@ -7,7 +7,7 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays, Records
 from glimpse_envs.core.kernels import kernel
-from glimpse_envs.core.randomness import TRAIN_SCENE, keyed_block
+from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, keyed_block
 from glimpse_envs.tasks.tape.programs import (
     INPUT,
     MEMORY,
@@ -50,14 +50,14 @@ def deal_tapes(
         memory: (num_envs, M), the memory tapes, 0 is blank; M = 0: there are none.
         budgets, answer_rewards: (num_envs,), set for the rows of `groups`.
     """
-    program, symbols, times, greatest, purpose, slack, absolute, _ = rules
+    program, symbols, times, greatest, slack, absolute, _ = rules
     group_of, facts, tape_cells, tape_priorities, routes, outputs, sources = tapes
     copies = len(group_of) // len(facts)
     words = np.empty(words_needed(program, greatest) + 3, np.uint32)  # whole blocks
     for group in groups:
         length, fact = lengths[group], facts[group]
         for i in range(0, words_needed(program, length), 4):
-            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, purpose)
+            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, FIXED_SCENE)
             words[i], words[i + 1], words[i + 2], words[i + 3] = block
         cells, priorities, route = tape_cells[group], tape_priorities[group], routes[group]
         for i in range(fact["filled"]):

@@ -11,7 +11,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
-from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.worlds.catch_kernels import column_of, draw_flights, read_screens
 from glimpse_envs.vision.picture_task import Looking, PictureTask
 from glimpse_envs.vision.scenes.scene import Hidden
@@ -69,8 +69,7 @@ class CatchStage(Stage):
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         rows = rows_of(groups, self._copies)
-        purpose = purpose_of(self._screen.split)
-        draw_flights(rows, self._copies, keys.arrays, purpose, self._size, self.flights)
+        draw_flights(rows, self._copies, keys.arrays, self._size, self.flights)
         self.paddles[rows] = (self._size - self._paddle) // 2
         self.show(rows, np.zeros_like(rows))
         return rows

@@ -14,7 +14,7 @@ from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_words
+from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
 from glimpse_envs.vision.scenes.scene import Scene
 
 _u = np.uint64
@@ -41,8 +41,6 @@ class CircleSquareScene(Scene):
         check_memory(2 * 20 * (2 * size) ** 2, scene_size=size)  # what `_objects` draws
         self.shape = (1, size, size)
         self._split, self._size = split, size
-        # Otherwise validation and test would be the same scenes.
-        self._offset = _FIXED_SCENES if split == "validation" else 0
 
     @property
     def num_scenes(self) -> int | None:
@@ -56,7 +54,6 @@ class CircleSquareScene(Scene):
             canvas,
             labels,
             boxes,
-            self._offset,
         )
 
 
@@ -80,16 +77,11 @@ def _draw(
     canvas: Float32s,
     labels: Ints,
     boxes: Floats,
-    offset: int,
 ) -> None:
-    seeds, streams, episodes, indices = keys
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
     words = np.empty(3, np.uint32)
     for n in which:
-        if indices[n] < 0:
-            fill_words(words, seeds[n], TRAIN_SCENE, streams[n], episodes[n])
-        else:
-            fill_words(words, seeds[n], FIXED_SCENE, offset + indices[n], 0)
+        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
         label, row, column = below(words[0], 2), below(words[1], height), below(words[2], width)
         # Unsigned indices cannot be negative, so LLVM makes this a copy row by row.
         top, left = _u(height - 1 - row), _u(width - 1 - column)

@@ -12,7 +12,6 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
     FIXED_SCENE,
     TRAIN_SCENE,
-    VALIDATION_SCENE,
     below,
     fill_keyed_words,
 )
@@ -86,7 +85,6 @@ class ImageLayout(Scene):
         self.allowed = allowed(classes, combinations)
         self._split, self._examples = split, ImagesByClass(source, split)
         self._choices = np.argsort(~self.allowed, axis=1, kind="stable"), self.allowed.sum(axis=1)
-        self._fixed = VALIDATION_SCENE if split == "validation" else FIXED_SCENE
 
     @property
     def num_scenes(self) -> int | None:
@@ -95,7 +93,7 @@ class ImageLayout(Scene):
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         images, _, order, begins = self._examples.load()
         examples = images, order, begins
-        _draw(which, keys.arrays, examples, self._choices, canvas, labels, boxes, self._fixed)
+        _draw(which, keys.arrays, examples, self._choices, canvas, labels, boxes)
 
 
 def allowed(classes: int, combinations: str) -> Bools:
@@ -114,14 +112,13 @@ def _draw(
     canvas: Bytes,
     labels: Ints,
     boxes: Floats,
-    fixed: int,
 ) -> None:
     images, order, begins = examples
     classes, counts = choices
     h, w = images.shape[2:]
     words = np.empty(9, np.uint32)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, fixed)
+        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
         relation = below(words[0], len(counts))
         canvas[n] = 0
         labels[n, 0], labels[n, 2] = relation, -1

@@ -17,7 +17,6 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
     FIXED_SCENE,
     TRAIN_SCENE,
-    VALIDATION_SCENE,
     below,
     fill_keyed_words,
     keyed_block,
@@ -133,11 +132,9 @@ class ImageMajority(Scene):
         return FIXED_SETS[self._split] if self._fixed else _FRESH_SCENES
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
-        purpose = VALIDATION_SCENE if self._split == "validation" else FIXED_SCENE
         arrays = keys.arrays
         if self._fixed:
             arrays = _keys_of_set(which, arrays, FIXED_SETS[self._split], _SEEDS[self._split])
-            purpose = FIXED_SCENE
         _draw(
             which,
             arrays,
@@ -148,7 +145,6 @@ class ImageMajority(Scene):
             canvas,
             labels,
             boxes.reshape(len(boxes), -1, 4),
-            purpose,
         )
 
 
@@ -193,7 +189,6 @@ def _draw(
     canvas: Bytes,
     labels: Ints,
     boxes: Floats,
-    fixed: int,
 ) -> None:
     images, _, order, begins = examples
     (shown, majority), strokes = counts, len(patterns)
@@ -202,7 +197,7 @@ def _draw(
     words = np.empty(1 + shown + 3 * strokes, np.uint32)
     corners = np.empty((shown, 2), np.int64)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, fixed)
+        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
         label = below(words[0], len(begins) - 1)
         alike = begins[label + 1] - begins[label]
         canvas[n] = 0
@@ -216,7 +211,7 @@ def _draw(
                 place = below(words[1 + i], total - alike)
                 place = place if place < begins[label] else place + alike
             for tried in range(_TRIES + 1):
-                draws = keyed_block(block, n, keys, TRAIN_SCENE, fixed)
+                draws = keyed_block(block, n, keys, TRAIN_SCENE, FIXED_SCENE)
                 block += 1
                 y, x = _rounded(draws[0], height - h), _rounded(draws[1], width - w)
                 if is_free(corners, i, y, x, h, w):

@@ -42,7 +42,7 @@ class DigitSum(Scene):
         examples = sources.load(self.source, self.split)
         half = self.shape[2] // 2
         for n in which:
-            rng = keys.generator(n, f"digit sum {self.split}")
+            rng = keys.generator(n, "digit sum")
             digits = rng.integers(self.largest + 1, size=2)
             canvas[n], labels[n] = 0, digits.sum()
             for i, digit in enumerate(digits):

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import keyed_block
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.fixed_splits import num_scenes_of
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import TapePicture
 
 COLUMNS, HEIGHT = 5, 8
-_TRAIN = 100  # the purpose of random words that no other task draws from
+_TRAIN, _FIXED = 100, 102  # purposes of random words that no other task draws from
 
 
 class FallingBall(Task):
@@ -61,7 +61,7 @@ class FallingBall(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
         for group in groups:
-            words = keyed_block(0, group, streams, _TRAIN, _TRAIN + purpose_of(self._split))
+            words = keyed_block(0, group, streams, _TRAIN, _FIXED)
             rows = slice(group * self._copies, (group + 1) * self._copies)
             self._balls[rows], self._eyes[rows] = words[0] % COLUMNS, words[1] % COLUMNS
             self._paddles[rows] = COLUMNS // 2

@@ -64,7 +64,7 @@ class OddCell(Table):
 
     def _draw(self, groups: Rows, keys: Keys) -> None:
         for group in groups:
-            rng, length = keys.generator(group, f"odd cell {self._split}"), self._lengths[group]
+            rng, length = keys.generator(group, "odd cell"), self._lengths[group]
             usual, odd = rng.choice(self.values, size=2, replace=False) + 1
             self._right[group], self._targets[group] = rng.integers(length), odd
             self._held[group], self._held[group, :length] = 0, usual

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import keyed_block
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of, purpose_of
+from glimpse_envs.tasks.fixed_splits import num_scenes_of
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import TablePicture
 
 WORDS = ("", "Ann", "Bob", "Cem", "Dee", "attic", "barn", "cave")
 PEOPLE, PLACES, SENTENCES = range(1, 5), range(5, 8), 3
-_TRAIN = 200  # the purpose of random words that no other task draws from
+_TRAIN, _FIXED = 200, 202  # purposes of random words that no other task draws from
 
 
 class WhoIsWhere(Task):
@@ -70,9 +70,8 @@ class WhoIsWhere(Task):
 
     def deal(self, groups: Rows, keys: Keys) -> None:
         streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
-        purpose = _TRAIN + purpose_of(self._split)
         for group in groups:
-            words = np.array([*keyed_block(0, group, streams, _TRAIN, purpose)], np.int64)
+            words = np.array([*keyed_block(0, group, streams, _TRAIN, _FIXED)], np.int64)
             random = np.random.default_rng(words)
             rows = slice(group * self._copies, (group + 1) * self._copies)
             self._texts[rows, ::2] = random.permutation(PEOPLE)[:SENTENCES]
