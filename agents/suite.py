@@ -5,17 +5,17 @@ played on its environment at the standard budget, and the inter-quartile mean of
 scores is printed with its interval (`glimpse_envs.evaluation.suite`).
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import gymnasium as gym
 import tyro
 
 from agents.scoring.run_scores import evaluate_run
+from agents.training.checkpoints import leaves_of
 from agents.training.checks import check_device
 from agents.training.command_line import run_command
 from agents.training.resuming import FREE, setting_of
@@ -30,6 +30,9 @@ from glimpse_envs.evaluation.suite import (
     task_set,
 )
 from glimpse_envs.evaluation.trust import trust
+
+_OF_A_SEED = FREE | {"seed", "precision"}
+"""Options in which the training seeds of one learner may differ."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
     Raises:
         RunError: a run cannot be read.
         ValueError: a name of `tasks` is neither a set nor an id, a task of the set has no run, a
-            run is of no task of the set or of a changed one, two runs are of one config and seed,
-            or an option does not fit.
+            run is of no task of the set or of a changed one, two runs of a task differ in more than
+            their seeds or not even in these, or an option does not fit.
     """
     check_split(config.split)
     ids = _ids_of(config.tasks)
@@ -129,20 +132,35 @@ def _each_once(folders: Sequence[Path]) -> list[Path]:
 
 
 def _check_seeds(runs: Sequence[Run]) -> None:
-    """Raise a `ValueError` where two of the runs are of one config and seed."""
-    found: dict[str, Run] = {}
-    for run in runs:
-        config = run.config["config"]
-        if "seed" not in config:  # a policy of others
-            continue
-        trained = {name: value for name, value in config.items() if name not in FREE}
-        key = json.dumps([run.config.get("algorithm"), trained], sort_keys=True)
-        first = found.setdefault(key, run)
-        if first is not run:
+    """Raise a `ValueError` unless the runs, of one task, are of one recipe and different seeds."""
+    trained = [run for run in runs if "seed" in run.config["config"]]  # not a policy of others
+    found: dict[int, Run] = {}
+    for run in trained:
+        first, seed = trained[0], run.config["config"]["seed"]
+        differing = _differing(_recipe_of(first), _recipe_of(run))
+        if differing:
             raise ValueError(
-                f"{first.folder} and {run.folder} are of one config and seed {config['seed']}, "
+                f"{first.folder} and {run.folder} differ in {', '.join(differing)}: they are two "
+                "learners, of which each has a score of its own"
+            )
+        same = found.setdefault(seed, run)
+        if same is not run:
+            raise ValueError(
+                f"{same.folder} and {run.folder} are of one config and seed {seed}, "
                 "so they are not two training seeds: name only one of them"
             )
+
+
+def _recipe_of(run: Run) -> dict[str, Any]:
+    """Option -> value, of those that tell one learner from another."""
+    config = {k: v for k, v in run.config["config"].items() if k not in _OF_A_SEED}
+    return {"algorithm": run.config.get("algorithm"), **leaves_of(config, ".")}
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """The names of at most five options that are not equal, the algorithm first."""
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return names[:5]
 
 
 def main(arguments: list[str] | None = None) -> None:

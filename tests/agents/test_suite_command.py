@@ -2,13 +2,14 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents.algorithms.reinforce import Reinforce
 from agents.suite import main
 from tests.support.episodes import CENTRED
-from tests.support.tiny import tiny_config
+from tests.support.tiny import tiny_config, tiny_network
 from tests.support.trainings import trained
 
 
@@ -67,3 +68,17 @@ def test_a_run_is_one_seed_however_often_it_is_named(
     with pytest.raises(SystemExit):
         main([folder, copy, *options])
     assert f"{folder} and {copy} are of one config and seed 0" in capsys.readouterr().err
+
+
+@pytest.mark.learning
+def test_runs_of_two_learners_have_no_common_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [str(tmp_path / name) for name in ("one", "other")]
+    trained(Reinforce, tiny_config(env_kwargs={}), Path(folders[0]))
+    changes: dict[str, Any] = {"seed": 1, "network": tiny_network(core="gru")}
+    trained(Reinforce, tiny_config(env_kwargs={}, **changes), Path(folders[1]))
+    with pytest.raises(SystemExit):
+        main([*folders, "--tasks", CENTRED, "--episodes", "100"])
+    message = f"{folders[0]} and {folders[1]} differ in network.core: they are two learners"
+    assert message in capsys.readouterr().err
