@@ -68,6 +68,11 @@ def count(number: float) -> str:
     return f"{number:.0f}"
 
 
+def minutes(number: float) -> str:
+    """A length of time to two digits, or to whole minutes: 0.42, 1.5, 25."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
 def short_revision(revision: str) -> str:
     """A revision's first twelve digits, and whether its tree had uncommitted changes."""
     commit, plus, state = revision.partition("+")

@@ -23,6 +23,7 @@ from baselines.learner import SupervisedLearner
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.setting import Setting
 from benchmarks.comparison.contenders import ALGORITHMS
+from glimpse_envs.episodes.description import task_of
 from report.scaling import Milliseconds
 
 P = ParamSpec("P")
@@ -115,20 +116,24 @@ class TimedModel:
         self.stopwatch = model.stopwatch if isinstance(model, TimedWindow) else Stopwatch()
         self.learner.envs = [TimedEnv(env, self.stopwatch) for env in self.learner.envs]
         self.learner.env = self.learner.envs[0]
+        task = task_of(self.learner.env)
+        assert task is not None
+        self.steps = task.budget
 
     def infer(self) -> None:
-        """Play one episode of each row with the likeliest actions."""
+        """Choose the likeliest actions of one episode in each row, up to the last, whose answer is
+        scored: what is observed after it is needed by nobody, and would copy a whole scene again.
+        """
         policy: Any = self.learner.policy.eval()
         env = self.learner.env
         observation, _ = env.reset()
         state, starts = None, np.ones(env.num_envs, np.bool_)
         with autocast(self.learner.device, self.config.torch_precision):
-            while True:
-                action, state = policy.predict(observation, state, starts, deterministic=True)
-                observation, _, terminated, _, _ = env.step(action)
+            action, state = policy.predict(observation, state, starts, deterministic=True)
+            for _ in range(1, self.steps):
+                observation = env.step(action)[0]
                 starts = np.zeros_like(starts)
-                if terminated.all():
-                    return
+                action, state = policy.predict(observation, state, starts, deterministic=True)
 
     def update(self) -> None:
         """Take one step of learning."""

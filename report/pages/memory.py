@@ -12,7 +12,7 @@ from report.grouping import Task, group_runs, tasks_of
 from report.groups import Group, hardware_of
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
-from report.markdown import UNKNOWN, bullets, count, environment, listed, table
+from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.bits import bits_blocks
 from report.pages.in_short import memory_in_short
@@ -176,7 +176,7 @@ def _cells(group: Group) -> dict[str, str]:
         "episodes to solve": _cell(group.episodes_to_solve, count),
         "minutes to solve": _cell(group.minutes_to_solve, "{:.1f}".format),
         "episodes": count(fmean(record.episodes for record in group.records)),
-        "core-minutes": _minutes(group.core_minutes),
+        "core-minutes": minutes(group.core_minutes),
         **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},
         "cells read": _cell(group.cost("cells_read"), "{:,.0f}".format),
         "seconds an episode": _cell(group.cost("seconds"), "{:.3g}".format),
@@ -249,10 +249,6 @@ def _seeds(tasks: Sequence[Task]) -> str:
     if most == 1:
         return "One run each gives no claim."
     return f"Each model was trained {least if least == most else f'{least} to {most}'} times."
-
-
-def _minutes(minutes: float) -> str:
-    return f"{minutes:.0f}" if minutes >= 10 else f"{minutes:.2g}"
 
 
 def _percent(share: float) -> str:

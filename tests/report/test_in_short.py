@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from glimpse_envs.evaluation.record import Record, Validation
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS, wilson_interval
 from report.grouping import tasks_of
@@ -22,7 +24,7 @@ PAIR, COPY = "Glimpse/DigitPair-v0", "Glimpse/Copy-v0"
 
 
 def rows_of(blocks: Sequence[str]) -> list[list[str]]:
-    heading, table, _ = blocks
+    heading, table, *_ = blocks
     assert heading == "## In short"
     return [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
 
@@ -42,8 +44,8 @@ def test_scenes_without_validation_have_the_lowest_error_of_each_kind() -> None:
     pair, total = rows_of(scenes_in_short(tasks_of(as_runs(records))))
     low, high = (f"{100 * end:.2f}" for end in wilson_interval(300, EPISODES))
     assert pair[:3] == ["DigitPair-v0", "better", f"3.00 ({low} to {high}), 1"]
-    assert (pair[3], pair[4][:6]) == ("Full view strong", "2.00 (")
-    assert total[:4] == ["DigitSum-v0", "—", "—", SOFT_TILES.name]
+    assert (pair[4], pair[5][:6]) == ("Full view strong", "2.00 (")
+    assert total[:5] == ["DigitSum-v0", "—", "—", "—", SOFT_TILES.name]
 
 
 def test_the_best_is_chosen_on_validation_and_its_test_error_is_told() -> None:
@@ -65,6 +67,16 @@ def test_many_seeds_are_preferred_to_a_better_single_run() -> None:
     assert (model, error[:6], error[-3:]) == ("seeds", "4.00 (", f", {CLAIM_SEEDS}")
 
 
+def test_glimpses_alone_are_preferred_to_a_view_of_the_whole() -> None:
+    """And the label tells what plays another game, where nothing else does."""
+    helped = of_model("helped", env_id=PAIR, error=1.0, env_kwargs={"context": True})
+    alone = of_model("alone", env_id=PAIR, error=4.0)
+    ((_, model, *_),) = rows_of(scenes_in_short(tasks_of(as_runs([helped, alone]))))
+    assert model == "alone"
+    ((_, model, *_),) = rows_of(scenes_in_short(tasks_of(as_runs([helped]))))
+    assert model == "helped (context)"
+
+
 def test_memories_have_the_most_solved_seeds_of_each_kind() -> None:
     solved = (Validation(6.0, 1_000, 1.0, mean_return=1.0, scored=1_000),)
     records = [
@@ -75,4 +87,6 @@ def test_memories_have_the_most_solved_seeds_of_each_kind() -> None:
     ]
     ((task, *cells),) = rows_of(memory_in_short(tasks_of(as_runs(records))))
     assert task == "Copy-v0"
-    assert cells == ["solves", "2 of 2", "—", SOFT_TILES.name, "0 of 1", "—"]
+    assert cells[:3] == ["solves", "2 of 2", "—"]
+    assert cells[4:7] == [SOFT_TILES.name, "0 of 1", "—"]
+    assert float(cells[3]) == pytest.approx(records[0].seconds * records[0].cores / 60, abs=0.05)
