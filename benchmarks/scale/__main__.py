@@ -3,7 +3,7 @@
 One model of each kind (hard, soft, full view) by its preset at scenes of 60 to 1,920 pixels a side:
 the cost of a scene, part by part, and the error after the same time of training. With each doubling
 of the side the retina gains a scale, so that its coarsest window covers the same share of the
-scene, and the pieces of clutter double. In the training of the hard agent first glimpses move away
+scene, and the pieces of clutter double. The full view is trained up to `LARGEST`. In the training of the hard agent first glimpses move away
 from the target with success (the curriculum "distance"). Batches are those of the presets, less
 where their scenes or activations need too much memory. A second run keeps what is trained and
 scored.
@@ -44,8 +44,12 @@ MODELS = {"reinforce": 2**30, "gaussian_window": 2**27, "full_view": 2**25}
 """Algorithm with a preset for pictures -> the most pixels that a batch of it may have."""
 CHANGES: dict[str, dict[str, Any]] = {
     "reinforce": {"curriculum": "distance", "batch_size": 512},
+    # A validation would take longer than the training.
+    "full_view": {"validation_episodes": 0},
 }
 """Algorithm -> settings that differ from its preset's, for large scenes."""
+LARGEST = {"full_view": 240}
+"""Algorithm -> the greatest side at which it is trained; beyond it a few updates take minutes."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,12 @@ def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingCo
 def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseconds, Milliseconds]]:
     """Milliseconds a scene of inference and of an update: (side, model) -> both. All take turns."""
     settle_host(1)
-    cases = [(side, model) for side in scaling.sides for model in MODELS]
+    cases = [
+        (side, model)
+        for side in scaling.sides
+        for model in MODELS
+        if side <= LARGEST.get(model, side)
+    ]
     timed: list[TimedModel] = []
     try:
         for side, model in cases:

@@ -99,7 +99,7 @@ PICTURES = Table(
             reference=published(_LARGE, 8, SOFT_DRAW),
         ),
         _hard("translated-8", _TRANSLATED, 8, priority=3),
-        _hard("centred-6", _CENTRED, 6, env_kwargs=_SHIFTED, priority=4, notes=_SHIFTS),
+        _hard("centred-6", _CENTRED, 6, env_kwargs=_SHIFTED, priority=4, notes=_SHIFTS, seeds=10),
         _hard(
             "centred-7",
             _CENTRED,
@@ -107,6 +107,7 @@ PICTURES = Table(
             env_kwargs={"budget": 7, **_SHIFTED},
             priority=4,
             notes=_SHIFTS,
+            seeds=10,
         ),
         _hard(
             "cluttered-random-8", _CLUTTERED, 8, RANDOM, priority=6, notes=_CONTROL, **_RANDOM_GAZE
@@ -118,7 +119,7 @@ PICTURES = Table(
             changes={"precision": "bfloat16"},
             priority=6,
         ),
-        _agent("circle-square-16", "Glimpse/CircleSquare-v0", "c965b34e", 16, priority=6),
+        _agent("circle-square-16", "Glimpse/CircleSquare-v0", "c965b34e", 16, priority=6, seeds=10),
         Row(
             name="cluttered-full-strong",
             env_id=_CLUTTERED,

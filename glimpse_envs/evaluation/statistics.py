@@ -15,6 +15,8 @@ CHUNK_CELLS = 4_000_000
 
 CLAIM_SEEDS, CLAIM_EPISODES = 5, 10_000
 """The fewest seeds of a claim. With fewer the bootstrap over them is stretched (`_stretch`)."""
+SHORT_MINUTES, SHORT_SEEDS = 6.0, 10
+"""The fewest seeds of a claim where a training is shorter: ten take at most a core-hour."""
 
 
 def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:

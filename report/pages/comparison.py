@@ -14,7 +14,7 @@ from report.curves import Point, curve_of, time_to
 from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
-from report.groups import Group, hardware_of, score_cells
+from report.groups import BY_THE_WALL, Group, hardware_of, score_cells
 from report.markdown import UNKNOWN, bullets, count, environment, short_revision, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.environment_facts import scored_chance
@@ -44,7 +44,9 @@ _HEAD = """# Hard against soft
 What does it cost to choose each glimpse, and what to read everything? Here all models are trained
 on the same scenes, for the same time on one core, and scored in the same way: each test scene is
 played once, and the last answer counts. Agents and recurrent models with soft attention have the
-same controller (glimpse network, core and heads)."""
+same controller (glimpse network, core and heads). All have the settings that their commands start
+with, chosen by unequal numbers of trials (below); by their presets, on the pages of
+[results](results.md), models do better, and their order is another one."""
 
 _KINDS = (
     "Hard attention (solid lines, filled marks) sees one glimpse at a time, in training too.",
@@ -76,8 +78,6 @@ _CORE_SECONDS = (
 )
 _CPU = "seconds of the core's own clock, which does not count the time of other processes"
 _WALL = "seconds of wall time, which other processes lengthen"
-_BY_THE_WALL = ("56345c46652d",)
-"""Revisions of comparisons before 11e6463, from which on trainings take the core's clock."""
 
 _NOT_COUNTED = (
     "Building a scene, and summing it once for the retina. Both touch every pixel whatever the "
@@ -157,12 +157,12 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
 def _clock(tasks: Sequence[Task]) -> str:
     """By which clock the runs were timed."""
     records = [record for task in tasks for group in task.groups for record in group.records]
-    by_wall = [record.revision.startswith(_BY_THE_WALL) for record in records]
+    by_wall = [record.revision.startswith(BY_THE_WALL) for record in records]
     if not any(by_wall):
         return _CPU
     if all(by_wall):
         return _WALL
-    return f"{_CPU}; of the runs of revision {', '.join(_BY_THE_WALL)}, {_WALL}"
+    return f"{_CPU}; of those marked *wall*, {_WALL}"
 
 
 def comparison_table(groups: Iterable[Group]) -> str:
@@ -187,7 +187,7 @@ def _row(group: Group) -> list[str]:
         *(_cost(group, name, "{:,.0f}") for name in ("values_delivered", "pixels_covered")),
         *(_cost(group, name) for name in ("multiply_adds", "multiply_adds_reading")),
         count(fmean(record.episodes for record in group.records)),
-        f"{group.core_minutes:.1f}",
+        group.minutes_cell,
         *(_time(error, curve) for error in (10, 5)),
     ]
 

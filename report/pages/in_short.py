@@ -9,7 +9,7 @@ from glimpse_envs.suite import SUITE
 from report.grouping import Task
 from report.groups import Group, score_cells
 from report.kinds import Kind
-from report.markdown import UNKNOWN, environment, minutes, table
+from report.markdown import UNKNOWN, environment, table
 from report.trained_runs import own_arguments
 
 _AGENTS: tuple[Kind, ...] = ("hard",)
@@ -69,7 +69,7 @@ def _blocks(
 
 def _error_cells(group: Group) -> list[str]:
     error, interval = score_cells(group)
-    return [f"{error} ({interval}), {group.seeds}", minutes(group.core_minutes)]
+    return [f"{error} ({interval}), {group.seeds}", group.minutes_cell]
 
 
 def _is_eased(group: Group) -> bool:
@@ -89,4 +89,4 @@ def _by_solved(group: Group) -> tuple[float, ...]:
 def _solved_cells(group: Group) -> list[str]:
     success = group.success_at(2)
     twice = UNKNOWN if success is None else f"{100 * success:.1f}"
-    return [f"{group.solved} of {group.seeds}", twice, minutes(group.core_minutes)]
+    return [f"{group.solved} of {group.seeds}", twice, group.minutes_cell]

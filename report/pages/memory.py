@@ -12,7 +12,7 @@ from report.grouping import Task, group_runs, tasks_of
 from report.groups import Group, hardware_of
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
-from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, table
+from report.markdown import UNKNOWN, bullets, count, environment, listed, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.bits import bits_blocks
 from report.pages.in_short import memory_in_short
@@ -63,7 +63,8 @@ _COLUMNS = (
     "solving seeds, this is the time of the luckiest.",
     "**Episodes, core-minutes**. Length of the whole training: a mean over all seeds, solving or "
     "not. Training ends as said above; runs that never reach the share end with their budget. "
-    "Budgets and numbers of seeds differ between models.",
+    "Budgets and numbers of seeds differ between models. *Wall*: timed by the wall's clock, which "
+    "other processes lengthen.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
     "the longest training length; mean over all seeds, solving or not.",
     "**Cells read**. Number of cells that choosing and reading touch in an episode of the training "
@@ -176,7 +177,7 @@ def _cells(group: Group) -> dict[str, str]:
         "episodes to solve": _cell(group.episodes_to_solve, count),
         "minutes to solve": _cell(group.minutes_to_solve, "{:.1f}".format),
         "episodes": count(fmean(record.episodes for record in group.records)),
-        "core-minutes": minutes(group.core_minutes),
+        "core-minutes": group.minutes_cell,
         **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},
         "cells read": _cell(group.cost("cells_read"), "{:,.0f}".format),
         "seconds an episode": _cell(group.cost("seconds"), "{:.3g}".format),
@@ -228,13 +229,19 @@ def _solved(groups: Sequence[Group]) -> str:
                 where = "with the budget alone" if share is None else f"at {100 * share:g} %"
                 model = f"{group.label} on {environment(record.env_id, record.env_kwargs)}"
                 later.setdefault(where, []).append(model)
+    solving = [
+        record for group in groups for record in group.records if record.solved_after is not None
+    ]
+    tested = [score.success for record in solving if (score := record.at(1)) is not None]
+    under = sum(success is not None and success < SOLVED for success in tested)
     others = "; ".join(f"{s} for {listed(list(dict.fromkeys(m)))}" for s, m in later.items())
     stops = "Training stops there" + (f" ({others})" if others else "")
     return (
         f"**Solved**. Number of seeds with a validation of {100 * SOLVED:g} % or more, on 1,000 "
         "held-out sequences of the longest training length; the first one counts. A sequence is a "
         f"success if all its answers are right. {stops}, so that the success at 1x, on the test "
-        "split, may be somewhat lower."
+        f"split, may be somewhat lower: {under} of {len(tested)} seeds that solved have less than "
+        f"{100 * SOLVED:g} % there."
     )
 
 

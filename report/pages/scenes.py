@@ -96,7 +96,7 @@ def _row(group: Group, places: Places) -> list[str]:
         group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
         count(fmean(record.episodes for record in group.records)),
-        f"{group.core_minutes:.0f}",
+        group.minutes_cell,
         record_links(group.runs, places, PAGE),
     ]
 

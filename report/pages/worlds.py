@@ -10,7 +10,7 @@ from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
 from report.groups import Group, hardware_of
 from report.how_made import meanings_blocks
-from report.markdown import UNKNOWN, bullets, count, table
+from report.markdown import UNKNOWN, bullets, count, listed, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
@@ -31,7 +31,8 @@ with a recurrent network, trained on one CPU core by `python -m benchmarks.table
 _COLUMNS = (
     "**Return**. Mean over test episodes and seeds. For an Atari game it is the game's score: "
     "whole games are played, and rewards are not clipped. The interval of one run is Student's, "
-    "over its episodes; that of several runs is the range over seeds.",
+    "over its episodes; that of several runs is the range over seeds. There is none where all "
+    "returns are equal.",
     "**Success**. Percentage of test episodes with success: an inter-quartile mean over the seeds "
     "(the mean with fewer than four). Its interval, of 95 %, is Wilson's for one run, otherwise a "
     "bootstrap over seeds and episodes, stretched with fewer than five seeds.",
@@ -67,6 +68,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += ["## Catch", *_section(_of(groups, CATCH), _catch, places), _references()]
     blocks.append("## Atari through a fovea of 50")
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
+    blocks += _uncontrolled(_of(groups, ATARI))
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
     for env_id, by in ((SEARCH, ()), (MINIGRID, ("world",))):
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
@@ -112,6 +114,21 @@ def _unequal(groups: Sequence[Group]) -> list[str]:
     ]
 
 
+def _uncontrolled(groups: Sequence[Group]) -> list[str]:
+    """That a game whose gazes were not compared says nothing of the gaze."""
+    gazes: dict[str, set[str]] = {}
+    for cells in map(_game, groups):
+        gazes.setdefault(cells["game"], set()).add(cells["gaze"])
+    alone = [game for game, found in gazes.items() if found == {"learned"}]
+    if not alone:
+        return []
+    return [
+        f"Of {listed(alone)} no other gaze is measured yet, so the score does not show what "
+        "choosing glimpses buys; some games need little sight, such as Freeway, where always going "
+        "up scores about as much."
+    ]
+
+
 def _catch(group: Group) -> dict[str, str]:
     steps = _steps(group)
     return {
@@ -142,6 +159,8 @@ def _return(group: Group) -> dict[str, str]:
     interval = group.first.headline.return_interval if group.seeds == 1 else None
     if group.seeds > 1 and known:
         interval = min(known), max(known)
+    if interval is not None and interval[0] == interval[1]:
+        interval = None  # equal returns tell nothing of how far others may lie
     return {
         "return": UNKNOWN if mean is None else f"{mean:.3g}",
         "interval": UNKNOWN if interval is None else f"{interval[0]:.3g} to {interval[1]:.3g}",

@@ -45,6 +45,8 @@ class Reference:
     model: Model = LEARNED
     from_memory: bool = False
     """The paper's number was not checked against the paper: shown with a dagger, no claim."""
+    leaves_open: bool = False
+    """The source does not tell all of its setting, or the number exactly: no claim."""
 
     @property
     def kind(self) -> Kind:
@@ -147,7 +149,7 @@ REFERENCES = (
         _LARGE, model=FULL_STRONG,
     ),
     Reference(
-        "Glimpse/CircleSquare-v0", 16, 0.9, 0.9,
+        "Glimpse/CircleSquare-v0", 16, 0.9, None,
         "APPLE (ICLR 2026), CrossQ after 1 M steps (SAC 1.8; PPO 21.3 after 10 M), from accuracies",
         _CIRCLE_SQUARE,
     ),

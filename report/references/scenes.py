@@ -26,21 +26,24 @@ SCENE_REFERENCES = (
     Reference(
         "Glimpse/DigitPair-v0", 4, 7.0, None,
         f"{DRAM}, without its context (one source; RAM 9)", MappingProxyType({}),
+        leaves_open=True,
     ),
-    Reference("Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source)", _CONTEXT),
+    Reference(
+        "Glimpse/DigitPair-v0", 4, 5.0, None, f"{DRAM} (one source)", _CONTEXT, leaves_open=True
+    ),
     Reference(
         "Glimpse/DigitSum-v0", 4, 2.5, None,
-        f"{DRAM} (one source; the model of its pairs, so with its context, and the glimpses as in "
-        "its figure)",
-        _CONTEXT,
+        f"{DRAM} (one source; the model of its pairs, so with its context; its figure shows 5 "
+        "glimpses)",
+        _CONTEXT, leaves_open=True,
     ),
     Reference(
         "Glimpse/DigitSum-v0", 1, 3.2, None, f"{DRAM}, convolutional network (one source)",
-        MappingProxyType({}), model=FULL_STRONG,
+        MappingProxyType({}), model=FULL_STRONG, leaves_open=True,
     ),
     Reference(
         "Glimpse/MegapixelMNIST-v0", 1, 20.0, None, f"{ATS} (read off their curve: 17 to 24)",
-        MappingProxyType({"fixed": True, "noise": "over"}), model=SAMPLING,
+        MappingProxyType({"fixed": True, "noise": "over"}), model=SAMPLING, leaves_open=True,
     ),
     Reference(
         "Glimpse/MegapixelMNIST-v0", 1, None, 0.9, f"{IPS} (one run, its log)",

@@ -28,8 +28,11 @@ CATCH = WorldReference(
     "about 85 % caught",
     "20 M frames",
 )
+CATCH_LATER = WorldReference(
+    "Glimpse/Catch-v0", "one re-implementation", "about 89 % caught", "15 M episodes"
+)
 
-WORLD_REFERENCES = (CATCH,)
+WORLD_REFERENCES = (CATCH, CATCH_LATER)
 
 FACTS = (
     "SUGARL (Shang & Ryoo, NeurIPS 2023), 26 Atari games through a fovea of 50, after 1 M steps: "

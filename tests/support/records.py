@@ -161,7 +161,7 @@ def _record(model: Model, changes: dict[str, Any]) -> Record:
         "command": "",
         "seed": 0,
         "episodes": 200_000,
-        "seconds": 60.0,
+        "seconds": 600.0,
         "cores": 1,
         "hardware": "2-core x86-64",
         "revision": "abc1234",
