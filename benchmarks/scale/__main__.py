@@ -3,10 +3,10 @@
 One model of each kind (hard, soft, full view) by its preset at scenes of 60 to 1,920 pixels a side:
 the cost of a scene, part by part, and the error after the same time of training. With each doubling
 of the side the retina gains a scale, so that its coarsest window covers the same share of the
-scene, and the pieces of clutter double. The full view is trained up to `LARGEST`. In the training of the hard agent first glimpses move away
+scene, and the pieces of clutter double. In the training of the hard agent first glimpses move away
 from the target with success (the curriculum "distance"). Batches are those of the presets, less
 where their scenes or activations need too much memory. A second run keeps what is trained and
-scored.
+scored. The full view is left out where its scenes are too large (`LARGEST`).
 """
 
 import math

@@ -53,12 +53,20 @@ def cells_of(table: str, model: str) -> dict[str, str]:
     [
         (["abc1234"], "Core-seconds: seconds of the core's own clock"),
         (["56345c46652d0"], "Core-seconds: seconds of wall time, which other"),
-        (["56345c46652d0", "abc1234"], "; of the runs of revision 56345c46652d, seconds of wall"),
+        (["56345c46652d0", "abc1234"], "; of those marked *wall*, seconds of wall"),
     ],
 )
 def test_the_clock_is_that_of_the_runs(revisions: list[str], words: str) -> None:
     records = [a_record(revision=each, seed=seed) for seed, each in enumerate(revisions)]
     assert words in comparison_page(tasks_of(as_runs(records)), None, Places())
+
+
+def test_core_minutes_by_the_walls_clock_are_marked() -> None:
+    old, new = a_record(revision="56345c46652d0"), a_record(revision="abc1234")
+    assert (
+        cells_of(comparison_table(groups_of([old])), old.model.name)["core-minutes"] == "10 (wall)"
+    )
+    assert cells_of(comparison_table(groups_of([new])), new.model.name)["core-minutes"] == "10"
 
 
 def test_what_chance_is_stands_by_the_scaling(tmp_path: Path) -> None:
@@ -77,7 +85,7 @@ def test_the_table_has_costs_and_errors() -> None:
     assert cells["pixels covered"] == "3,600"
     assert cells["multiply-adds a scene"] == "8.0 M"
     assert cells["of which reading"] == "7 k"
-    assert cells["core-minutes"] == "1.0"
+    assert cells["core-minutes"] == "10"
     assert cells["core-seconds to 10 %"] == "8"
     assert cells["to 5 %"] == "16"
     assert cells_of(table, "Full view strong")["glimpses"] == "whole"

@@ -103,6 +103,12 @@ def test_a_comparison_is_a_claim_by_seeds_scenes_and_a_number_that_was_checked(
     assert row_of(block(*records), "| Reinforce LSTM |")[5] == paper
 
 
+def test_a_claim_from_short_trainings_needs_ten_seeds() -> None:
+    for seeds, paper in ((CLAIM_SEEDS, "4.04 (under, no claim)"), (10, "4.04 (under)")):
+        records = [on_mnist(seed=seed, seconds=180.0, error=2.0) for seed in range(seeds)]
+        assert row_of(block(*records), "| Reinforce LSTM |")[5] == paper
+
+
 def test_arguments_of_the_environment_stand_with_the_model() -> None:
     text = block(on_mnist(env_id="Glimpse/CenteredMNIST-v0", budget=7, env_kwargs=OVERHANG))
     assert row_of(text, "| Reinforce LSTM, overhang 2 |")[1] == "7"
