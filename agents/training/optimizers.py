@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from agents.training.checkpoints import load_moments
+from agents.training.muon import muon_for
 
 Kind = Literal["adam", "muon"]
 
@@ -64,7 +65,7 @@ class Optimizer:
             stacked = _stacked(model)
             for name in matrices:
                 self._blocks += _blocks(learned[name], stacked.get(name, 1))
-            self._parts["muon"] = torch.optim.Muon(
+            self._parts["muon"] = muon_for(self._parameters[0].device)(
                 [block for block, _, _ in self._blocks],
                 lr=rate,
                 weight_decay=decay,

@@ -9,6 +9,7 @@ from torch import nn
 
 from agents.algorithms.reinforce import Reinforce
 from agents.policy.cores import LSTMCore
+from agents.training.muon import Float32Muon, muon_for
 from agents.training.optimizers import LEAST_SIDE, Kind, Optimizer
 from tests.support.same_runs import assert_repeats_and_resumes
 from tests.support.tiny import SMALL, tiny_config
@@ -45,11 +46,32 @@ def test_each_gate_moves_by_an_orthogonal_matrix() -> None:
     alone = nn.Parameter(before["gates.weight"][:UNITS].clone())
     assert model.gates.weight.grad is not None
     alone.grad = model.gates.weight.grad[:UNITS]
-    muon: torch.optim.Optimizer = torch.optim.Muon(
+    kind = muon_for(torch.device("cpu"))
+    muon: torch.optim.Optimizer = kind(
         [alone], lr=RATE, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"
     )
     muon.step()
     assert torch.equal(alone, model.gates.weight[:UNITS])
+
+
+@pytest.mark.parametrize("shape", [(48, 48), (32, 96), (96, 32)])
+def test_muon_in_float32_is_that_of_torch_but_for_rounding(shape: tuple[int, int]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn(shape, generator=generator)
+    gradients = [torch.randn(shape, generator=generator) for _ in range(5)]
+    moved = []
+    for kind in (torch.optim.Muon, Float32Muon):
+        learned = nn.Parameter(start.clone())
+        muon: torch.optim.Optimizer = kind(
+            [learned], lr=RATE, weight_decay=0.3, adjust_lr_fn="match_rms_adamw"
+        )
+        for gradient in gradients:
+            learned.grad = gradient.clone()
+            muon.step()
+        moved.append(learned.detach() - start)
+    usual, ours = moved
+    assert (ours - usual).norm() < 0.03 * usual.norm()
+    assert ours.norm() == pytest.approx(float(usual.norm()), rel=0.01)
 
 
 @pytest.mark.parametrize("kind", ["adam", "muon"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def cells_of(table: str, model: str) -> dict[str, str]:
 def test_the_clock_is_that_of_the_runs(revisions: list[str], words: str) -> None:
     records = [a_record(revision=each, seed=seed) for seed, each in enumerate(revisions)]
     assert words in comparison_page(tasks_of(as_runs(records)), None, Places())
+
+
+def test_what_lacks_and_what_did_not_begin_to_learn_is_said(tmp_path: Path) -> None:
+    whole = a_scaling()
+    first, *others = whole.points
+    stuck = replace(first, error_percent=90.5, interval_percent=(89.2, 91.7), images=16_000)
+    measured = replace(whole, points=(stuck, *others[:-1]))
+    write_scaling(measured, tmp_path / "results" / "comparison")
+    published = publish(Places(tmp_path / "results", tmp_path))
+    for text in (published.blocks["scaling"], published.texts["docs/comparison.md"]):
+        last = others[-1]
+        assert f"Not measured: {last.model} at {last.side} pixels" in text
+        assert f"At chance: {stuck.model} at {stuck.side} pixels, after 16 k images" in text
 
 
 def test_core_minutes_by_the_walls_clock_are_marked() -> None:
