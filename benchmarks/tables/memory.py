@@ -80,6 +80,8 @@ _SORTING: dict[str, Any] = {
     "network": replace(_OPEN, what_units=64, recall_glimpses=40),
     "minutes": 25.0,
 }
+# Soft memories are given as much time as the agents on the same task.
+_AS_LONG: dict[str, Any] = {"minutes": 10.0}
 _CHAIN: dict[str, Any] = {"min_length": 0, "reward": "final", "slack": 1.0}
 _TABLE_NETWORK = preset("tables", "actor_critic").network
 # Addresses are chosen bit by bit there: nothing counts their visits.
@@ -177,18 +179,20 @@ MEMORY = Table(
         _recorded("duplicated-input-reinforce", "DuplicatedInput", "Reinforce-LSTM", "ac320597", 7),
         _recorded("reverse-reinforce", "Reverse", "Reinforce-LSTM", "39c966a1", 7),
         # Models that read every cell.
-        _recorded("copy-soft", "Copy", "Soft-key-value-LSTM", "f3bc1d11"),
+        _by_preset("copy-soft", "Copy", "tapes", "key_value_memory", _AS_LONG),
         _recorded("copy-hard", "Copy", "Hard-key-value-LSTM", "1f500ff0"),
         _recorded("copy-soft-to-hard", "Copy", "Soft-to-hard-key-value-LSTM", "7cb8c60a"),
         _recorded("copy-ntm", "Copy", "Soft-NTM-LSTM", "efd3c811"),
         _recorded("copy-lstm", "Copy", _WITHOUT, "294f27e7"),
-        _recorded("reverse-soft", "Reverse", "Soft-key-value-LSTM", "92aae737"),
+        _by_preset("reverse-soft", "Reverse", "tapes", "key_value_memory", _AS_LONG),
         _recorded("reverse-lstm", "Reverse", _WITHOUT, "4667e9b1"),
-        _by_preset("duplicated-input-soft", "DuplicatedInput", "tapes", "key_value_memory"),
-        _by_preset("repeat-copy-soft", "RepeatCopy", "tapes", "key_value_memory"),
-        _by_preset("forward-reverse-soft", "ForwardReverse", "tapes", "key_value_memory"),
-        _by_preset("addition-soft", "Addition", "tapes", "key_value_memory"),
-        _by_preset(  # as long as the agents'
+        _by_preset(
+            "duplicated-input-soft", "DuplicatedInput", "tapes", "key_value_memory", _AS_LONG
+        ),
+        _by_preset("repeat-copy-soft", "RepeatCopy", "tapes", "key_value_memory", _AS_LONG),
+        _by_preset("forward-reverse-soft", "ForwardReverse", "tapes", "key_value_memory", _AS_LONG),
+        _by_preset("addition-soft", "Addition", "tapes", "key_value_memory", _AS_LONG),
+        _by_preset(
             "priority-sort-soft", "PrioritySort", "tapes", "key_value_memory", {"minutes": 25.0}
         ),
         _recorded(
@@ -209,7 +213,7 @@ MEMORY = Table(
             "d533dd46",
         ),
         _by_preset(
-            "pointer-chase-soft", "PointerChase", "tables", "key_value_memory",
+            "pointer-chase-soft", "PointerChase", "tables", "key_value_memory", {"minutes": 8.0},
             notes="as many reads as the longest trained chain has cells, of longer chains too",
         ),
     ),
