@@ -4,6 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -97,7 +98,7 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     with closing(make_evaluated(evaluation, 1)) as env:
         seen, ours = describe(env), task_of(env) is not None
     answer = seen.components.get("answer")
-    names = () if answer is None else answer_names(seen)
+    names = () if answer is None else answer_names(_naming(evaluation, seen))
     warnings = warnings_of(evaluation, trace, names, answer is not None and answer.optional)
     in_memory = ours and seen.picture_view is None and seen.reading is not None
     firsts = [(k, np.nan) for k in range(min(EXAMPLES, evaluation.episodes))] if in_memory else []
@@ -115,6 +116,17 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
         examples=replay(policy, evaluation, firsts),
         warnings=training_warnings(run) + warnings,
     )
+
+
+def _naming(evaluation: Evaluation, seen: Description) -> Description:
+    """The description that knows the answers' names: a view of the whole has none."""
+    if seen.picture_view is not None or "view" not in evaluation.env_kwargs:
+        return seen
+    kwargs = {name: v for name, v in evaluation.env_kwargs.items() if name != "view"}
+    with closing(gym.make(evaluation.env_id, split=evaluation.split, **kwargs)) as env:
+        glimpses = describe(env)
+    same = glimpses.components["answer"].space == seen.components["answer"].space
+    return glimpses if same else seen
 
 
 def answer_names(seen: Description) -> tuple[str, ...]:

@@ -84,7 +84,8 @@ def _mistakes(analysis: Analysis) -> str:
     if not analysis.replays:
         return ""
     by_answers = _judged_by_answers(analysis)
-    if by_answers:
+    known = any(not math.isnan(replay.probability) for replay in analysis.replays)
+    if by_answers and known:
         title = "Surest and wrong"
         text = (
             "The failed episodes, by the probability that the policy gave to its last wrong answer."

@@ -41,6 +41,24 @@ def test_a_picture_is_played_by_clicks_and_keys(open_page: Any) -> None:
         status(page, "Glimpse 1 of 3.")
 
 
+def test_after_a_click_on_a_button_keys_are_for_the_game(open_page: Any) -> None:
+    """Space would click the button again, and skip the scene."""
+    with served(pictures()) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 3.")
+        click_scene(page, 0.1, 0.1)
+        status(page, "Glimpse 2 of 3.")
+        page.locator("#next").click()
+        status(page, "Glimpse 1 of 3.")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Space")
+        status(page, "Glimpse 2 of 3.")
+        page.get_by_role("button", name="7", exact=True).click()
+        status(page, "Your answer so far: 7.")
+        page.keyboard.press("Space")
+        status(page, "Glimpse 3 of 3.")
+
+
 def test_the_last_glimpse_asks_for_an_answer(open_page: Any) -> None:
     with served(pictures(budget=1)) as server:
         page = open_page(server.url)

@@ -42,7 +42,7 @@ function controlOf(play, part) {
   const title = { write: "Write", act: "Act" }[part.name] ?? part.name;
   const keyed = (choice) => part.name === "write" || (part.name === "act" && !play.part("answer") && choice < 10);
   const choices = part.names.map((name, choice) => name && button(keyed(choice) ? labelOf(play, name, choice) : [name],
-    () => play.look(play.places ? play.cursor : null, { [part.name]: choice })));
+    () => play.look(play.places ? play.aim : null, { [part.name]: choice })));
   return section(title, choices.filter(Boolean));
 }
 

@@ -21,6 +21,11 @@ export function symbolOf(event) {
   return key?.length === 1 && SYMBOLS.includes(key) ? key : null;
 }
 
+// After a click keys are for the game again, not for the button that was clicked.
+export function releaseFocus(event) {
+  if (event.detail > 0) event.target.closest("button")?.blur();
+}
+
 export function isTyping(event) {
   return event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, textarea");
 }

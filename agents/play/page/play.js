@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { buildControls, describeKeys } from "./controls.js";
 import { drawFrame, drawLegend, drawPanels, judged, make } from "./draw.js";
-import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, symbolOf } from "./keys.js";
+import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, releaseFocus, symbolOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 const STEP = 0.05;
@@ -25,6 +25,7 @@ export class Play {
     this.turn = Promise.resolve();
     this.chords = new Chords((keys) => this.inTurn(() => this.step({ keys })));
     at("next").onclick = () => this.deal();
+    at("play").addEventListener("click", releaseFocus);
     at("scene").addEventListener("click", (event) => this.click(event));
     at("scene").addEventListener("pointermove", (event) => this.point(event));
     addEventListener("keydown", (event) => this.keyDown(event));
@@ -88,6 +89,7 @@ export class Play {
     this.answer = null;
     this.keyed = false;
     this.cursor = { x: 0.5, y: 0.5 };
+    this.aim = null; // where buttons look: at the place pointed to last, else the gaze stays
     at("models").hidden = true;
     buildControls(this);
     describeKeys(at("keys"), this);
@@ -166,6 +168,7 @@ export class Play {
   click(event) {
     if (!this.game || !this.places || this.game.ended || event.target.tagName !== "CANVAS") return;
     this.keyed = false;
+    this.aim = this.placeOf(event);
     if (this.game.last && this.part("answer") && this.answer === null) {
       this.say("That was the last glimpse: answer with a number key or a button.");
       return;
@@ -218,6 +221,7 @@ export class Play {
       const share = event.shiftKey ? STEP / 5 : STEP;
       const inside = (value) => Math.min(1, Math.max(0, value));
       this.cursor = { x: inside(this.cursor.x + share * move[0]), y: inside(this.cursor.y + share * move[1]) };
+      this.aim = this.cursor;
       this.keyed = true;
       this.draw();
       return true;

@@ -117,6 +117,7 @@ export class Watch {
       else if (!ended) beliefs.replaceChildren();
     }
     const look = this.episodes.some(({ frames }) => frames[0].outlook?.look);
+    at("question").textContent = legend.question || this.about.question;
     drawLegend(document.querySelector("#watch .legend"), legend, { eye, look });
   }
 }
