@@ -202,6 +202,15 @@ def test_a_soft_model_shows_what_it_attends_to(tmp_path: Path) -> None:
     np.testing.assert_allclose(attention.sum(axis=(1, 2)), 1, rtol=1e-3)
     text = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=2)).read_text()
     assert "Where it attended" in text
+    assert 'class="fixation"' not in text, "it takes no glimpses"
+
+
+@pytest.mark.learning
+def test_answers_of_a_model_that_sees_everything_have_their_names(tmp_path: Path) -> None:
+    shapes: Any = {"env_id": "Glimpse/CircleSquare-v0", "env_kwargs": {"scene_size": 12}}
+    run = baselines.trained(baselines.tiny_config("retina", **shapes), "retina", tmp_path / "soft")
+    analysis = analyse(run, split="validation", episodes=20, mistakes=2)
+    assert analysis.answers == ("square", "circle")
 
 
 def test_weights_alone_tell_how_they_were_trained(seeds: list[Run], tmp_path: Path) -> None:
