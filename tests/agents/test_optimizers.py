@@ -54,8 +54,12 @@ def test_each_gate_moves_by_an_orthogonal_matrix() -> None:
     assert torch.equal(alone, model.gates.weight[:UNITS])
 
 
+@pytest.mark.parametrize("nesterov", [True, False])
+@pytest.mark.parametrize("adjusted", ["match_rms_adamw", "original"])
 @pytest.mark.parametrize("shape", [(48, 48), (32, 96), (96, 32)])
-def test_muon_in_float32_is_that_of_torch_but_for_rounding(shape: tuple[int, int]) -> None:
+def test_muon_in_float32_is_that_of_torch_but_for_rounding(
+    shape: tuple[int, int], adjusted: str, nesterov: bool
+) -> None:
     generator = torch.Generator().manual_seed(0)
     start = torch.randn(shape, generator=generator)
     gradients = [torch.randn(shape, generator=generator) for _ in range(5)]
@@ -63,7 +67,7 @@ def test_muon_in_float32_is_that_of_torch_but_for_rounding(shape: tuple[int, int
     for kind in (torch.optim.Muon, Float32Muon):
         learned = nn.Parameter(start.clone())
         muon: torch.optim.Optimizer = kind(
-            [learned], lr=RATE, weight_decay=0.3, adjust_lr_fn="match_rms_adamw"
+            [learned], lr=RATE, weight_decay=0.3, adjust_lr_fn=adjusted, nesterov=nesterov
         )
         for gradient in gradients:
             learned.grad = gradient.clone()
