@@ -42,7 +42,7 @@ class Controls:
         return {"components": parts, "chords": self._keys is not None}
 
     def _part(self, name: str, part: Component) -> dict[str, Any]:
-        names = names_of(name, part, self.view)
+        names = names_of(name, part)
         # Every choice is a part of the whole answer, such as a word.
         written = name == "answer" and part.effect == "always" and not part.optional
         found: dict[str, Any] = {
@@ -148,12 +148,10 @@ def idle_act(part: Component) -> int | None:
     return next((part.names.index(name) for name in IDLE if name in part.names), None)
 
 
-def names_of(name: str, part: Component, view: PictureView | None) -> list[str]:
+def names_of(name: str, part: Component) -> list[str]:
     """The names of a component's choices, for people; none where it is no choice of one."""
     if part.names:
         return list(part.names)
-    if name == "answer" and view is not None and view.answers:
-        return list(view.answers)
     if name == "look" or not isinstance(part.space, spaces.Discrete):
         return []
     return [str(choice) for choice in range(int(part.space.n))]

@@ -1,7 +1,6 @@
 """Episodes of trained models for the page, step by step, with the models' expectations."""
 
 import math
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,10 +52,8 @@ class Machine:
             )
         self.policy, kwargs = policy_of(run, "learned")
         self._board = make_board(env_id, kwargs, setting.split, setting.seed)
-        with closing(setting.make()) as seen:  # the full view does not know names
-            self._names = {
-                name: names_of(name, part, seen.view) for name, part in seen.components.items()
-            }
+        components = self._board.components
+        self._names = {name: names_of(name, part) for name, part in components.items()}
 
     def play(self, scene: int) -> Json:
         """Play a scene with the likeliest actions; return its frames, each with the outlook.

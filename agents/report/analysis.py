@@ -4,7 +4,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.task import Component
 
 EXAMPLES = 4
 """Number of episodes of tapes and tables that are drawn, right or wrong."""
@@ -98,7 +98,7 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     with closing(make_evaluated(evaluation, 1)) as env:
         seen, ours = describe(env), task_of(env) is not None
     answer = seen.components.get("answer")
-    names = () if answer is None else answer_names(_naming(evaluation, seen))
+    names = () if answer is None else answer_names(answer)
     warnings = warnings_of(evaluation, trace, names, answer is not None and answer.optional)
     in_memory = ours and seen.picture_view is None and seen.reading is not None
     firsts = [(k, np.nan) for k in range(min(EXAMPLES, evaluation.episodes))] if in_memory else []
@@ -118,24 +118,11 @@ def analyse(run: Run, *, split: str, episodes: int | None, mistakes: int = 20) -
     )
 
 
-def _naming(evaluation: Evaluation, seen: Description) -> Description:
-    """The description that knows the answers' names: a view of the whole has none."""
-    if seen.picture_view is not None or "view" not in evaluation.env_kwargs:
-        return seen
-    kwargs = {name: v for name, v in evaluation.env_kwargs.items() if name != "view"}
-    with closing(gym.make(evaluation.env_id, split=evaluation.split, **kwargs)) as env:
-        glimpses = describe(env)
-    same = glimpses.components["answer"].space == seen.components["answer"].space
-    return glimpses if same else seen
-
-
-def answer_names(seen: Description) -> tuple[str, ...]:
+def answer_names(answer: Component) -> tuple[str, ...]:
     """The names of the answers; empty where an answer is not one number."""
-    answer = seen.components["answer"]
     if not isinstance(answer.space, spaces.Discrete):
         return ()
-    named = answer.names or (() if seen.picture_view is None else seen.picture_view.answers)
-    return tuple(named) or tuple(map(str, range(int(answer.space.n))))
+    return answer.names or tuple(map(str, range(int(answer.space.n))))
 
 
 def _played_mixed(

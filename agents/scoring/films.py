@@ -1,7 +1,6 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.scoring.world_films import LAST, Frames, film_world
-from glimpse_envs.episodes.description import describe, task_of
+from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.dealing import deal_one
@@ -64,7 +63,7 @@ def film_episodes(
     env = gym.make(env_id, split="test", **env_kwargs)
     task = task_of(env)
     assert task is not None
-    names = _answer_names(env_id, env_kwargs) if policy.view == "full" else ()
+    names = task.components["answer"].names if policy.view == "full" else ()
     films, scanpaths = [], []
     for scene in scenes:
         observation, info = deal_one(env, "test", seed, scene)
@@ -109,13 +108,6 @@ def _shown(display: Display, taken: int, *, ended: bool) -> NDArray[np.uint8]:
     """The only row of a display, after so many glimpses."""
     (frame,) = display.frames(np.array([taken]), np.array([ended])) or ()
     return frame
-
-
-def _answer_names(env_id: str, env_kwargs: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the answers, which a task in the full view does not give."""
-    with closing(gym.make(env_id, **{**env_kwargs, "view": "glimpse"})) as env:
-        view = describe(env).picture_view
-    return () if view is None else view.answers
 
 
 def _inner_glimpses(

@@ -74,7 +74,7 @@ def check_runs(runs: Sequence[Run]) -> None:
     env_id, env_kwargs = setting_of(runs[0], "env_id", str), setting_of(runs[0], "env_kwargs", dict)
     with closing(gym.make(env_id, **env_kwargs)) as env:
         seen = describe(env)
-        names = answer_names(seen) if "answer" in seen.components else ()
+        names = answer_names(seen.components["answer"]) if "answer" in seen.components else ()
         box: Any = None
         if names and seen.picture_view is not None:
             _, info = env.reset(seed=0)
@@ -150,7 +150,7 @@ def count_mistakes(played: Sequence[Played], hardest: int) -> Mistakes:
 
 def _names_of_answers(evaluation: Evaluation) -> tuple[str, ...]:
     with closing(gym.make(evaluation.env_id, **evaluation.env_kwargs)) as env:
-        return answer_names(describe(env))
+        return answer_names(describe(env).components["answer"])
 
 
 def by_clutter(wrong: NDArray[np.bool_], shares: NDArray[np.float64] | None) -> Iterator[Kind]:

@@ -25,7 +25,6 @@ class PictureView:
         window_sides: (K,) in pixels, of the square windows that a glimpse shows, finest first;
             empty where the sensor has no such windows.
         glimpse_size: g, the side of each window in cells; 0 where there are none.
-        answers: names of the answers; empty where they have none.
     """
 
     scene_shape: tuple[int, int, int]
@@ -36,7 +35,6 @@ class PictureView:
     outlines: tuple[Floats, ...]
     window_sides: tuple[float, ...]
     glimpse_size: int
-    answers: tuple[str, ...]
 
     def windows(self) -> tuple[int, Floats]:
         """Return g and the sides (K,) of the square windows of a glimpse, for readers that make

@@ -68,7 +68,6 @@ class PictureTask(Task):
         context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
         glimpse_cost: price of a glimpse, >= 0.
-        answers: names of the answers; empty where they have none.
 
     Raises:
         ValueError: an argument is not one of these or does not fit the others.
@@ -103,7 +102,6 @@ class PictureTask(Task):
         context: bool = False,
         stop: bool = False,
         glimpse_cost: float = 0.0,
-        answers: tuple[str, ...] = (),
     ) -> None:
         check_choice("look", look, ("continuous", "tiles", "relative"))
         check_choice("first_glimpse", first_glimpse, ("uniform", "near"))
@@ -145,7 +143,6 @@ class PictureTask(Task):
             outlines=outlines,
             window_sides=sides,
             glimpse_size=sensor.glimpse_shape[-1] if sides else 0,
-            answers=answers,
         )
         if not self._full:
             self.picture_view = self._view

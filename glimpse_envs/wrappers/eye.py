@@ -162,7 +162,6 @@ class Eye:
             outlines=tuple(self._view.outlines),
             window_sides=self._view.window_sides,
             glimpse_size=self._glimpse_size,
-            answers=(),
         )
 
     def action_space(self, act: spaces.Space) -> spaces.Dict:

@@ -36,9 +36,10 @@ class Environment:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the answers; empty where they have none."""
-        view = self.described.picture_view
-        return () if view is None else view.answers
+        """The names of the answers to a picture; empty where there are none."""
+        answer = self.described.components.get("answer")
+        is_picture = self.described.picture_view is not None
+        return answer.names if answer is not None and is_picture else ()
 
     @property
     def is_optional(self) -> bool:

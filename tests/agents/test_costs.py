@@ -71,7 +71,6 @@ def windows(height: int, width: int, *sides: float, margin: float = 0.0) -> Pict
         window_sides=sides,
         glimpse_size=1,
         outlines=(),
-        answers=(),
     )
 
 

@@ -205,7 +205,6 @@ class ImageClassification(PictureTask):
             context=context,
             stop=stop,
             glimpse_cost=glimpse_cost,
-            answers=pictures.answers,
         )
         self._dense = reward == "dense"
         self.answer_reward = self._paid = 1.0 / self.budget if self._dense else 1.0
@@ -216,6 +215,7 @@ class ImageClassification(PictureTask):
             effect="scored",
             taught=True,
             entropy=False,
+            names=tuple(self._names),
             every=int(self._dense),
         )
         self.components = self.components_with(answer=answer)

@@ -156,14 +156,18 @@ class DescribeScene(PictureTask):
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
             budget=Captions.LENGTH,
-            answers=self._captions.words,
             **looking,
         )
         self.budget, self.fixed_steps = Captions.LENGTH, False
         self.question, self._allowed = scene.question, scene.allowed
-        words = spaces.Discrete(len(self._captions.words))
-        classes = len(scene.answers)
-        answer = Component(words, taught=True, entropy=False, classes=classes)
+        words = self._captions.words
+        answer = Component(
+            spaces.Discrete(len(words)),
+            taught=True,
+            entropy=False,
+            names=tuple(words),
+            classes=len(scene.answers),
+        )
         self.components = self.components_with(answer=answer)
 
     def _further_parts(self) -> dict[str, spaces.Box]:

@@ -162,7 +162,6 @@ class DigitSequence(PictureTask):
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
             budget=int(looks_per_answer) * (int(length) + 1),
-            answers=names,
             **looking,
         )
         self.levels, self.fixed_steps = (int(min_length), int(length)), False
@@ -174,6 +173,7 @@ class DigitSequence(PictureTask):
             effect="scored",
             taught=True,
             entropy=False,
+            names=names,
             every=self._per_answer,
         )
         self.components = self.components_with(answer=answer)
