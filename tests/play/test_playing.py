@@ -211,6 +211,7 @@ def test_a_world_is_played_by_arrows_numbers_and_clicks(open_page: Any) -> None:
         status(page, "Glimpse 3.")
         click_scene(page, 0.75, 0.25)
         status(page, "Now act: the gaze goes to the pointer with it.")
+        page.locator("#scene").hover(position={"x": 20, "y": 20})  # on the way to the button
         with page.expect_request(re.compile("games/.+")) as sent:
             page.get_by_role("button", name="right").click()
         look = sent.value.post_data_json["action"]["look"]
