@@ -48,7 +48,6 @@ def test_the_projects_own_records_are_found(planned: dict[str, PlannedRow]) -> N
     recorded = {run.record.seed for run in row.recorded}
     assert {0, 1, 2} <= recorded
     assert {task.config.seed for task in row.missing} == set(range(10)) - recorded
-    assert planned["circle-square-16"].missing == ()
     assert len(planned["forward-reverse-a2c"].recorded) == 10
     assert len(planned["cluttered-full-strong"].recorded) >= 1
 
@@ -93,13 +92,17 @@ def test_a_published_number_that_is_not_there_is_refused() -> None:
         published("Glimpse/ClutteredMNIST-v0", 5)
 
 
-def test_list_shows_what_lacks_and_what_it_costs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_shows_what_lacks_and_what_it_costs(
+    planned: dict[str, PlannedRow], capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["pictures", "--list", "--rows", "cluttered-6", "circle-square-16"])
     heads, six, circle, _, total = capsys.readouterr().out.splitlines()
     assert heads.split()[0] == "row"
     assert "ClutteredMNIST-v0 (6 glimpses)" in six
     assert "4.08 3.33" in six
-    assert "5 of 5" in circle
+    row = planned["circle-square-16"]
+    assert len(row.recorded) >= 5
+    assert f"{len(row.recorded)} of {row.row.seeds}" in circle
     assert "runs lack a record: about" in total
 
 
@@ -361,11 +364,12 @@ def test_a_record_of_another_command_is_not_made_again(tmp_path: Path) -> None:
 
 
 def test_pages_are_redrawn_from_the_checkouts_own_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planned: dict[str, PlannedRow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert planned["circle-square-16"].of_first(1).missing == (), "this test would train it"
     drawn = []
     monkeypatch.setattr("report.__main__.main", lambda arguments: drawn.append(arguments))
-    own = TablesConfig(("pictures",), rows=("circle-square-16",), runs=tmp_path)
+    own = TablesConfig(("pictures",), rows=("circle-square-16",), seeds=1, runs=tmp_path)
     fill_tables(own)
     assert drawn == [[]]
     fill_tables(replace(own, tables=("tests.support.tables:EMPTY",), rows=(), results=tmp_path))

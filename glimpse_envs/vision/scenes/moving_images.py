@@ -22,9 +22,9 @@ from glimpse_envs.core.randomness import (
 )
 from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.task import rows_of
+from glimpse_envs.vision.scenes.canvas import CanvasStage
 from glimpse_envs.vision.scenes.images import ImageScene, add
 from glimpse_envs.vision.scenes.scene import Hidden
-from glimpse_envs.vision.scenes.stage import CanvasStage
 from glimpse_envs.vision.sensors.sensor import Sensor
 
 

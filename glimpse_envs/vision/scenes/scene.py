@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.vision.scenes.stage import Stage, StillStage
+from glimpse_envs.vision.scenes.stage import Stage
 from glimpse_envs.vision.sensors.sensor import Sensor
 
 
@@ -61,6 +61,9 @@ class Scene(Hidden):
     dtype: type
 
     def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> Stage:
+        # Its kernel loads Numba, which whoever only describes a scene does without.
+        from glimpse_envs.vision.scenes.canvas import StillStage
+
         return StillStage(
             self.draw,
             self.shape,

@@ -1,0 +1,111 @@
+"""The canvas: pictures that are drawn in memory and read through a sensor."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arrays import Float32s, Floats, Ints
+from glimpse_envs.core.kernels import kernel
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.threads import for_chunks
+from glimpse_envs.vision.scenes.stage import Draw, Stage
+from glimpse_envs.vision.sensors.sensor import Sensor, plain_canvas
+
+# The number of rows whose glimpses one call of the kernel reads.
+_READ_TOGETHER = 256
+
+
+class CanvasStage(Stage):
+    """Pictures that are drawn on a canvas and read through a sensor.
+
+    Args:
+        scene_of: the picture that each row sees.
+        shape: (C, H, W) of a picture.
+        dtype: of the canvas.
+        sensor: reads the glimpses; None if there are none.
+    """
+
+    def __init__(
+        self, scene_of: Ints, shape: tuple[int, int, int], dtype: type, sensor: Sensor | None
+    ) -> None:
+        self.scene_of, self._sensor = scene_of, sensor
+        scenes = int(scene_of[-1]) + 1
+        if sensor is None:
+            self._canvas = plain_canvas(shape, scenes, dtype)
+        else:
+            self._canvas, self._sums = sensor.allocate(scenes, dtype)
+
+    def _sum_scenes(self, which: Ints) -> None:
+        """Let the sensor sum the pictures `which` (m,), which were just drawn."""
+        if self._sensor is not None:
+            self._sensor.sum_scenes(self._canvas, self._sums, which)
+
+    def read(self, rows: Ints, centres: Floats) -> Float32s:
+        sensor, canvas, scenes = self._sensor, self._canvas, self.scene_of
+        assert sensor is not None, "without a sensor nothing is read"
+        glimpses, order = np.empty((len(rows), *sensor.glimpse_shape), np.float32), rows
+        if len(rows) < len(scenes):
+            scenes, centres, order = scenes[rows], centres[rows], np.arange(len(rows))
+        for_chunks(
+            lambda chunk: sensor.read(canvas, self._sums, scenes, centres, chunk, glimpses),
+            order,
+            size=_READ_TOGETHER,
+        )
+        return glimpses
+
+    def whole(self, scenes: Ints) -> Float32s:
+        count, (_, channels, height, width) = len(scenes), self._canvas.shape
+        shown = np.empty((count, channels, height - 2, width - 2), np.float32)
+        white = np.float32(255 if self._canvas.dtype == np.uint8 else 1)
+        for_chunks(lambda chunk: _show(chunk, self._canvas, scenes, white, shown), np.arange(count))
+        return shown
+
+
+class StillStage(CanvasStage):
+    """A picture for each group of rows, drawn once per episode.
+
+    Args:
+        draw: draws the scenes of groups.
+        shape: (C, H, W) of a scene.
+        dtype: of the canvas.
+        counts: the most targets in a scene, and the number of its labels.
+        sensor: reads the glimpses; None if there are none.
+        num_envs: rows.
+        copies: rows in a group.
+    """
+
+    def __init__(
+        self,
+        draw: Draw,
+        shape: tuple[int, int, int],
+        dtype: type,
+        counts: tuple[int, int],
+        sensor: Sensor | None,
+        num_envs: int,
+        copies: int,
+    ) -> None:
+        groups = num_envs // copies
+        super().__init__(np.repeat(np.arange(groups), copies), shape, dtype, sensor)
+        self._draw = draw
+        targets, parts = counts
+        self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
+        self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
+
+    def draw(self, groups: Ints, keys: Keys) -> Ints:
+        def draw(which: Ints) -> None:
+            self._draw(which, keys, self._canvas, self.labels, self.boxes)
+            self._sum_scenes(which)
+
+        for_chunks(draw, groups)
+        return groups
+
+
+@kernel
+def _show(which: Ints, canvas: NDArray, scenes: Ints, white: float, shown: Float32s) -> None:
+    """Fill `shown[which]` (m, C, H, W) with the pictures `scenes` (m,) of `canvas`, which have a
+    border of one pixel, divided by `white`: in one pass, since memory takes most of the time."""
+    for i in which:
+        for c in range(shown.shape[1]):
+            for y in range(shown.shape[2]):
+                row = canvas[scenes[i], c, y + 1]
+                for x in range(shown.shape[3]):
+                    shown[i, c, y, x] = np.float32(row[x + 1]) / white
