@@ -16,6 +16,8 @@ from glimpse_envs.evaluation.runs import Run
 
 OTHER_METRICS = ("seconds", "new_episodes", "validation/episodes")
 """Metrics that are not drawn as curves."""
+TASK = ("env_id", "env_kwargs")
+"""Settings that are named wherever they differ, though the models differ too."""
 MOST_LETTERS = 72
 """Maximum length of a name."""
 
@@ -64,7 +66,7 @@ class Group:
 
 def group_runs(runs: Sequence[Run]) -> list[Group]:
     """Runs of one config together, in the order in which the configs first come; each named by its
-    model and by what differs between the groups.
+    model and by what differs between the groups of that model.
 
     Older or newer code may have other settings. A setting that a run lacks takes the default that
     other runs recorded; where none did, it is not compared.
@@ -74,22 +76,32 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
     for run, setting in zip(runs, settings, strict=True):
         groups.setdefault(json.dumps(setting, sort_keys=True), []).append(run)
     shared = [json.loads(key) for key in groups]
-    differing = [
-        key
-        for key in sorted({key for setting in shared for key in setting})
-        if len({json.dumps(setting.get(key)) for setting in shared if key in setting}) > 1
-        and key not in ("algorithm", "policy")
-    ]
+    models = [_model_name(members[0]) for members in groups.values()]
     names = []
-    for members, setting in zip(groups.values(), shared, strict=True):
-        changed = [f"{key.rpartition('.')[2]}={setting[key]}" for key in differing
-                   if key in setting]  # fmt: skip
-        name = ", ".join([_model_name(members[0]), *changed])
+    for model, setting in zip(models, shared, strict=True):
+        alike = [other for name, other in zip(models, shared, strict=True) if name == model]
+        differing = _differing(alike) | (_differing(shared) & set(TASK))
+        changed = [_told(key, setting[key]) for key in sorted(differing) if key in setting]
+        name = ", ".join([model, *filter(None, changed)])
         names.append(name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…")
     return [
         Group(name if names.count(name) == 1 else f"{name} ({number})", tuple(members))
         for number, (name, members) in enumerate(zip(names, groups.values(), strict=True), 1)
     ]
+
+
+def _differing(settings: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The names of the settings that have several values where they are known."""
+    names = {name for setting in settings for name in setting} - {"algorithm", "policy"}
+    return {
+        name
+        for name in names
+        if len({json.dumps(setting[name]) for setting in settings if name in setting}) > 1
+    }
+
+
+def _told(name: str, value: object) -> str:
+    return str(value) if name in TASK else f"{name.rpartition('.')[2]}={value}"
 
 
 def _comparable(runs: Sequence[Run]) -> list[dict[str, Any]]:

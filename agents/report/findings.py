@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.report.trace import Trace
-from agents.report.training_length import training_length
+from agents.report.training_length import training_length, what_is_left
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run
 
@@ -135,8 +135,9 @@ def _answers(trace: Trace, names: Sequence[str]) -> list[str]:
 
 def training_warnings(run: Run) -> list[str]:
     """What looks wrong in a run's metrics, which weights alone have none of."""
-    lines, length, found = run.read_metrics(), training_length(run), []
-    if length is None:
+    found: list[str] = []
+    lines = run.read_metrics()
+    if training_length(run) is None:
         return ["No metrics were logged: the training ended before its first line."]
     broken = sorted({n for line in lines for n, v in line.items() if not math.isfinite(v)})
     if broken:
@@ -150,11 +151,8 @@ def training_warnings(run: Run) -> list[str]:
                 f"Validation fell from {100 * best[0]:.1f} % success after {best[1]:,} episodes to "
                 f"{100 * last[0]:.1f} % at the end."
             )
-    config = run.config.get("config", {})
-    wanted, done = config.get("episodes"), length.episodes
-    unlimited = config.get("minutes") is not None or config.get("stop_at") is not None
-    if wanted and not unlimited and done < wanted:
-        found.append(f"The training is not finished: {done:,} of {wanted:,} episodes are done.")
+    if left := what_is_left(run):
+        found.append(f"The training is not finished: {left} are done.")
     return found
 
 

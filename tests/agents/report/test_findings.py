@@ -123,6 +123,18 @@ def test_a_training_that_is_unfinished_or_fell_is_warned_of(tmp_path: Path) -> N
     assert len(training_warnings(run)) == 1
 
 
+def test_the_length_is_that_of_the_weights_and_what_is_left_is_told(tmp_path: Path) -> None:
+    config = {"policy": "nobody:Nobody", "config": {"episodes": 10, "minutes": 2.0, "stop_at": 0.9}}
+    run = create_run(tmp_path / "run", config)
+    run.append_metrics(300, {"seconds": 40.0, "validation/success": 0.8})
+    assert training_length(run) == TrainingLength(300, 40.0)
+    run.save_checkpoint({}, {"episodes": 450, "seconds": 66.0})
+    assert training_length(run) == TrainingLength(450, 66.0)
+    assert training_warnings(run) == ["The training is not finished: 1.1 of 2 minutes are done."]
+    run.append_metrics(450, {"seconds": 66.0, "validation/success": 0.9})
+    assert training_warnings(run) == []
+
+
 def test_weights_alone_are_not_warned_of_for_metrics_that_they_do_not_keep(tmp_path: Path) -> None:
     config = {"policy": "nobody:Nobody", "config": {"episodes": 100}, "weights_only": True}
     whole, part = (create_run(tmp_path / name, config) for name in ("whole", "part"))

@@ -61,6 +61,21 @@ def test_a_setting_that_older_code_had_not_does_not_part_seeds(tmp_path: Path) -
     assert "budget=2" in groups[2].name
 
 
+def test_models_of_different_names_are_told_apart_by_them_and_their_tasks(tmp_path: Path) -> None:
+    first = {"policy": "a:B", "algorithm": "x", "config": {"size": 3, "rate": 0.1}}
+    second = {"policy": "c:D", "algorithm": "y", "config": {"size": 4, "rate": 0.2}}
+    faster = {**second, "config": {"size": 4, "rate": 0.3, "env_kwargs": {"budget": 2}}}
+
+    runs = [create_run(tmp_path / str(n), c) for n, c in enumerate((first, second, faster))]
+
+    def names(*chosen: int) -> list[str]:
+        return [group.name for group in group_runs([runs[n] for n in chosen])]
+
+    assert names(0, 1) == ["x", "y"]
+    assert names(0, 2) == ["x", "y, budget=2"]
+    assert names(1, 2) == ["y, rate=0.2", "y, budget=2, rate=0.3"]
+
+
 def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
     policy, kwargs = policy_of(seeds[0])
     witness, env_id = Witness(policy), seeds[0].config["config"]["env_id"]
