@@ -12,9 +12,8 @@ import numpy as np
 from glimpse_envs.core.arrays import Floats, Ints, KeyArrays, Words
 from glimpse_envs.core.kernels import kernel
 
-# Purposes of streams. A train scene is keyed by (row, episode), a fixed one by its index.
-TRAIN_SCENE, TRAIN_START, FIXED_SCENE, FIXED_START = 0, 1, 2, 3
-TRAIN_LEVEL, FIXED_LEVEL = 5, 6
+# Purposes of streams: of training scenes, keyed by (row, episode), and of fixed ones, by index.
+SCENE, START, LEVEL = (0, 2), (1, 3), (5, 6)
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
@@ -60,12 +59,12 @@ def symmetric(word: np.uint32) -> float:
 
 
 @kernel
-def fill_keyed_words(words: Words, n: int, keys: KeyArrays, train: int, fixed: int) -> None:
-    """Fill `words` (w,) from the key of scene n, for the purpose `train` or, in a fixed split,
-    `fixed`.
+def fill_keyed_words(words: Words, n: int, keys: KeyArrays, purposes: tuple[int, int]) -> None:
+    """Fill `words` (w,) from the key of scene n, for the purposes `SCENE`, `START` or `LEVEL`.
 
     `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
     """
+    train, fixed = purposes
     seeds, streams, episodes, indices = keys
     if indices[n] < 0:
         fill_words(words, seeds[n], train, streams[n], episodes[n])
@@ -75,10 +74,11 @@ def fill_keyed_words(words: Words, n: int, keys: KeyArrays, train: int, fixed: i
 
 @kernel
 def keyed_block(
-    block: int | np.int64, n: int, keys: KeyArrays, train: int, fixed: int
+    block: int | np.int64, n: int, keys: KeyArrays, purposes: tuple[int, int]
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Return words 4 block ... 4 block + 3 of the stream of `fill_keyed_words`, without drawing
     those before them: large hidden things are drawn cell by cell, when they are read."""
+    train, fixed = purposes
     seeds, streams, episodes, indices = keys
     if indices[n] < 0:
         return block_at(block, seeds[n], train, streams[n], episodes[n])
@@ -92,7 +92,7 @@ def draw_level_words(which: Ints, keys: KeyArrays, words: Words) -> None:
     `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
     """
     for i in range(len(which)):
-        block = keyed_block(0, which[i], keys, TRAIN_LEVEL, FIXED_LEVEL)
+        block = keyed_block(0, which[i], keys, LEVEL)
         words[i, 0], words[i, 1], words[i, 2] = block[0], block[1], block[2]
 
 
@@ -104,5 +104,5 @@ def draw_starts(which: Ints, keys: KeyArrays, starts: Floats) -> None:
     """
     words = np.empty(2, np.uint32)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_START, FIXED_START)
+        fill_keyed_words(words, n, keys, START)
         starts[n, 0], starts[n, 1] = symmetric(words[0]), symmetric(words[1])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE
+from glimpse_envs.core.randomness import SCENE
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.dealing import VALIDATION_SALT
 from tests.support.episodes import (
@@ -33,9 +33,9 @@ def addresses_in(bits: np.ndarray) -> list[int]:
 @pytest.mark.parametrize(
     ("split", "purpose", "salt"),
     [
-        ("train", TRAIN_SCENE, 0),
-        ("validation", FIXED_SCENE, int(VALIDATION_SALT)),
-        ("test", FIXED_SCENE, 0),
+        ("train", SCENE[0], 0),
+        ("validation", SCENE[1], int(VALIDATION_SALT)),
+        ("test", SCENE[1], 0),
     ],
 )
 def test_cells_are_words_of_the_scenes_key(split: str, purpose: int, salt: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE
+from glimpse_envs.core.randomness import SCENE
 from glimpse_envs.episodes.dealing import VALIDATION_SALT
 from glimpse_envs.vision.scenes.image_majority import make_patterns
 from tests.support.episodes import make_vector
@@ -64,14 +64,14 @@ def test_scenes_are_those_of_the_generator(split: str, noise: str, fixed: bool) 
     patterns = make_patterns(STROKES, SIDE, SIDE, {"train": 1, "validation": 2, "test": 0}[split])
     for row in range(rows):
         number = int(info["scene"][row]) if split != "train" else row
-        key = (seed, TRAIN_SCENE, number)
+        key = (seed, SCENE[0], number)
         if fixed:
             if split == "train":
                 number = below(words_of(1, *key)[0], 5_000)
-            key = ({"train": 1, "validation": 2, "test": 0}[split], FIXED_SCENE, number)
+            key = ({"train": 1, "validation": 2, "test": 0}[split], SCENE[1], number)
         elif split != "train":
             salt = int(VALIDATION_SALT) if split == "validation" else 0
-            key = (seed ^ salt, FIXED_SCENE, number)
+            key = (seed ^ salt, SCENE[1], number)
         picture, label, corners = plain_scene(words_of(4_000, *key), split, patterns, noise)
         np.testing.assert_array_equal(shown[row], picture)
         assert labels[row] == label

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from glimpse_envs import sources
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, fill_words
+from glimpse_envs.core.randomness import SCENE, fill_words
 from glimpse_envs.episodes.dealing import VALIDATION_SALT
 from tests.support.episodes import (
     CENTRED,
@@ -59,7 +59,7 @@ def test_train_scenes_are_those_of_the_public_generator(
         outcome = envs.step({"answer": np.zeros(rows, np.int64)})[4]
         scenes = pixels(observation["scene"])
         for row in range(rows):
-            words = words_of(3 + 5 * clutter, seed, TRAIN_SCENE, row, episode)
+            words = words_of(3 + 5 * clutter, seed, SCENE[0], row, episode)
             index = below(words[0], len(examples))
             expected, box = cluttered(words, examples.images, index, size, clutter, 8)
             np.testing.assert_array_equal(scenes[row], expected)
@@ -76,7 +76,7 @@ def test_fixed_scenes_are_those_of_the_public_generator(split: str) -> None:
     scenes = pixels(envs.reset(seed=6, options={"scene": asked})[0]["scene"])
     for scene, index in zip(scenes, asked.tolist(), strict=True):
         seed = 6 ^ (int(VALIDATION_SALT) if split == "validation" else 0)
-        words = words_of(3 + 5 * 4, seed, FIXED_SCENE, index)
+        words = words_of(3 + 5 * 4, seed, SCENE[1], index)
         np.testing.assert_array_equal(scene, cluttered(words, examples.images, index, 60, 4, 8)[0])
 
 
@@ -88,7 +88,7 @@ def test_colour_pictures_are_cluttered_in_all_channels(tmp_path: Path) -> None:
     hidden = hidden_of(CLUTTERED, 5, 3, **kwargs)
     assert hidden.scenes.shape == (5, 3, 23, 23)
     for row, scene in enumerate(pixels(hidden.scenes)):
-        words = words_of(3 + 5 * 7, 3, TRAIN_SCENE, row)
+        words = words_of(3 + 5 * 7, 3, SCENE[0], row)
         index = below(words[0], 9)
         expected, box = cluttered(words, examples.images, index, 23, 7, 5)
         np.testing.assert_array_equal(scene, expected)
@@ -99,7 +99,7 @@ def test_a_centred_picture_is_the_image() -> None:
     hidden = hidden_of(CENTRED, 8, 0)
     examples = sources.load("glyphs", "train")
     for row, scene in enumerate(pixels(hidden.scenes)):
-        index = below(words_of(1, 0, TRAIN_SCENE, row)[0], len(examples))
+        index = below(words_of(1, 0, SCENE[0], row)[0], len(examples))
         np.testing.assert_array_equal(scene, examples.images[index])
         assert hidden.labels[row] == examples.labels[index]
     np.testing.assert_array_equal(hidden.boxes, np.tile([-1, -1, 1, 1], (8, 1)))
@@ -113,7 +113,7 @@ def test_training_images_may_stick_out_and_test_images_do_not() -> None:
         (x, y) for x in range(-2, 3) for y in range(-2, 3)
     }
     for row, (scene, (x, y)) in enumerate(zip(pixels(hidden.scenes), moves, strict=True)):
-        index = below(words_of(1, 0, TRAIN_SCENE, row)[0], len(examples))
+        index = below(words_of(1, 0, SCENE[0], row)[0], len(examples))
         padded = np.pad(examples.images[index], ((0, 0), (2, 2), (2, 2)))
         np.testing.assert_array_equal(scene, padded[:, 2 - y : 30 - y, 2 - x : 30 - x])
     tested = make_vector(CENTRED, 8, split="test", overhang=2).reset(seed=0)[1]["target_box"]

@@ -1,8 +1,8 @@
 """Dealing and reading tables: compiled loops over groups of rows and over rows.
 
 `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`;
-every number is drawn from the scene's own words, for the purpose TRAIN_SCENE or, in a fixed split,
-FIXED_SCENE. Values are 1 ... V; 0 stands for a blank, which one-hots show at their index 0.
+every number is drawn from the scene's own words, for the purposes SCENE. Values are 1 ... V; 0
+stands for a blank, which one-hots show at their index 0.
 """
 
 import math
@@ -12,8 +12,7 @@ import numpy as np
 from glimpse_envs.core.arrays import Float32s, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.randomness import (
-    FIXED_SCENE,
-    TRAIN_SCENE,
+    SCENE,
     below,
     fill_keyed_words,
     keyed_block,
@@ -57,7 +56,7 @@ def deal_pairs(
     words = np.empty(1 + 2 * pairs.shape[1], np.uint32)
     pool = np.empty(num_keys, np.int64)
     for group in groups:
-        fill_keyed_words(words, group, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, group, keys, SCENE)
         n = lengths[group]
         asked[group] = below(words[0], n)
         for k in range(num_keys):
@@ -146,7 +145,7 @@ def deal_dictionary(
     for group in groups:
         n = lengths[group]
         needed = words[: 2 + 2 * size + n * (1 + 2 * size)]
-        fill_keyed_words(needed, group, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(needed, group, keys, SCENE)
         starts[group], asked = below(words[0], n), below(words[1], n)
         at = 2 + 2 * size
         for cell in range(cells):
@@ -189,7 +188,7 @@ def chase_cell(
     Block 0 of a scene's words holds its start, block i + 1 is cell i: a cell is drawn when it is
     read, so dealing a table costs the same for ten cells and for a million.
     """
-    block = keyed_block(address + 1, group, keys, TRAIN_SCENE, FIXED_SCENE)
+    block = keyed_block(address + 1, group, keys, SCENE)
     return below(np.uint32(block[0]), cells), 1 + below(np.uint32(block[1]), num_values)
 
 
@@ -204,7 +203,7 @@ def deal_chase(groups: Ints, keys: KeyArrays, sizes: tuple[int, int], tables: tu
     """
     (cells, num_values), (lengths, starts, ends, targets) = sizes, tables
     for group in groups:
-        address = below(np.uint32(keyed_block(0, group, keys, TRAIN_SCENE, FIXED_SCENE)[0]), cells)
+        address = below(np.uint32(keyed_block(0, group, keys, SCENE)[0]), cells)
         starts[group] = address
         for _ in range(lengths[group]):
             address = chase_cell(group, keys, address, cells, num_values)[0]

@@ -7,7 +7,7 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints, KeyArrays, Records
 from glimpse_envs.core.kernels import kernel
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, keyed_block
+from glimpse_envs.core.randomness import SCENE, keyed_block
 from glimpse_envs.tasks.tape.programs import (
     INPUT,
     MEMORY,
@@ -57,7 +57,7 @@ def deal_tapes(
     for group in groups:
         length, fact = lengths[group], facts[group]
         for i in range(0, words_needed(program, length), 4):
-            block = keyed_block(i // 4, group, keys, TRAIN_SCENE, FIXED_SCENE)
+            block = keyed_block(i // 4, group, keys, SCENE)
             words[i], words[i + 1], words[i + 2], words[i + 3] = block
         cells, priorities, route = tape_cells[group], tape_priorities[group], routes[group]
         for i in range(fact["filled"]):

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, keyed_block, symmetric
+from glimpse_envs.core.randomness import SCENE, keyed_block, symmetric
 
 
 def column_of(places: Floats, size: int) -> Ints:
@@ -21,7 +21,7 @@ def draw_flights(rows: Ints, copies: int, keys: KeyArrays, size: int, flights: F
     """Fill `flights[row]` (num_envs, 2) with a start uniform over [0, size) and a speed uniform in
     (-1, 1), from the key of the row's group."""
     for row in rows:
-        words = keyed_block(0, row // copies, keys, TRAIN_SCENE, FIXED_SCENE)
+        words = keyed_block(0, row // copies, keys, SCENE)
         flights[row, 0] = (symmetric(np.uint32(words[0])) + 1) / 2 * size
         flights[row, 1] = symmetric(np.uint32(words[1]))
 

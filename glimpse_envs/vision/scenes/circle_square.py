@@ -14,7 +14,7 @@ from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
+from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
 from glimpse_envs.vision.scenes.scene import Scene
 
 _u = np.uint64
@@ -81,7 +81,7 @@ def _draw(
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
     words = np.empty(3, np.uint32)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         label, row, column = below(words[0], 2), below(words[1], height), below(words[2], width)
         # Unsigned indices cannot be negative, so LLVM makes this a copy row by row.
         top, left = _u(height - 1 - row), _u(width - 1 - column)

@@ -10,8 +10,7 @@ from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
-    FIXED_SCENE,
-    TRAIN_SCENE,
+    SCENE,
     below,
     fill_keyed_words,
 )
@@ -118,7 +117,7 @@ def _draw(
     h, w = images.shape[2:]
     words = np.empty(9, np.uint32)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         relation = below(words[0], len(counts))
         canvas[n] = 0
         labels[n, 0], labels[n, 2] = relation, -1

@@ -15,8 +15,7 @@ from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
-    FIXED_SCENE,
-    TRAIN_SCENE,
+    SCENE,
     below,
     fill_keyed_words,
     keyed_block,
@@ -173,7 +172,7 @@ def _keys_of_set(which: Ints, keys: KeyArrays, scenes: int, seed: int) -> KeyArr
     of_set = np.full_like(indices, -1)
     words = np.empty(1, np.uint32)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         of_set[n] = indices[n] if indices[n] >= 0 else below(words[0], scenes)
     return np.full_like(seeds, seed), streams, episodes, of_set
 
@@ -197,7 +196,7 @@ def _draw(
     words = np.empty(1 + shown + 3 * strokes, np.uint32)
     corners = np.empty((shown, 2), np.int64)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         label = below(words[0], len(begins) - 1)
         alike = begins[label + 1] - begins[label]
         canvas[n] = 0
@@ -211,7 +210,7 @@ def _draw(
                 place = below(words[1 + i], total - alike)
                 place = place if place < begins[label] else place + alike
             for tried in range(_TRIES + 1):
-                draws = keyed_block(block, n, keys, TRAIN_SCENE, FIXED_SCENE)
+                draws = keyed_block(block, n, keys, SCENE)
                 block += 1
                 y, x = _rounded(draws[0], height - h), _rounded(draws[1], width - w)
                 if is_free(corners, i, y, x, h, w):

@@ -15,8 +15,7 @@ from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
-    FIXED_SCENE,
-    TRAIN_SCENE,
+    SCENE,
     below,
     fill_keyed_words,
     keyed_block,
@@ -136,7 +135,7 @@ def _draw(
     words = np.empty(2 + 5 * clutter, np.uint32)
     shown, corners = np.empty(2, np.int64), np.empty((2, 2), np.int64)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         shown[0] = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
         shown[1] = below(words[1], count)
         scene = canvas[n]
@@ -145,7 +144,7 @@ def _draw(
         corners[0], corners[1] = (0, 0), (height - h, width - w)
         first = (len(words) + 3) // 4
         for block in range(first, first + _TRIES):
-            draws4 = keyed_block(block, n, keys, TRAIN_SCENE, FIXED_SCENE)
+            draws4 = keyed_block(block, n, keys, SCENE)
             y0, x0 = below(draws4[0], height - h + 1), below(draws4[1], width - w + 1)
             y1, x1 = below(draws4[2], height - h + 1), below(draws4[3], width - w + 1)
             if abs(y1 - y0) >= h or abs(x1 - x0) >= w:

@@ -8,7 +8,7 @@ from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import FIXED_SCENE, TRAIN_SCENE, below, fill_keyed_words
+from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
 from glimpse_envs.vision.area_means import Shares, area_mean, shares
 from glimpse_envs.vision.scenes.scene import Scene
 
@@ -126,7 +126,7 @@ def _draw(
     longest = labels.shape[1]
     words = np.empty(3 * longest + 2, np.uint32)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         length = levels[n]
         canvas[n] = 0
         labels[n] = -1

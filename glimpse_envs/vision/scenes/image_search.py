@@ -11,8 +11,7 @@ from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
-    FIXED_SCENE,
-    TRAIN_SCENE,
+    SCENE,
     below,
     fill_keyed_words,
     keyed_block,
@@ -109,7 +108,7 @@ def _draw(
     words = np.empty(shown, np.uint32)
     corners = np.empty((shown, 2), np.int64)
     for n in which:
-        fill_keyed_words(words, n, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, n, keys, SCENE)
         target = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
         label = image_labels[target]
         alike = begins[label + 1] - begins[label]
@@ -122,7 +121,7 @@ def _draw(
                 place = below(words[i], count - alike)
                 image = order[place if place < begins[label] else place + alike]
             for tried in range(_TRIES + 1):
-                draws = keyed_block(block, n, keys, TRAIN_SCENE, FIXED_SCENE)
+                draws = keyed_block(block, n, keys, SCENE)
                 block += 1
                 y, x = below(draws[0], height - h + 1), below(draws[1], width - w + 1)
                 if is_free(corners, i, y, x, h, w):

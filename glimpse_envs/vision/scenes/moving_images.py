@@ -14,8 +14,7 @@ from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
-    FIXED_SCENE,
-    TRAIN_SCENE,
+    SCENE,
     below,
     fill_keyed_words,
     symmetric,
@@ -149,7 +148,7 @@ def _draw_flights(
     words = np.empty(7 * sprites, np.uint32)
     for row in rows:
         group = row // copies
-        fill_keyed_words(words, group, keys, TRAIN_SCENE, FIXED_SCENE)
+        fill_keyed_words(words, group, keys, SCENE)
         for i in range(sprites):
             draws = words[7 * i : 7 * i + 7]
             whole = i == sprites - 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from glimpse_envs.rendering import TapePicture
 
 COLUMNS, HEIGHT = 5, 8
-_TRAIN, _FIXED = 100, 102  # purposes of random words that no other task draws from
+_PURPOSES = 100, 102  # purposes of random words that no other task draws from
 
 
 class FallingBall(Task):
@@ -61,7 +61,7 @@ class FallingBall(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
         for group in groups:
-            words = keyed_block(0, group, streams, _TRAIN, _FIXED)
+            words = keyed_block(0, group, streams, _PURPOSES)
             rows = slice(group * self._copies, (group + 1) * self._copies)
             self._balls[rows], self._eyes[rows] = words[0] % COLUMNS, words[1] % COLUMNS
             self._paddles[rows] = COLUMNS // 2

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WORDS = ("", "Ann", "Bob", "Cem", "Dee", "attic", "barn", "cave")
 PEOPLE, PLACES, SENTENCES = range(1, 5), range(5, 8), 3
-_TRAIN, _FIXED = 200, 202  # purposes of random words that no other task draws from
+_PURPOSES = 200, 202  # purposes of random words that no other task draws from
 
 
 class WhoIsWhere(Task):
@@ -71,7 +71,7 @@ class WhoIsWhere(Task):
     def deal(self, groups: Rows, keys: Keys) -> None:
         streams = (keys.seeds, keys.streams, keys.episodes, keys.indices)
         for group in groups:
-            words = np.array([*keyed_block(0, group, streams, _TRAIN, _FIXED)], np.int64)
+            words = np.array([*keyed_block(0, group, streams, _PURPOSES)], np.int64)
             random = np.random.default_rng(words)
             rows = slice(group * self._copies, (group + 1) * self._copies)
             self._texts[rows, ::2] = random.permutation(PEOPLE)[:SENTENCES]
