@@ -1,7 +1,7 @@
 """The episodes of one part of a batch, while they are played."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,16 @@ from glimpse_envs.episodes.infos import read_outcome
 DROP_AT = 0.8
 
 Choose = Callable[[Decision, Observation, dict[str, Any], int], dict[str, Tensor]]
+
+
+class Step(NamedTuple):
+    """What one step of the environment gave, (B,) each; see `Trajectory`."""
+
+    rewards: NDArray
+    target_mask: NDArray
+    alive: NDArray
+    continuing: NDArray
+    stoppable: NDArray
 
 
 class Part:
@@ -56,7 +66,7 @@ class Part:
         self.rows: list[Tensor | None] = []
         self.observations: list[Observation] = []
         self.actions: list[dict[str, Tensor]] = []
-        self.steps: list[tuple[NDArray, ...]] = []
+        self.steps: list[Step] = []
         self.targets: list[NDArray] = []
         self.outcome: dict[str, NDArray] = {}
         self._decide()
@@ -111,8 +121,8 @@ class Part:
             self.last_values[torch.as_tensor(cut).to(self.device)] = after
         mask = outcome.get("target_mask", np.zeros(rows, np.bool_))
         self.alive = alive & ~ended
-        answered = mask & alive
-        self.steps.append((np.where(alive, reward, 0.0), answered, alive, self.alive, stoppable))
+        earned = np.where(alive, reward, 0.0)
+        self.steps.append(Step(earned, mask & alive, alive, self.alive, stoppable))
         self.targets += [outcome["target"]] if "target" in outcome else []
         self.left = _counts(int(self.alive.sum()), self.together)
         if self.plays:
@@ -121,28 +131,25 @@ class Part:
     def trajectory(self) -> Trajectory:
         """The episodes, all of them ended."""
         device, value = self.device, self.decisions[0].value
-        rewards, answered, lived, went_on, could_stop = (
-            torch.as_tensor(np.stack(column)).to(device) for column in zip(*self.steps, strict=True)
-        )
-        rewards = rewards.to(value.dtype)
+        played = {
+            name: torch.as_tensor(np.stack([getattr(step, name) for step in self.steps])).to(device)
+            for name in Step._fields
+        }
+        played["rewards"] = played["rewards"].to(value.dtype)
         arrays = (self.earns, self.levels, self.success)
         earned, levels, success = (torch.as_tensor(array).to(device) for array in arrays)
         return Trajectory(
-            self.policy.components,
-            self.decisions,
-            self.rows,
-            self.observations,
-            self.actions,
-            rewards,
-            earned.to(rewards),
-            levels,
-            success if "success" in self.outcome else None,
-            torch.as_tensor(np.stack(self.targets)).to(device) if self.targets else None,
-            answered,
-            lived,
-            went_on,
-            could_stop,
-            self.last_values.to(rewards),
+            components=self.policy.components,
+            decisions=self.decisions,
+            rows=self.rows,
+            observations=self.observations,
+            actions=self.actions,
+            answer_reward=earned.to(value.dtype),
+            levels=levels,
+            success=success if "success" in self.outcome else None,
+            targets=torch.as_tensor(np.stack(self.targets)).to(device) if self.targets else None,
+            last_values=self.last_values.to(value.dtype),
+            **played,
         )
 
 

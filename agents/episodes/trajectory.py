@@ -17,6 +17,11 @@ Observation = dict[str, Tensor]
 GIVEN = " given"
 """Suffix of the name of the choice whether to answer, for an optional component."""
 
+# The fields of a trajectory by shape: (B,), (T, B), and T of name -> (B, ...).
+_OF_EPISODES = ("success", "answer_reward", "levels", "last_values")
+_OF_STEPS = ("targets", "rewards", "target_mask", "alive", "continuing", "stoppable")
+_NAMED = ("observations", "actions")
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -82,16 +87,16 @@ class Trajectory:
             everyone = len(deciding) == len(parts) and all(some is None for some in own)
             rows.append(None if everyone else _joined_rows(own, deciding, begins, sizes))
         changes: dict[str, Any] = {"decisions": decisions, "rows": rows}
-        for name in ("observations", "actions"):
+        for name in _NAMED:
             columns = [getattr(part, name) for part in parts]
             # A part that has ended shows its last step again, which nobody reads.
             changes[name] = [
                 _joined_parts([c[min(t, len(c) - 1)] for c in columns]) for t in longest
             ]
-        for name in ("success", "answer_reward", "levels", "last_values"):
+        for name in _OF_EPISODES:
             values = [getattr(part, name) for part in parts]
             changes[name] = None if values[0] is None else torch.cat(values)
-        for name in ("targets", "rewards", "target_mask", "alive", "continuing", "stoppable"):
+        for name in _OF_STEPS:
             values = [getattr(part, name) for part in parts]
             if values[0] is None:
                 continue
@@ -128,12 +133,12 @@ class Trajectory:
     def of_rows(self, rows: Tensor, decisions: list[Decision]) -> "Trajectory":
         """The episodes of `rows` (b,), with other `decisions`."""
         changes: dict[str, Any] = {"decisions": decisions, "rows": [None] * len(decisions)}
-        for name in ("observations", "actions"):
+        for name in _NAMED:
             changes[name] = [of_rows(step, rows) for step in getattr(self, name)]
-        for name in ("success", "answer_reward", "levels", "last_values"):
+        for name in _OF_EPISODES:
             values = getattr(self, name)
             changes[name] = None if values is None else values[rows]
-        for name in ("targets", "rewards", "target_mask", "alive", "continuing", "stoppable"):
+        for name in _OF_STEPS:
             values = getattr(self, name)
             changes[name] = None if values is None else values[:, rows]
         return replace(self, **changes)
