@@ -73,6 +73,7 @@ def _strip(strip: Strip) -> Json:
         "head": strip.head,
         "written": sorted(strip.written),
         "good": list(strip.good),
+        "with_first": strip.read_with_first,
     }
 
 

@@ -29,13 +29,18 @@ export async function drawFrame(host, frame, view = {}) {
 const SLOTS = 13;
 
 function tapesOf(frame) {
-  return make("div", { class: "tapes" }, ...frame.strips.map(stripOf));
+  const strips = frame.strips.map((strip) => stripOf(strip, firstOf(strip.with_first ? frame.strips[0] : strip)));
+  return make("div", { class: "tapes" }, ...strips);
 }
 
-function stripOf(strip) {
-  const shown = Object.keys(strip.cells).map(Number);
-  const focus = strip.head ?? Math.max(strip.good.length, ...shown, 0);
-  const first = Math.max(-1, focus - Math.floor(SLOTS / 2));
+// The cell in the first slot: a tape stands still while it fits, and then keeps its head in the middle.
+function firstOf(strip) {
+  const focus = strip.head ?? strip.good.length;
+  const end = Math.max(focus, ...Object.keys(strip.cells).map(Number), ...strip.blanks);
+  return Math.max(-1, Math.min(focus - Math.floor(SLOTS / 2), end + 1 - SLOTS));
+}
+
+function stripOf(strip, first) {
   const cells = [];
   for (let index = first; index < first + SLOTS; index += 1) {
     const known = index in strip.cells;
