@@ -1,6 +1,6 @@
 // Buttons for each part of the action, and a list of what the keys do.
 import { make } from "./draw.js";
-import { ACTS_OF, ARROWS, SYMBOLS } from "./keys.js";
+import { ACTS_OF, ARROWS, OPPOSITES, SYMBOLS, rangesOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 const MANY = 20; // answers, from which on their buttons are small
@@ -17,7 +17,7 @@ export function buildControls(play) {
       onclick: () => play.choose(choice) }, ...label);
   }).filter(Boolean));
   const others = play.game.controls.components.filter((each) => each !== answer).map((each) => controlOf(play, each));
-  at("others").replaceChildren(...others.filter(Boolean));
+  at("others").replaceChildren(...others.flat().filter(Boolean));
 }
 
 // The name of a choice, behind its key where that is another.
@@ -32,8 +32,9 @@ function controlOf(play, part) {
   const send = (action) => play.step({ action });
   if (part.kind === "address") return addressForm(part, send);
   if (part.name === "look" && play.game.controls.chords) {
-    const names = part.kind === "several" ? "←→↓↑" : "←→";
-    return section("Move", [...names].map((name) => button(name, () => play.step({ keys: [ARROWS[name]] }))));
+    const arrows = arrowsOf(part);
+    return [section("Move", arrows.map((name) => button(name, () => play.step({ keys: [ARROWS[name]] })))),
+      section("Move with each symbol", arrows.map((name) => holdButton(play, name)))];
   }
   if (part.kind === "several" || part.name === "look") return severalForm(part, send);
   if (part.name === "stop") {
@@ -41,17 +42,37 @@ function controlOf(play, part) {
   }
   const title = { write: "Write", act: "Act" }[part.name] ?? part.name;
   const keyed = (choice) => part.name === "write" || (part.name === "act" && !play.part("answer") && choice < 10);
-  const choices = part.names.map((name, choice) => name && button(keyed(choice) ? labelOf(play, name, choice) : [name],
-    () => play.look(play.places ? play.aim : null, { [part.name]: choice })));
-  return section(title, choices.filter(Boolean));
+  const act = part.name === "write" ? (choice) => play.write(choice)
+    : (choice) => play.look(play.places ? play.aim : null, { [part.name]: choice });
+  const choices = part.names.map((name, choice) => name && button(keyed(choice) ? labelOf(play, name, choice) : [name], () => act(choice)));
+  return section(title, choices.filter(Boolean), part.names.length > MANY);
+}
+
+// The arrows of the moves that heads on tapes have: one that has two moves cannot go back.
+function arrowsOf(part) {
+  const [input, memory] = part.sizes ?? [part.choices];
+  return [...(input > 2 ? "←→" : "→"), ...(memory ? "↓↑" : "")];
+}
+
+// What an arrow key that is held does, for those without keys.
+function holdButton(play, name) {
+  const made = button(name, () => {
+    const pressed = !play.held.delete(ARROWS[name]);
+    if (pressed) play.held.add(ARROWS[name]).delete(ARROWS[OPPOSITES[name]]);
+    for (const each of made.parentElement.children) {
+      each.setAttribute("aria-pressed", String(play.held.has(ARROWS[each.textContent])));
+    }
+  });
+  made.setAttribute("aria-pressed", String(play.held.has(ARROWS[name])));
+  return made;
 }
 
 function button(label, onclick) {
   return make("button", { type: "button", onclick }, ...label);
 }
 
-function section(title, buttons) {
-  return make("section", {}, make("h2", {}, title), make("div", { class: "buttons" }, ...buttons));
+function section(title, buttons, many = false) {
+  return make("section", {}, make("h2", {}, title), make("div", { class: many ? "buttons many" : "buttons" }, ...buttons));
 }
 
 function addressForm(part, send) {
@@ -86,29 +107,29 @@ export function describeKeys(list, play) {
   const rows = [];
   const answer = play.part("answer");
   if (play.game.controls.chords && play.game.frame.kind === "tapes") {
-    rows.push(["← →", "move the input head"]);
+    rows.push([arrowsOf(play.part("look")).filter((name) => "←→".includes(name)).join(" "), "move the input head"]);
     if (play.part("write")) rows.push(["↓ ↑", "move the memory head left, right"]);
-    rows.push(["0–9 a–z", "put a symbol out"]);
+    rows.push([rangesOf(answer.names.filter(Boolean).map((name) => SYMBOLS[name])), "put a symbol out"]);
     if (play.part("write")) rows.push(["⇧ + symbol", "write it"]);
     rows.push(["together", "held keys act at once, when one is let go"]);
   } else if (play.game.controls.chords) {
     const { choices, bits } = play.part("look");
-    const lastKey = SYMBOLS[9 + (bits ?? Math.min(choices, 26))];
-    rows.push([`a–${lastKey}`,
+    rows.push([rangesOf(SYMBOLS.slice(10, 10 + (bits ?? choices))),
       bits ? "bits of the address that are 1, held together; a is the lowest" : "look at an address, a = 0"]);
-    rows.push(["1–9, 0", "answer; with space 10 more"]);
+    const values = answer.names.filter((name) => Number(name) > 0).length;
+    rows.push([rangesOf("1234567890".slice(0, values)), `answer${values > 9 ? "; 0 is 10" : ""}${values > 10 ? "; with space 10 more" : ""}`]);
   } else {
     const act = play.part("act");
     const there = play.places ? ", and look at the pointer" : "";
     const arrows = [..."←→↑↓"].filter((_, index) => Object.values(ACTS_OF)[index].some((name) => act?.names.includes(name)));
     if (arrows.length) rows.push([arrows.join(" "), `act${there}`]);
-    if (act && !answer) rows.push([`0–${Math.min(act.names.length, 10) - 1}`, `act by number${there}`]);
+    if (act && !answer) rows.push([rangesOf(SYMBOLS.slice(0, Math.min(act.names.length, 10))), `act by number${there}`]);
     if (play.places) {
       rows.push(["click", !act || act.idle ? "look there" : "point there"]);
       rows.push(act ? ["w a s d", "move the pointer"] : ["arrows", "move the pointer, with ⇧ finely"]);
       if (!act || act.idle) rows.push(["space", "look at the pointer"]);
     }
-    if (answer) rows.push(["0–9" + (answer.names.length > 10 ? " a–z" : ""), 
+    if (answer) rows.push([rangesOf(SYMBOLS.slice(0, answer.names.length)),
       answer.written ? "the next word, written with each look" : `answer; ${countsWhen(answer)}`]);
     if (play.part("stop")) rows.push(["enter", answer ? "answer now, and stop" : "stop: the gaze is on it"]);
   }

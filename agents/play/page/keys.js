@@ -4,9 +4,26 @@ const NAMED = {
   ShiftLeft: 0x400000e1, ShiftRight: 0x400000e1, Space: 32,
 };
 export const ARROWS = { "←": NAMED.ArrowLeft, "→": NAMED.ArrowRight, "↓": NAMED.ArrowDown, "↑": NAMED.ArrowUp };
+export const OPPOSITES = { "←": "→", "→": "←", "↓": "↑", "↑": "↓" };
 // Acts that an arrow key stands for, by their names.
 export const ACTS_OF = { ArrowLeft: ["left"], ArrowRight: ["right"], ArrowUp: ["up", "forward"], ArrowDown: ["down"] };
 export const SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+// Keys, in order, as people write them: "1–9 a–u".
+export function rangesOf(keys) {
+  const runs = [];
+  for (const key of keys) {
+    const last = runs[runs.length - 1];
+    if (last && key.charCodeAt(0) === last[1].charCodeAt(0) + 1) last[1] = key;
+    else runs.push([key, key]);
+  }
+  return runs.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join(" ");
+}
+
+// Keys whose holding writes or puts out a symbol, by its number.
+export function keysOfSymbol(number, written) {
+  return [...(written ? [NAMED.ShiftLeft] : []), SYMBOLS.charCodeAt(number)];
+}
 
 export function codeOf(event) {
   if (event.code in NAMED) return NAMED[event.code];

@@ -2,7 +2,7 @@
 import { call } from "./api.js";
 import { buildControls, describeKeys } from "./controls.js";
 import { drawFrame, drawLegend, drawPanels, judged, make } from "./draw.js";
-import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, releaseFocus, symbolOf } from "./keys.js";
+import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, keysOfSymbol, releaseFocus, symbolOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 const STEP = 0.05;
@@ -22,6 +22,7 @@ export class Play {
     this.cursor = { x: 0.5, y: 0.5 };
     this.keyed = false;
     this.busy = false;
+    this.held = new Set(); // arrows that buttons hold down on tapes
     this.turn = Promise.resolve();
     this.chords = new Chords((keys) => this.inTurn(() => this.step({ keys })));
     at("next").onclick = () => this.deal();
@@ -151,10 +152,16 @@ export class Play {
 
   choose(choice) {
     if (this.game.ended) return undefined;
+    if (this.held.size) return this.step({ keys: [...this.held, ...keysOfSymbol(this.part("answer").names[choice])] });
     if (this.part("answer").optional) return this.step({ action: { answer: choice } });
     this.answer = choice;
     if (this.game.last) return this.look(null);
     return this.draw();
+  }
+
+  write(choice) {
+    if (!this.held.size) return this.step({ action: { write: choice } });
+    return this.step({ keys: [...this.held, ...keysOfSymbol(this.part("write").names[choice], true)] });
   }
 
   // --- mouse and keys ------------------------------------------------------------------------
