@@ -143,6 +143,7 @@ class Task(ABC):
         scores_mix_levels: whether a policy is scored on all lengths together (always so where a
             task has no such arguments), or else on the greatest alone, and on longer ones.
         question: what is asked, in words; "" where the task's description says all.
+        how_to_play: what a person does to answer it, in words; "" where that is plain.
         picture_view: geometry of the picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.
         view_arguments: names of arguments that change how the hidden thing is seen and what that
@@ -162,6 +163,7 @@ class Task(ABC):
     levels: tuple[int, int] | None = None
     scores_mix_levels: bool = False
     question: str = ""
+    how_to_play: str = ""
     picture_view: PictureView | None = None
     reading: Reading | None = None
     view_arguments: ClassVar[frozenset[str]] = frozenset({"view", "look", "glimpse_cost"})

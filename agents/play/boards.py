@@ -32,6 +32,7 @@ class Board(ABC):
         components: the parts of its action.
         view: geometry of the picture that is looked at; None where there is none.
         question: what is asked, in words; "" where unknown.
+        how_to_play: what a person does to answer it, in words; "" where that is plain.
         keys: codes of keys held together -> action; None where there are none.
         scenes: how many episodes can be chosen from.
         budget: of glimpses in the present episode; None where unknown.
@@ -42,6 +43,7 @@ class Board(ABC):
     components: Mapping[str, Component]
     view: PictureView | None
     question: str
+    how_to_play: str = ""
     keys: Mapping[tuple[int, ...], Any] | None
     scenes: int
     fixed: bool
@@ -85,6 +87,7 @@ class TaskBoard(Board):
         self.components, self.view = described.components, described.picture_view
         first_line = (inspect.getdoc(env.task) or "").partition("\n")[0]
         self.question, self.scenes = described.question or first_line, env.num_scenes or 1
+        self.how_to_play = env.task.how_to_play
         self.flat = env.batch.flat_actions is not None
         try:
             self.keys = env.get_keys_to_action()

@@ -65,6 +65,7 @@ class Table:
         self.about = {
             "env_id": setting.env_id,
             "question": board.question,
+            "how_to_play": board.how_to_play,
             "scenes": self._scenes,
             "machines": [machine.name for machine in machines],
             "recording": log is not None,

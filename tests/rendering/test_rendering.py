@@ -16,7 +16,17 @@ from glimpse_envs.rendering import (
     draw_scanpath,
 )
 from glimpse_envs.rendering.frame import layout_of
-from glimpse_envs.rendering.palette import PRESENT, RIGHT, SCALES, TARGET, TEXT, WRONG, Colour
+from glimpse_envs.rendering.palette import (
+    PRESENT,
+    RIGHT,
+    SCALES,
+    TARGET,
+    TEXT,
+    WRONG,
+    Colour,
+    scale_colour,
+)
+from glimpse_envs.suite import SUITE
 from glimpse_envs.vision.sensors.sensor import circle, square
 
 
@@ -128,6 +138,11 @@ def test_the_scene_is_dimmed_only_where_no_window_reaches() -> None:
     outside = panel[round(6 * zoom), round(31 * zoom)]
     assert (inside == 204).all()
     assert (outside < 120).all()
+
+
+def test_every_scale_of_the_suite_has_a_colour_of_its_own() -> None:
+    scales = max(row.kwargs.get("scales", 1) for row in SUITE.values())
+    assert len({scale_colour(scale) for scale in range(scales)}) == scales
 
 
 def test_the_retina_shows_colour_glimpses_scale_by_scale() -> None:

@@ -25,6 +25,7 @@ export class Play {
     this.held = new Set(); // arrows that buttons hold down on tapes
     this.turn = Promise.resolve();
     this.chords = new Chords((keys) => this.inTurn(() => this.step({ keys })));
+    at("how").textContent = about.how_to_play;
     at("next").onclick = () => this.deal();
     at("play").addEventListener("click", releaseFocus);
     at("scene").addEventListener("click", (event) => this.click(event));
@@ -303,8 +304,10 @@ export class Play {
       const why = [answered, target].filter(Boolean).join(", ");
       return `${result}${why ? `: ${why}` : ""}, after ${taken} ${taken === 1 ? "glimpse" : "glimpses"}.`;
     }
-    const now = budget === null ? `Glimpse ${taken}.` : `Glimpse ${taken} of ${budget}.`;
     const [act, answer] = [this.part("act"), this.part("answer")];
+    const given = frame.answer !== null && (answer?.written || answer?.every > 1)
+      ? ` ${answer.written ? "Written" : "Answered"} so far: ${frame.answer}.` : "";
+    const now = `Glimpse ${taken}${budget === null ? "" : ` of ${budget}`}.${given}`;
     if (last && answer && !answer.optional) {
       return this.answer === null ? `${now} That was the last: what is it?`
         : `${now} That was the last: click or press enter to answer ${answer.names[this.answer]}, or choose another.`;
@@ -313,12 +316,11 @@ export class Play {
     if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
     if (act) return `${now} ${act.idle ? "Act, or click to look without acting." : "Click where to look, then act."}`;
     if (answer?.written) {
-      const text = frame.answer === null ? "" : ` Written so far: ${frame.answer}.`;
       const next = this.answer === null ? "Choose the next word, then click where to look." : `Next word: ${answer.names[this.answer]}. Click where to look.`;
-      return `${now}${text} ${next}`;
+      return `${now} ${next}`;
     }
     if (this.due && this.answer === null) return `${now} The answer counts with this look: choose it, then click where to look.`;
-    const kept = this.answer === null || !answer ? "" : ` Your answer ${this.due ? "now" : "so far"}: ${answer.names[this.answer]}.`;
+    const kept = this.answer === null || !answer ? "" : ` Your ${this.due ? "answer now" : answer.every > 1 ? "next answer" : "answer so far"}: ${answer.names[this.answer]}.`;
     const stop = this.part("stop") && !answer ? " Stop when the gaze lies on it." : "";
     return `${now}${kept} Click where to look next.${stop}`;
   }

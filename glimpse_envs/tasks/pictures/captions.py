@@ -38,6 +38,13 @@ class Captions:
         return len(self.words) - 1
 
     @property
+    def example(self) -> str:
+        """A sentence."""
+        relation, subject, thing = [RELATIONS.index("above")], [0], [len(self.classes) - 1]
+        (words,) = self.write(np.array(relation), np.array(subject), np.array(thing))
+        return self.text(words)
+
+    @property
     def lengths(self) -> Ints:
         """Number of words in a sentence with each relation, (relations,)."""
         return np.array([len(self._sentence(relation)) for relation in RELATIONS])

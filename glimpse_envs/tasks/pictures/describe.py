@@ -160,6 +160,7 @@ class DescribeScene(PictureTask):
         )
         self.budget, self.fixed_steps = Captions.LENGTH, False
         self.question, self._allowed = scene.question, scene.allowed
+        self.how_to_play = f'Write a sentence such as "{self._captions.example}"'
         words = self._captions.words
         answer = Component(
             spaces.Discrete(len(words)),

@@ -124,6 +124,11 @@ class Search(PictureTask):
             the first reset).
     """
 
+    how_to_play = (
+        "Look around until the gaze, the middle of the glimpse, lies on what is asked for, and "
+        "stop there."
+    )
+
     def __init__(
         self,
         *,

@@ -109,6 +109,11 @@ class AssociativeRecall(Table):
         ValueError: an argument is out of its range or does not fit the others.
     """
 
+    how_to_play = (
+        "Look at a cell to store the pair that is shown above; once a key is asked for, look where "
+        "its pair lies, and answer with the value, the number after v."
+    )
+
     def __init__(
         self,
         *,

@@ -103,6 +103,11 @@ class DictionaryLookup(Table):
         ValueError: an argument is out of its range or does not fit the others.
     """
 
+    how_to_play = (
+        "Look at the cells one by one: each shows how much its key is like the query, from -1 to "
+        "+1; answer with the value of the greatest, the number after v."
+    )
+
     def __init__(
         self,
         *,

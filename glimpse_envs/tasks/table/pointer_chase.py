@@ -109,6 +109,11 @@ class PointerChase(Table):
         ValueError: an argument is out of its range or does not fit the others.
     """
 
+    how_to_play = (
+        "Follow the arrow of the present cell as often as there are hops; then answer with the "
+        "value there, the number after v."
+    )
+
     def __init__(
         self,
         *,
