@@ -40,9 +40,10 @@ def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:
         mean = np.nanmean(sizes, axis=0) / 2  # as a share of the grid
         drawn = density_map(density(offsets), scene, "relative to the target", mean)
         large.append(figure(drawn, "Relative to the nearest target, whose mean box is marked"))
-    steps = range(1, min(chosen.shape[1], MOST_MAPS + 1))
+    count = chosen.shape[1]
+    last = min(count, MOST_MAPS + 1)
     small = []
-    for step in steps:
+    for step in range(1, last):
         places = evaluation.locations[chosen[:, step], step]
         if len(places):
             shares = density(places, cells=16)
@@ -51,7 +52,7 @@ def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:
         heading("Where it looked", 3),
         note("Shares of the chosen glimpses, without the first one, which is dealt at random."),
         grid("maps large", large),
-        note("By glimpse:"),
+        note("By glimpse:" if last == count else f"By glimpse, up to number {last} of {count}:"),
         grid("maps", small),
         _gaze_numbers(analysis),
         _on_target(analysis, line, shared),

@@ -132,7 +132,7 @@ def test_a_page_stands_alone_and_has_all_parts(page: Path) -> None:
     assert addresses.found
     assert all(address.startswith("data:") for address in addresses.found)
     assert not re.search(r"url\(|@import", text)
-    for part in ("Learning curves", "Error by glimpse", "Where it looked", "Confusion matrix",
+    for part in ("Learning curves", "Error by glimpse", "Where it looked", "By glimpse:", "Confusion matrix",
                  "Surest and wrong: 5 episodes", "Cost", "How to repeat it"):  # fmt: skip
         assert part in text
     assert text.count('<svg class="scene"') == 15
@@ -185,9 +185,11 @@ def test_several_environments_have_their_own_questions_and_lengths(
 
 
 def test_of_several_targets_it_is_told_how_many_were_visited(tmp_path: Path) -> None:
-    config = tiny_config(env_id="Glimpse/DigitPairGlyphs-v0", env_kwargs={}, episodes=8)
+    kwargs = {"budget": 15}
+    config = tiny_config(env_id="Glimpse/DigitPairGlyphs-v0", env_kwargs=kwargs, episodes=8)
     run = trained(Reinforce, config, tmp_path / "run")
     text = write_report(ReportConfig((run.folder,), None, episodes=40, mistakes=0)).read_text()
+    assert "By glimpse, up to number 13 of 15:" in text
     witness = Witness(policy_of(run)[0])
     score = evaluate_run(run, split="validation", episodes=40, watcher=witness)
     trace = witness.trace()
