@@ -152,6 +152,8 @@ def names_of(name: str, part: Component) -> list[str]:
     """The names of a component's choices, for people; none where it is no choice of one."""
     if part.names:
         return list(part.names)
+    if name == "stop":
+        return ["go on", "stop"]
     if name == "look" or not isinstance(part.space, spaces.Discrete):
         return []
     return [str(choice) for choice in range(int(part.space.n))]

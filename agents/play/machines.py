@@ -1,9 +1,9 @@
 """Episodes of trained models for the page, step by step, with the models' expectations."""
 
 import math
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,15 @@ from agents.play.boards import make_board
 from agents.play.controls import names_of
 from agents.play.frames import Json, frame_of
 from agents.play.game import Setting
+from agents.play.values import value_meaning
 from agents.scoring.run_scores import policy_of
 from agents.scoring.world_films import LONGEST
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
-from glimpse_envs.evaluation.moments import moments
+from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.moments import Moment, moments
 from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabilities
-from glimpse_envs.evaluation.policy import Observation
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
 
@@ -52,8 +53,12 @@ class Machine:
             )
         self.policy, kwargs = policy_of(run, "learned")
         self._board = make_board(env_id, kwargs, setting.split, setting.seed)
+        with closing(setting.make()) as board:  # a full view has no places to look at
+            self._view = board.view
         components = self._board.components
         self._names = {name: names_of(name, part) for name, part in components.items()}
+        described = describe(self._board.env)
+        self._value = value_meaning(run.config["algorithm"], run.config["config"], described)
 
     def play(self, scene: int) -> Json:
         """Play a scene with the likeliest actions; return its frames, each with the outlook.
@@ -62,65 +67,76 @@ class Machine:
         """
         board, seen = self._board, Seen()
         most = math.inf if board.fixed else LONGEST
-        begun = board.reset(scene)
-        frames = self._inner_frames(_batch(begun[0]))
-        soft, reads = bool(frames), bool(frames)
-        for moment in moments(self.policy, board.env, *begun):
+        frames: list[Json] = []
+        reads = False
+        for moment in moments(self.policy, board.env, *board.reset(scene)):
             if moment.ended or len(frames) >= most:
                 break
-            if soft:
-                continue
             given = moment.observation, moment.state, moment.episode_start
-            maps = self.policy.attention(*given)
+            outlook, maps = self.policy.outlook(*given), self.policy.attention(*given)
             if maps is not None:
-                frames.append(_lit(board.picture(), maps[0, -1]))
+                frames += self._reading(moment, maps[0], outlook)
                 reads = True
                 continue
-            outlook = self.policy.outlook(*given) or self._belief(moment.observation)
+            outlook = outlook or self._belief(moment)
             frames.append(self._frame(board.picture(), seen, outlook))
         end = self._frame(board.picture(), seen, None)
         if reads:
             end["frame"]["image"] = frames[-1]["frame"]["image"]
+            look = frames[-1].get("outlook", {}).get("look")
+            if look is not None:  # where it has pointed
+                end["outlook"] = {"value": None, "look": look}
         success = moment.info.get("is_success")
         return {
             "name": self.name,
             "names": self._names,
+            "value": self._value,
             "frames": [*frames, end],
             "success": None if success is None else bool(success[0]),
             "return": moment.total,
+            "whole": self.policy.view == "full",
             "soft": reads,
             "cut": not moment.ended,
         }
 
     def _frame(self, picture: AnyPicture, seen: Seen, outlook: Outlook | None) -> Json:
         seen.add(picture)
-        eye = frame_of(seen.reveal(picture, ended=False))
-        shown = {"frame": frame_of(picture), "eye": eye}
+        frame = frame_of(picture)
+        whole = self.policy.view == "full"
+        shown = {"frame": frame, "eye": frame if whole else frame_of(seen.reveal(picture, False))}
         if outlook is not None:
-            shown["outlook"] = outlook_of(outlook, picture, self._board.view)
+            shown["outlook"] = self._outlook_of(outlook, picture)
         return shown
 
-    def _inner_frames(self, observation: Observation) -> list[Json]:
-        """A frame for each soft glimpse that a model takes inside itself; none where it takes
-        none."""
-        maps, answers = self.policy.attention(observation), self.policy.answers(observation)
-        if maps is None or answers is None:
-            return []
-        picture, names = self._board.picture(), self._names["answer"]
-        frames = [
-            _lit(replace(picture, answer=names[answer]), shares)
-            for shares, answer in zip(maps[0], answers[0], strict=True)
-        ]
-        beliefs = self.policy.beliefs(observation)
+    def _reading(
+        self, moment: Moment, maps: NDArray[np.float32], outlook: Outlook | None
+    ) -> list[Json]:
+        """A frame for each of the soft glimpses, `maps` (T, H, W), that a model takes inside itself
+        before it acts. What it believes stands with each where it is known, else with the last."""
+        picture, names = self._board.picture(), self._names.get("answer")
+        answers = self.policy.answers(moment.observation)
+        beliefs = None if outlook else self.policy.beliefs(moment.observation)
+        outlooks = [None] * (len(maps) - 1) + [outlook]
         if beliefs is not None:
-            for step, frame in enumerate(frames):
-                frame["outlook"] = outlook_of(_answers(beliefs[:, step]), picture, self._board.view)
+            outlooks = [_answers(beliefs[:, step]) for step in range(len(maps))]
+        frames = []
+        for step, (shares, known) in enumerate(zip(maps, outlooks, strict=True)):
+            shown = picture
+            if answers is not None and names:
+                shown = replace(picture, answer=names[answers[0, step]])
+            frames.append(_lit(shown, shares))
+            if known is not None:
+                frames[-1]["outlook"] = self._outlook_of(known, picture)
         return frames
 
-    def _belief(self, observation: Observation) -> Outlook | None:
+    def _belief(self, moment: Moment) -> Outlook | None:
         """What a model of the full view that takes no glimpses inside itself believes."""
-        beliefs = self.policy.beliefs(observation)
+        beliefs = self.policy.beliefs(moment.observation)
         return None if beliefs is None else _answers(beliefs[:, -1])
+
+    def _outlook_of(self, outlook: Outlook, picture: AnyPicture) -> Json:
+        found = outlook_of(outlook, picture, self._view)
+        return found if self._value else found | {"value": None}
 
 
 def _lit(picture: AnyPicture, shares: NDArray[np.float32]) -> Json:
@@ -168,7 +184,3 @@ def published_run(setting: Setting, folder: Path) -> Path | None:
         ):
             return config.parent
     return None
-
-
-def _batch(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: np.asarray(value)[None] for name, value in values.items()}

@@ -31,6 +31,7 @@ from baselines.model import Answers, Baseline, Observation
 from baselines.pictures.full_view import Residual
 from baselines.pictures.picture_model import PictureConfig
 from baselines.setting import Setting
+from glimpse_envs.evaluation.outlook import Outlook, Probabilities
 from glimpse_envs.evaluation.record import Model
 
 
@@ -211,6 +212,13 @@ class Captioner(Baseline):
         """The likeliest next word (B,) after `last_action`, and the state (`CaptionerState`)."""
         state, logits, _ = self._play(observation, state, episode_start)
         return {"answer": logits.argmax(dim=1).cpu().numpy()}, state
+
+    def outlook(
+        self, observation: dict[str, NDArray], state: Any, episode_start: NDArray[np.bool_]
+    ) -> Outlook:
+        """The probabilities of the next word."""
+        _, logits, _ = self._play(observation, state, episode_start)
+        return Outlook({"answer": Probabilities((logits.double().softmax(dim=1).cpu().numpy(),))})
 
     def attention(
         self,

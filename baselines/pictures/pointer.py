@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_counts
@@ -20,6 +20,7 @@ from baselines.model import Answers, Baseline, Observation
 from baselines.pictures.full_view import Residual
 from baselines.pictures.picture_model import PictureConfig
 from baselines.setting import CELL, Setting
+from glimpse_envs.evaluation.outlook import Outlook, Places
 from glimpse_envs.evaluation.record import Model
 
 
@@ -92,6 +93,14 @@ class Pointer(Baseline):
         looks = self.scene.view.looks_at(places, places)
         return {"look": looks if looks.ndim == 1 else looks.astype(np.float32)}, None
 
+    def outlook(
+        self, observation: dict[str, NDArray], state: Any, episode_start: NDArray[np.bool_]
+    ) -> Outlook:
+        """The attention to each cell as the chance of a look at it, whose greatest is taken."""
+        shares = self._shares(observation).double().cpu().numpy()
+        places = np.broadcast_to(self.scene.middles().clip(-1.0, 1.0), (*shares.shape, 2))
+        return Outlook({"look": Places((shares,), places)})
+
     def attention(
         self,
         observation: dict[str, NDArray],
@@ -100,10 +109,14 @@ class Pointer(Baseline):
     ) -> NDArray[np.float32]:
         """How the attention shares itself out over the pixels, (B, 1, H, W)."""
         assert self.scene.grid is not None
-        with torch.no_grad():
-            shares = self(self.as_tensors(observation)).logits[-1].float().softmax(dim=1)
+        shares = self._shares(observation)
         _, height, width = self.scene.view.scene_shape
         down, across = (CELL * count for count in self.scene.grid)
         maps = F.interpolate(shares.view(-1, 1, *self.scene.grid), (down, across), mode="bilinear")
         maps = maps[..., :height, :width]
         return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()
+
+    @torch.no_grad()
+    def _shares(self, observation: dict[str, NDArray]) -> Tensor:
+        """The attention to each cell, (B, n)."""
+        return self(self.as_tensors(observation)).logits[-1].float().softmax(dim=1)

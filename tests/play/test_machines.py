@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from starlette.testclient import TestClient
 
 from agents.algorithms.reinforce import Reinforce
 from agents.play import machines
 from agents.play.__main__ import PlayConfig, main, setting_from
+from agents.play.controls import names_of
 from agents.play.game import Game, Setting
 from agents.play.machines import Machine, published_run
 from agents.play.server import Table, make_app
@@ -26,6 +28,7 @@ from agents.policy.distributions import (
 from agents.scoring.run_scores import evaluate_run
 from glimpse_envs.evaluation.outlook import Gaussian, Probabilities
 from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.task import Component
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
 
@@ -99,6 +102,10 @@ def test_models_of_every_family_are_shown(tmp_path: Path, env_id: str) -> None:
     run = trained(Reinforce, config, tmp_path / "run")
     episode = Machine(run, setting_of(run)).play(0)
     assert {"frame", "eye", "outlook"} == episode["frames"][0].keys()
+
+
+def test_a_stop_is_named_by_what_it_does() -> None:
+    assert names_of("stop", Component(spaces.Discrete(2))) == ["go on", "stop"]
 
 
 def test_runs_of_other_environments_are_refused(hard_run: Run) -> None:

@@ -234,9 +234,12 @@ def test_a_world_is_played_by_arrows_numbers_and_clicks(open_page: Any) -> None:
         status(page, "Return 0.9")
 
 
-def test_the_models_path_stands_beside_the_players(open_page: Any, hard_run: Run) -> None:
+def test_the_models_path_stands_beside_the_players(
+    open_page: Any, hard_run: Run, soft_run: Run
+) -> None:
     setting = setting_from(PlayConfig(), [hard_run])
-    with served(lambda: Table(setting, [Machine(hard_run, setting)])) as server:
+    machines = [Machine(run, setting) for run in (hard_run, soft_run)]
+    with served(lambda: Table(setting, machines)) as server:
         page = open_page(server.url)
         status(page, "Glimpse 1 of 3.")
         page.keyboard.press("2")
@@ -245,7 +248,9 @@ def test_the_models_path_stands_beside_the_players(open_page: Any, hard_run: Run
             page.wait_for_timeout(150)
         status(page, "you answered 2")
         cards = page.locator("#model-cards .card")
-        expect(cards.locator("h3")).to_have_text(["you", "trained: hard"])
-        expect(cards.locator("canvas")).to_have_count(2)
-        for card in cards.all():
+        expect(cards.locator("h3")).to_have_text(["you", "trained: hard", "trained: soft"])
+        expect(cards.locator("canvas")).to_have_count(3)
+        seen = ["after 3 glimpses", "after 3 glimpses", "sees the whole scene"]
+        for card, how in zip(cards.all(), seen, strict=True):
             expect(card.locator(".verdict")).to_contain_text("answered")
+            expect(card.locator(".verdict")).to_contain_text(how)

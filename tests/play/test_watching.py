@@ -23,7 +23,10 @@ def test_two_models_are_watched_side_by_side(open_page: Any, hard_run: Run, soft
         hard, soft = page.locator("#watch-cards .card").all()
         expect(hard.locator("h3")).to_have_text("hard")
         expect(hard.locator(".bar")).to_have_count(10)
-        expect(hard.locator(".value")).to_contain_text("value")
+        expect(hard.locator(".value")).to_contain_text(": an estimate of the return still to come")
+        legend = page.locator("#watch .legend")
+        for sign in ("what the glimpse shows", "where it may look next", "lit: read softly"):
+            expect(legend).to_contain_text(sign)
         expect(soft.locator(".verdict")).to_contain_text("reads softly where it is lit")
         page.keyboard.press("ArrowRight")
         expect(page.locator("#watch-at")).to_have_text("glimpse 2 of 3")
@@ -36,8 +39,12 @@ def test_two_models_are_watched_side_by_side(open_page: Any, hard_run: Run, soft
         expect(page.locator("#watch-scene")).to_have_value("1")
         expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
         page.get_by_label("only what it has seen").check()
+        expect(legend).to_contain_text("black: not seen")
+        page.get_by_role("button", name="step on").click()
+        expect(page.locator("#watch-at")).to_have_text("glimpse 2 of 3")
         page.reload()
-        expect(page.locator("#watch-at")).to_have_text("glimpse 1 of 3")
+        expect(page.locator("#watch-at")).to_have_text("glimpse 2 of 3")
+        expect(page.locator("#watch-scene")).to_have_value("1")
 
 
 def test_the_browsers_back_button_goes_from_watching_to_playing(

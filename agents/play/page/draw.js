@@ -1,5 +1,5 @@
 // A frame of any kind, drawn into an element: a scene, tapes, or a table.
-import { TARGET, drawScene } from "./scene.js";
+import { LOOK, TARGET, drawScene } from "./scene.js";
 
 export function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -91,17 +91,19 @@ export function drawPanels(host, frame) {
   }));
 }
 
-// What the signs mean; `eye` where only what was seen is shown, `look` where the next look is drawn.
-export function drawLegend(list, frame, { eye = false, look = false }) {
+// What the signs of a frame mean, as [sign, colour, text]: `eye` where only what was seen is shown, `look` where the
+// next look is drawn, `soft` where it is lit by soft attention.
+export function legendOf(frame, { eye = false, look = false, soft = false }) {
   const scales = frame.outlines ?? [];
   const entries = {
     scene: [
       ...scales.map((one, index) => ["ring", one.colour,
         scales.length === 1 ? "what the glimpse shows" : ["finest window", "coarsest window"][index === 0 ? 0 : 1]])
         .filter((_, index) => index === 0 || index === scales.length - 1),
-      ["dot", "rgb(255, 84, 40)", "gaze"],
-      ...(frame.path?.length > 1 ? [["dot", "rgb(255, 150, 110)", "gaze before"]] : []),
-      ...(eye ? [["fill", "#6e6e6e", "lit: seen"], ["fill", "#000", "black: not seen"]] : []),
+      ...(scales.length ? [["dot", "rgb(255, 84, 40)", "gaze"]] : []),
+      ...(scales.length && frame.path.length > 1 ? [["dot", "rgb(255, 150, 110)", "gaze before"]] : []),
+      ...(soft ? [["fill", "rgb(104, 61, 45)", "lit: read softly"]] : []),
+      ...(eye && scales.length ? [["fill", "#6e6e6e", "lit: seen"], ["fill", "#000", "black: not seen"]] : []),
       ...(frame.boxes?.length ? [["ring", TARGET, "where the answer lies"]] : []),
     ],
     tapes: [["ring", "var(--head)", "under the head"], ["fill", "var(--seen)", "seen"], ["ring", "var(--line)", "not seen"],
@@ -113,8 +115,16 @@ export function drawLegend(list, frame, { eye = false, look = false }) {
       ...(frame.cells?.some((cell) => !cell.seen) ? [["fill", "#000", "not seen"]] : []),
       ...(frame.cells?.some((cell) => cell.relevant) ? [["star", "", "holds the answer"]] : [])],
   }[frame.kind];
-  if (look && frame.kind === "scene") entries.push(["ring", "rgb(120, 230, 255)", "where it may look next"]);
-  list.replaceChildren(...entries.map(([sign, colour, text]) => {
+  if (look && frame.kind === "scene") {
+    entries.push(scales.length ? ["ring", LOOK, "where it may look next"] : ["dot", LOOK, "where it points"]);
+  }
+  return entries;
+}
+
+// The legend of all frames that are shown, each sign once.
+export function drawLegend(list, ...legends) {
+  const entries = new Map(legends.flat().map((entry) => [entry.join(), entry]));
+  list.replaceChildren(...[...entries.values()].map(([sign, colour, text]) => {
     const mark = make("i", { class: sign }, sign === "star" ? "★" : "");
     mark.style.setProperty("--sign", colour);
     return make("li", {}, mark, text);

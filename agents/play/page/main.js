@@ -27,19 +27,23 @@ async function start() {
   document.title = `${at("title").textContent} · Glimpse`;
   at("question").textContent = about.question;
   const parts = { play: new Play(about, report), watch: new Watch(about, report) };
-  const show = (name) => {
+  const show = (name, ...where) => {
     for (const each of Object.keys(parts)) {
       at(each).hidden = each !== name;
       at(`tab-${each}`).setAttribute("aria-pressed", String(each === name));
       parts[each].shown = each === name;
     }
-    parts[name].show();
+    parts[name].show(...where);
   };
   const watching = about.machines.length > 0 && !about.recording;
   at("tabs").hidden = !watching;
-  const follow = () => show(watching && location.hash === "#watch" ? "watch" : "play");
+  const follow = () => {
+    const [part, ...where] = location.hash.slice(1).split("/"); // #watch/SCENE/STEP
+    if (watching && part === "watch") show("watch", ...where.map(Number));
+    else show("play");
+  };
   at("tab-play").onclick = () => { location.hash = "play"; };
-  at("tab-watch").onclick = () => { location.hash = "watch"; };
+  at("tab-watch").onclick = () => { location.hash = parts.watch.where; };
   onhashchange = follow; // by a tab, or by the browser's back button
   follow();
 }

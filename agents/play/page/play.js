@@ -1,7 +1,7 @@
 // Playing: one game, its scene, its answers and its keys.
 import { call } from "./api.js";
 import { buildControls, describeKeys } from "./controls.js";
-import { drawFrame, drawLegend, drawPanels, judged, make } from "./draw.js";
+import { drawFrame, drawLegend, drawPanels, judged, legendOf, make } from "./draw.js";
 import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, keysOfSymbol, releaseFocus, symbolOf } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
@@ -277,7 +277,7 @@ export class Play {
     at("scene").classList.toggle("ended", ended);
     at("panels-part").hidden = !frame.panels?.length;
     drawPanels(at("panels"), frame);
-    drawLegend(document.querySelector("#play .legend"), frame, { eye: !ended });
+    drawLegend(document.querySelector("#play .legend"), legendOf(frame, { eye: !ended }));
     at("pips").replaceChildren(...Array.from({ length: Math.min(game.budget ?? 0, 60) }, (_, index) =>
       make("i", { class: index < game.taken ? "on" : "" })));
     for (const button of at("answers").children) {
@@ -302,7 +302,7 @@ export class Play {
       const right = frame.kind === "tapes" ? "the next symbol was" : "it was";
       const target = frame.target !== null && !success ? `${right} ${frame.target}` : "";
       const why = [answered, target].filter(Boolean).join(", ");
-      return `${result}${why ? `: ${why}` : ""}, after ${taken} ${taken === 1 ? "glimpse" : "glimpses"}.`;
+      return `${result}${why ? `: ${why}` : ""}, ${after(taken)}.`;
     }
     const [act, answer] = [this.part("act"), this.part("answer")];
     const given = frame.answer !== null && (answer?.written || answer?.every > 1)
@@ -341,9 +341,10 @@ export class Play {
       at("models").hidden = false;
       at("model-cards").replaceChildren();
       const { frame, success, taken, return: total } = this.game;
-      await this.addCard("you", frame, success, total, taken);
-      for (const { name, frames, success, return: total } of episodes) {
-        await this.addCard(`trained: ${name}`, frames[frames.length - 1].frame, success, total, frames.length - 1);
+      await this.addCard("you", frame, success, total, after(taken));
+      for (const { name, frames, success, return: total, whole } of episodes) {
+        const seen = whole ? "sees the whole scene" : after(frames.length - 1);
+        await this.addCard(`trained: ${name}`, frames[frames.length - 1].frame, success, total, seen);
       }
     } catch (error) {
       this.report(error, () => this.compare());
@@ -351,13 +352,17 @@ export class Play {
   }
 
   // Somebody's whole episode, beside others on the same scene.
-  addCard(name, frame, success, total, glimpses) {
+  addCard(name, frame, success, total, seen) {
     const host = make("div", { class: "view" });
     const verdict = success === null ? `return ${total.toFixed(2)}` : success ? "right" : "wrong";
     const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}, ` : "";
     at("model-cards").append(make("article", { class: "card" }, make("h3", {}, name), host,
       make("p", { class: `verdict ${judged(success)}` },
-        `${answered}${verdict}, after ${glimpses} ${glimpses === 1 ? "glimpse" : "glimpses"}`)));
+        `${answered}${verdict}, ${seen}`)));
     return drawFrame(host, frame);
   }
+}
+
+function after(glimpses) {
+  return `after ${glimpses} ${glimpses === 1 ? "glimpse" : "glimpses"}`;
 }

@@ -2,6 +2,7 @@
 const GAZE = "rgb(255, 84, 40)";
 const PATH = "rgb(255, 150, 110)";
 export const TARGET = "rgb(240, 240, 80)";
+export const LOOK = "rgb(120, 230, 255)";
 
 export async function imageOf(uri) {
   const image = new Image();
@@ -35,7 +36,8 @@ export async function drawScene(canvas, frame, view = {}) {
     pen.lineWidth = 1.3 * unit;
     pen.strokeRect(x0 * scale, y0 * scale, (x1 - x0) * scale, (y1 - y0) * scale);
   }
-  if (view.look) drawLook(pen, view.look, scale, unit);
+  if (view.look && windows.length) drawLook(pen, view.look, scale, unit);
+  else if (view.look) drawPoint(pen, view.look, scale, unit);
   if (windows.length || view.path) drawPath(pen, frame.path, scale, unit);
   if (view.cursor) drawCursor(pen, view.cursor, frame, view.reach, scale, unit);
 }
@@ -125,7 +127,7 @@ function drawLook(pen, look, scale, unit) {
     const most = Math.max(...shares);
     look.places.forEach(([x, y], index) => {
       pen.globalAlpha = Math.sqrt(shares[index] / most);
-      pen.strokeStyle = "rgb(120, 230, 255)";
+      pen.strokeStyle = LOOK;
       pen.lineWidth = 1.5 * unit;
       pen.beginPath();
       pen.arc(x * scale, y * scale, (2 + 8 * Math.sqrt(shares[index])) * unit, 0, 2 * Math.PI);
@@ -133,4 +135,13 @@ function drawLook(pen, look, scale, unit) {
     });
     pen.globalAlpha = 1;
   }
+}
+
+// Where a model that sees the whole scene points: at the likeliest place.
+function drawPoint(pen, look, scale, unit) {
+  const shares = look.parts?.[0];
+  const place = shares ? look.places[shares.indexOf(Math.max(...shares))] : look.mean;
+  const [x, y] = place.map((value) => value * scale);
+  disc(pen, x, y, 4.4 * unit, "black");
+  disc(pen, x, y, 3.6 * unit, LOOK);
 }

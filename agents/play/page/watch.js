@@ -1,6 +1,6 @@
 // Watching: the episodes of models on one scene, step by step, beside each other.
 import { call } from "./api.js";
-import { drawFrame, drawLegend, judged, make } from "./draw.js";
+import { drawFrame, drawLegend, judged, legendOf, make } from "./draw.js";
 import { isTyping } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
@@ -27,16 +27,21 @@ export class Watch {
     addEventListener("resize", () => this.shown && this.draw());
   }
 
-  show() {
-    return this.episodes ? this.draw() : this.load(this.scene);
+  show(scene = this.scene, step = this.step) {
+    return this.episodes && scene === this.scene ? this.go(step) : this.choose(scene, step);
+  }
+
+  // What is shown, as the address of the page has it.
+  get where() {
+    return `watch/${this.scene}/${this.step}`;
   }
 
   // Load the nearest scene that there is.
-  choose(scene) {
-    return this.load(Math.min(this.about.scenes - 1, Math.max(0, Math.round(scene))));
+  choose(scene, step = 0) {
+    return this.load(Math.min(this.about.scenes - 1, Math.max(0, Math.round(scene) || 0)), step);
   }
 
-  async load(scene) {
+  async load(scene, step = 0) {
     if (!Number.isInteger(scene) || scene < 0 || scene >= this.about.scenes) return;
     at("watch-at").textContent = "playing…";
     try {
@@ -45,17 +50,16 @@ export class Watch {
       this.scene = scene;
       this.episodes = episodes;
     } catch (error) {
-      this.report(error, () => this.load(scene));
+      this.report(error, () => this.load(scene, step));
       at("watch-at").textContent = "";
       await this.draw();
       return;
     }
-    this.step = 0;
     at("watch-scene").value = scene;
     at("watch-cards").replaceChildren(...this.episodes.map((episode) => make("article", { class: "card" },
       make("h3", {}, episode.name), make("div", { class: "view" }), make("p", { class: "verdict" }),
       make("div", { class: "beliefs" }))));
-    await this.draw();
+    await this.go(step);
   }
 
   get last() {
@@ -63,7 +67,7 @@ export class Watch {
   }
 
   go(step) {
-    this.step = Math.min(this.last, Math.max(0, step));
+    this.step = Math.min(this.last, Math.max(0, Math.round(step) || 0));
     return this.draw();
   }
 
@@ -95,34 +99,41 @@ export class Watch {
     if (!this.episodes) return;
     at("watch-step").max = this.last;
     at("watch-step").value = this.step;
-    at("watch-at").textContent = this.step === this.last ? "the end" : `glimpse ${this.step + 1} of ${this.last}`;
+    if (this.shown) history.replaceState(null, "", `#${this.where}`);
+    const unit = this.episodes.some(({ whole, soft }) => !whole || soft) ? "glimpse" : "step";
+    at("watch-at").textContent = this.step === this.last ? "the end" : `${unit} ${this.step + 1} of ${this.last}`;
     const cards = [...at("watch-cards").children];
     const eye = at("watch-eye").checked;
-    let legend = null;
+    const legends = [];
     for (const [index, episode] of this.episodes.entries()) {
       const step = Math.min(this.step, episode.frames.length - 1);
       const { frame, eye: seen, outlook } = episode.frames[step];
       const ended = step === episode.frames.length - 1;
       const [, view, verdict, beliefs] = cards[index].children;
-      legend ??= frame;
-      await drawFrame(view, eye && !ended ? seen : frame, { dim: !ended, look: outlook?.look });
+      const hidden = eye && !ended;
+      legends.push(legendOf(frame, { eye: hidden, look: Boolean(outlook?.look), soft: episode.soft }));
+      await drawFrame(view, hidden ? seen : frame, { dim: !ended, look: outlook?.look });
       const cut = episode.cut ? `, cut off after ${step} steps` : "";
       const result = episode.success === null ? `return ${episode.return.toFixed(2)}` : episode.success ? "right" : "wrong";
       const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}` : "";
       const target = frame.target !== null && !episode.success ? `, it was ${frame.target}` : "";
       verdict.textContent = ended ? [answered, result].filter(Boolean).join(": ") + target + cut
-        : episode.soft ? `reads softly where it is lit; ${answered} so far` : "";
+        : [seenBy(episode), answered && `answer so far: ${frame.answer}`].filter(Boolean).join("; ");
       verdict.className = `verdict ${ended ? judged(episode.success) : ""}`;
-      if (outlook) beliefs.replaceChildren(...beliefsOf(outlook, episode.names, frame));
-      else if (!ended) beliefs.replaceChildren();
+      const last = ended ? episode.frames[step - 1]?.outlook : outlook;
+      beliefs.replaceChildren(...(last ? beliefsOf(last, episode, frame) : []));
     }
-    const look = this.episodes.some(({ frames }) => frames[0].outlook?.look);
-    at("question").textContent = legend.question || this.about.question;
-    drawLegend(document.querySelector("#watch .legend"), legend, { eye, look });
+    at("question").textContent = this.episodes[0].frames[0].frame.question || this.about.question;
+    drawLegend(document.querySelector("#watch .legend"), ...legends);
   }
 }
 
-function beliefsOf(outlook, names, frame) {
+function seenBy({ soft, whole }) {
+  if (soft) return "reads softly where it is lit";
+  return whole ? "sees the whole scene" : "";
+}
+
+function beliefsOf(outlook, { names, value }, frame) {
   const found = [];
   for (const [name, belief] of Object.entries(outlook)) {
     if (name === "value" || !belief?.parts || belief.places) continue;
@@ -138,7 +149,7 @@ function beliefsOf(outlook, names, frame) {
     }
   }
   if (outlook.value !== null) {
-    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}, the return it expects`));
+    found.push(make("p", { class: "value" }, `value ${outlook.value.toFixed(2)}: an estimate of ${value}`));
   }
   return found;
 }
