@@ -45,7 +45,8 @@ class Outlook:
 
     Attributes:
         choices: component of the action -> its distribution, of n rows.
-        value: (n,) the return that is still expected; None where the policy does not estimate it.
+        value: (n,) the rewards still expected, as the policy's training counts them; None where it
+            does not estimate them.
     """
 
     choices: dict[str, Gaussian | Probabilities] = field(default_factory=dict)

@@ -132,8 +132,9 @@ def test_a_page_stands_alone_and_has_all_parts(page: Path) -> None:
     assert addresses.found
     assert all(address.startswith("data:") for address in addresses.found)
     assert not re.search(r"url\(|@import", text)
-    for part in ("Learning curves", "Error by glimpse", "Where it looked", "By glimpse:", "Confusion matrix",
-                 "Surest and wrong: 5 episodes", "Cost", "How to repeat it"):  # fmt: skip
+    for part in ("Learning curves", "Error by glimpse", "Where it looked", "By glimpse:",
+                 "Confusion matrix", "Surest and wrong: 5 episodes", "Cost",
+                 "How to repeat it"):  # fmt: skip
         assert part in text
     assert text.count('<svg class="scene"') == 15
 
