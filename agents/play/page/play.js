@@ -1,17 +1,13 @@
 // Playing: one game, its scene, its answers and its keys.
 import { call } from "./api.js";
+import { drawCards } from "./cards.js";
 import { buildControls, describeKeys } from "./controls.js";
 import { drawFrame, drawLegend, drawPanels, judged, legendOf, make } from "./draw.js";
 import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, keysOfSymbol, releaseFocus, symbolOf } from "./keys.js";
+import { scoreOf, statusOf } from "./status.js";
 
 const at = (id) => document.getElementById(id);
 const STEP = 0.05;
-// What to do next where the gaze is no place in a picture.
-const HINTS = {
-  tapes: "Move a head, or hold a symbol and an arrow together.",
-  table: "Click a cell to look there.",
-  scene: "Act by a key or a button.",
-};
 
 export class Play {
   constructor(about, report) {
@@ -289,47 +285,9 @@ export class Play {
     at("next").hidden = this.about.recording && !ended;
     at("next").classList.toggle("main", ended);
     at("question").textContent = frame.question || this.about.question;
-    this.say(this.status());
+    this.say(statusOf(this));
     at("status").className = ended ? judged(game.success) : "";
-    this.score();
-  }
-
-  status() {
-    const { frame, taken, budget, ended, last, success } = this.game;
-    if (ended) {
-      const result = success === null ? `Return ${this.game.return.toFixed(2)}` : success ? "Right" : "Wrong";
-      const answered = frame.answer === null ? "" : frame.kind === "tapes" ? "" : `you answered ${frame.answer}`;
-      const right = frame.kind === "tapes" ? "the next symbol was" : "it was";
-      const target = frame.target !== null && !success ? `${right} ${frame.target}` : "";
-      const why = [answered, target].filter(Boolean).join(", ");
-      return `${result}${why ? `: ${why}` : ""}, ${after(taken)}.`;
-    }
-    const [act, answer] = [this.part("act"), this.part("answer")];
-    const given = frame.answer !== null && (answer?.written || answer?.every > 1)
-      ? ` ${answer.written ? "Written" : "Answered"} so far: ${frame.answer}.` : "";
-    const now = `Glimpse ${taken}${budget === null ? "" : ` of ${budget}`}.${given}`;
-    if (last && answer && !answer.optional) {
-      return this.answer === null ? `${now} That was the last: what is it?`
-        : `${now} That was the last: click or press enter to answer ${answer.names[this.answer]}, or choose another.`;
-    }
-    if (last) return `${now} The last action.`;
-    if (!this.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
-    if (act) return `${now} ${act.idle ? "Act, or click to look without acting." : "Click where to look, then act."}`;
-    if (answer?.written) {
-      const next = this.answer === null ? "Choose the next word, then click where to look." : `Next word: ${answer.names[this.answer]}. Click where to look.`;
-      return `${now} ${next}`;
-    }
-    if (this.due && this.answer === null) return `${now} The answer counts with this look: choose it, then click where to look.`;
-    const kept = this.answer === null || !answer ? "" : ` Your ${this.due ? "answer now" : answer.every > 1 ? "next answer" : "answer so far"}: ${answer.names[this.answer]}.`;
-    const stop = this.part("stop") && !answer ? " Stop when the gaze lies on it." : "";
-    return `${now}${kept} Click where to look next.${stop}`;
-  }
-
-  score() {
-    const { played, successes, glimpses } = this.game.score;
-    at("score").textContent = played === 0 ? "" : successes === null
-      ? `${played} played, mean return ${(this.game.score.return / played).toFixed(2)}`
-      : `${successes} of ${played} right, ${(glimpses / played).toFixed(1)} glimpses each`;
+    at("score").textContent = scoreOf(game.score);
   }
 
   async compare() {
@@ -339,30 +297,9 @@ export class Play {
       const episodes = await call(`games/${this.game.id}/models`);
       if (this.game.scene !== scene || !this.game.ended) return;
       at("models").hidden = false;
-      at("model-cards").replaceChildren();
-      const { frame, success, taken, return: total } = this.game;
-      await this.addCard("you", frame, success, total, after(taken));
-      for (const { name, frames, success, return: total, whole } of episodes) {
-        const seen = whole ? "sees the whole scene" : after(frames.length - 1);
-        await this.addCard(`trained: ${name}`, frames[frames.length - 1].frame, success, total, seen);
-      }
+      await drawCards(at("model-cards"), this.game, episodes);
     } catch (error) {
       this.report(error, () => this.compare());
     }
   }
-
-  // Somebody's whole episode, beside others on the same scene.
-  addCard(name, frame, success, total, seen) {
-    const host = make("div", { class: "view" });
-    const verdict = success === null ? `return ${total.toFixed(2)}` : success ? "right" : "wrong";
-    const answered = frame.answer !== null && frame.kind !== "tapes" ? `answered ${frame.answer}, ` : "";
-    at("model-cards").append(make("article", { class: "card" }, make("h3", {}, name), host,
-      make("p", { class: `verdict ${judged(success)}` },
-        `${answered}${verdict}, ${seen}`)));
-    return drawFrame(host, frame);
-  }
-}
-
-function after(glimpses) {
-  return `after ${glimpses} ${glimpses === 1 ? "glimpse" : "glimpses"}`;
 }
