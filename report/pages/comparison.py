@@ -101,15 +101,6 @@ _SCALING = (
 )
 
 
-_BEFORE_MENDS = "8ecafa2c71528dfd0206fd93f49152d288ec89b7"
-_MENDED = (
-    "Since this was measured two things were mended that stood against DRAW's window: it began to "
-    "read a patch of 30 pixels, now half the scene; and its milliseconds include a second copy of "
-    "the scene, which nothing needs."
-)
-"""Of the record of that revision, until all is measured again."""
-
-
 def publish(places: Places) -> Published:
     """The page and its figures."""
     folder = places.results / "comparison"
@@ -266,8 +257,6 @@ def _unmeasured(scaling: Scaling) -> str:
         if point.interval_percent[1] >= blind
     ]
     said = [f"Not measured: {listed(lacking)}."] if lacking else []
-    if scaling.revision.startswith(_BEFORE_MENDS):
-        said.append(_MENDED)
     if at_chance:
         said.append(
             f"At chance: {listed(at_chance)}, which shows that it had not begun to learn, not "
