@@ -6,7 +6,7 @@ of the side the retina gains a scale, so that its coarsest window covers the sam
 scene, and the pieces of clutter double. In the training of the hard agent first glimpses move away
 from the target with success (the curriculum "distance"). Batches are those of the presets, less
 where their scenes or activations need too much memory. A second run keeps what is trained and
-scored. The full view is left out where its scenes are too large (`LARGEST`).
+scored.
 """
 
 import math
@@ -48,8 +48,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "full_view": {"validation_episodes": 0},
 }
 """Algorithm -> settings that differ from its preset's, for large scenes."""
-LARGEST = {"full_view": 240}
-"""Algorithm -> the greatest side at which it is trained; beyond it a few updates take minutes."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +107,7 @@ def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingCo
 def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseconds, Milliseconds]]:
     """Milliseconds a scene of inference and of an update: (side, model) -> both. All take turns."""
     settle_host(1)
-    cases = [
-        (side, model)
-        for side in scaling.sides
-        for model in MODELS
-        if side <= LARGEST.get(model, side)
-    ]
+    cases = [(side, model) for side in scaling.sides for model in MODELS]
     timed: list[TimedModel] = []
     try:
         for side, model in cases:
