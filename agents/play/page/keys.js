@@ -38,13 +38,14 @@ export function symbolOf(event) {
   return key?.length === 1 && SYMBOLS.includes(key) ? key : null;
 }
 
-// After a click keys are for the game again, not for the button that was clicked.
+// After a click keys are for the page again, not for the button or box that was clicked.
 export function releaseFocus(event) {
-  if (event.detail > 0) event.target.closest("button")?.blur();
+  if (event.detail > 0) event.target.closest("button, [type='checkbox']")?.blur();
 }
 
 export function isTyping(event) {
-  return event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, textarea");
+  return event.ctrlKey || event.metaKey || event.altKey
+    || event.target.matches?.("input:not([type='checkbox'], [type='range']), textarea");
 }
 
 // Keys that are held together act when the first of them is let go.

@@ -1,7 +1,7 @@
 // Watching: the episodes of models on one scene, step by step, beside each other.
 import { call } from "./api.js";
 import { drawFrame, drawLegend, judged, legendOf, make } from "./draw.js";
-import { isTyping } from "./keys.js";
+import { isTyping, releaseFocus } from "./keys.js";
 
 const at = (id) => document.getElementById(id);
 const MOST_BARS = 10;
@@ -23,6 +23,7 @@ export class Watch {
     at("watch-on").onclick = () => this.go(this.step + 1);
     at("watch-play").onclick = () => this.toggle();
     at("watch-eye").onchange = () => this.draw();
+    at("watch").addEventListener("click", releaseFocus);
     addEventListener("keydown", (event) => this.keyDown(event));
     addEventListener("resize", () => this.shown && this.draw());
   }
@@ -90,7 +91,8 @@ export class Watch {
       ArrowUp: () => this.load(this.scene + 1), ArrowDown: () => this.load(this.scene - 1),
       Space: () => this.toggle(),
     }[event.code];
-    if (!act || (event.code === "Space" && event.target.tagName === "BUTTON")) return;
+    // The space bar presses a button or a box that the keyboard has gone to.
+    if (!act || (event.code === "Space" && event.target.matches("button, [type='checkbox']"))) return;
     event.preventDefault();
     act();
   }
