@@ -38,9 +38,36 @@ def test_a_reload_keeps_the_game_and_players_have_their_own(open_page: Any) -> N
         status(one, "Glimpse 1 of 3.")
         click_scene(one, 0.3, 0.3)
         status(one, "Glimpse 2 of 3.")
+        one.keyboard.press("7")
+        status(one, "Your answer so far: 7.")
         one.reload()
-        status(one, "Glimpse 2 of 3.")
+        status(one, "Glimpse 2 of 3. Your answer so far: 7.")
         status(two, "Glimpse 1 of 3.")
+
+
+def test_the_next_scene_has_no_answer_of_the_last(open_page: Any) -> None:
+    with served(pictures(budget=1)) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of 1.")
+        page.keyboard.press("7")
+        status(page, "you answered 7")
+        page.reload()
+        page.get_by_role("button", name="Next scene").click()
+        status(page, "That was the last: what is it?")
+
+
+def test_models_stand_right_below_ones_own_path_beside_many_answers(open_page: Any) -> None:
+    with served(lambda: Table(Setting("Glimpse/DigitPairGlyphs-v0"), [])) as server:
+        page = open_page(server.url)
+        status(page, "Glimpse 1 of ")
+        page.evaluate("document.querySelector('#models').hidden = false")
+        boxes = [
+            page.locator(name).bounding_box() for name in ("#models", "#status", "#play aside")
+        ]
+        models, told, answers = boxes
+        assert 0 < models["y"] - (told["y"] + told["height"]) < 40
+        assert answers["y"] + answers["height"] > models["y"]
+        assert models["x"] + models["width"] <= answers["x"]
 
 
 def test_a_dead_server_is_told_and_a_new_one_begins_a_new_game(open_page: Any) -> None:

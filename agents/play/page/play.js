@@ -84,13 +84,23 @@ export class Play {
   }
 
   begin() {
-    this.answer = null;
+    this.answer = this.kept();
     this.keyed = false;
     this.cursor = { x: 0.5, y: 0.5 };
     this.aim = null; // where buttons look: at the place pointed to last, else the gaze stays
     at("models").hidden = true;
     buildControls(this);
     describeKeys(at("keys"), this);
+  }
+
+  // What was chosen and not yet sent; a reload keeps it, as it keeps the game.
+  get choiceKey() {
+    return `${this.game.id}/${this.game.scene}/${this.game.taken}/`;
+  }
+
+  kept() {
+    const [found, text] = [this.choiceKey, sessionStorage.getItem("choice")];
+    return text?.startsWith(found) && !this.game.ended ? Number(text.slice(found.length)) : null;
   }
 
   part(name) {
@@ -264,6 +274,8 @@ export class Play {
     const game = this.game;
     if (!game) return;
     const { frame, ended } = game;
+    if (this.answer === null) sessionStorage.removeItem("choice");
+    else sessionStorage.setItem("choice", `${this.choiceKey}${this.answer}`);
     await drawFrame(at("scene"), frame, {
       dim: !ended,
       cursor: this.keyed && !ended ? this.cursor : null,
