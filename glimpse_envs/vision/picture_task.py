@@ -333,8 +333,8 @@ class PictureTask(Task):
         }
 
     def picture_of(self, row: int, caption: str, **answers: Any) -> "Picture":
-        """Return the picture of `row`; `answers` are `answer`, `target`, `question` and
-        `pending` of `Picture`."""
+        """Return the picture of `row`; `answers` are `answer`, `target`, `question`, `pending` and,
+        of one target, `boxes` of `Picture`."""
         from glimpse_envs.rendering import Picture
 
         scene = int(self._stage.scene_of[row])

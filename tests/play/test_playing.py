@@ -104,6 +104,14 @@ def test_a_description_is_written_word_by_word(open_page: Any) -> None:
         status(page, "Next word: the.")
         click_scene(page, 0.5, 0.5)
         status(page, "Glimpse 2 of 12. Written so far: the. Choose the next word")
+        for number in range(3, 13):
+            page.keyboard.press("0")
+            status(page, "Next word: 0.")
+            click_scene(page, 0.5, 0.5)
+            status(page, f"Glimpse {number} of 12.")
+        status(page, "That was the last: choose the last word.")
+        page.keyboard.press("0")
+        status(page, "after 12 glimpses.")
 
 
 def test_an_answer_that_counts_is_asked_for_in_time(open_page: Any) -> None:
@@ -138,8 +146,11 @@ def test_a_search_says_what_is_asked_for_and_ends_by_a_stop(open_page: Any) -> N
         expect(page.locator("#how")).to_contain_text("until the gaze, the middle of the glimpse")
         click_scene(page, 0.5, 0.5)
         status(page, "Glimpse 2 of 6.")
+        legend = page.locator("#play .legend")
+        expect(legend).not_to_contain_text("where the answer lies")
         page.keyboard.press("Enter")
         status(page, "after 2 glimpses.")
+        expect(legend).to_contain_text("where the answer lies")
 
 
 def test_a_tape_is_played_by_keys(open_page: Any) -> None:

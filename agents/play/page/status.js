@@ -22,7 +22,7 @@ export function statusOf(play) {
     ? ` ${answer.written ? "Written" : "Answered"} so far: ${frame.answer}.` : "";
   const now = `Glimpse ${taken}${budget === null ? "" : ` of ${budget}`}.${given}`;
   if (last && answer && !answer.optional) {
-    return play.answer === null ? `${now} That was the last: what is it?`
+    return play.answer === null ? `${now} That was the last: ${answer.written ? "choose the last word." : "what is it?"}`
       : `${now} That was the last: click or press enter to answer ${answer.names[play.answer]}, or choose another.`;
   }
   if (last) return `${now} The last action.`;

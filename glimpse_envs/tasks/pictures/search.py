@@ -234,4 +234,5 @@ class Search(PictureTask):
             question=f"Where is {self._names[label]}?",
             answer=(None, "elsewhere", target)[answer + 1],
             target=target,
+            boxes=self._stage.boxes[[int(self._stage.scene_of[row])]],
         )
