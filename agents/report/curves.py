@@ -20,6 +20,8 @@ TASK = ("env_id", "env_kwargs")
 """Settings that are named wherever they differ, though the models differ too."""
 MOST_LETTERS = 72
 """Maximum length of a name."""
+LEAST_LETTERS = 16
+"""Length down to which a model's name is shortened beside what differs."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,7 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
         alike = [other for name, other in zip(models, shared, strict=True) if name == model]
         differing = _differing(alike) | (_differing(shared) & set(TASK))
         changed = [_told(key, setting[key]) for key in sorted(differing) if key in setting]
-        name = ", ".join([model, *filter(None, changed)])
-        names.append(name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…")
+        names.append(_short(model, ", ".join(filter(None, changed))))
     return [
         Group(name if names.count(name) == 1 else f"{name} ({number})", tuple(members))
         for number, (name, members) in enumerate(zip(names, groups.values(), strict=True), 1)
@@ -98,6 +99,15 @@ def _differing(settings: Sequence[Mapping[str, Any]]) -> set[str]:
         for name in names
         if len({json.dumps(setting[name]) for setting in settings if name in setting}) > 1
     }
+
+
+def _short(model: str, changed: str) -> str:
+    """A model's name and what differs, which is shortened less: it tells groups apart."""
+    room = max(LEAST_LETTERS, MOST_LETTERS - len(changed) - 3)
+    if changed and len(model) + len(changed) + 2 > MOST_LETTERS and len(model) > room:
+        model = f"{model[:room]}…"
+    name = ", ".join(filter(None, (model, changed)))
+    return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
 
 
 def _told(name: str, value: object) -> str:

@@ -106,6 +106,9 @@ class Witness:
         # One choice of many; several at once have no single probability here.
         single = isinstance(choice, Probabilities) and len(choice.parts) == 1
         self._beliefs = choice.parts[0] if single and isinstance(choice, Probabilities) else None
+        if outlook is None:  # a model that reads inside itself: `predict` gives its last answer
+            beliefs = self._policy.beliefs(observation)
+            self._beliefs = None if beliefs is None else beliefs[:, -1].astype(np.float64)
 
     def acts(self, action: Action, outcome: Observation, alive: NDArray[np.bool_]) -> None:
         """Note what was chosen and whether it was right."""

@@ -76,6 +76,20 @@ def test_models_of_different_names_are_told_apart_by_them_and_their_tasks(tmp_pa
     assert names(1, 2) == ["y, rate=0.2", "y, budget=2, rate=0.3"]
 
 
+def test_what_differs_is_named_beside_a_long_name_of_a_model(tmp_path: Path) -> None:
+    model = {
+        "name": "A model of a name that is so long that nothing else would have room beside it"
+    }
+    shared = {"policy": "a:B", "algorithm": "x", "model": model}
+    runs = [
+        create_run(tmp_path / str(size), {**shared, "config": {"network": {"units": size}}})
+        for size in (128, 256)
+    ]
+    names = [group.name for group in group_runs(runs)]
+    assert [name.rpartition(", ")[2] for name in names] == ["units=128", "units=256"]
+    assert all(name.startswith("A model of a name") and len(name) <= 72 for name in names)
+
+
 def test_a_witness_sees_what_the_evaluation_scores(seeds: list[Run]) -> None:
     policy, kwargs = policy_of(seeds[0])
     witness, env_id = Witness(policy), seeds[0].config["config"]["env_id"]
@@ -215,11 +229,14 @@ def test_a_soft_model_shows_what_it_attends_to(tmp_path: Path) -> None:
     policy, _ = policy_of(run)
     witness = Witness(policy)
     evaluate_run(run, episodes=10, watcher=witness)
-    attention = witness.trace().attention
+    trace = witness.trace()
+    attention = trace.attention
     assert attention is not None
+    assert (trace.probabilities[trace.scored] >= 0.1).all(), "of the likeliest of ten answers"
     np.testing.assert_allclose(attention.sum(axis=(1, 2)), 1, rtol=1e-3)
     text = write_report(ReportConfig((run.folder,), None, episodes=20, mistakes=2)).read_text()
     assert "Where it attended" in text
+    assert "% sure" in text
     assert 'class="fixation"' not in text, "it takes no glimpses"
 
 
