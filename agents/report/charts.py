@@ -62,7 +62,7 @@ def chart_of_curves(
     if error:
         lows = [max(float(curve.low.min()), LEAST_ERROR) for curve in curves.values()]
         highs = [max(float(curve.high.max()), LEAST_ERROR) for curve in curves.values()]
-        logarithmic(panel.yaxis, min(lows), max(highs), most=6)
+        _scale_errors(panel, min(lows), max(highs))
     return _finished(figure, panel, shared.legend)
 
 
@@ -108,7 +108,7 @@ def chart_of_points(
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     if positive:
         low, high = min(v.min() for v in everything), max(v.max() for v in everything)
-        logarithmic(panel.yaxis, float(low), float(high), most=6)
+        _scale_errors(panel, float(low), float(high))
     else:
         panel.set_ylim(0, 103)
     return _finished(figure, panel, shared.legend)
@@ -126,6 +126,17 @@ def _new(title: str, below: str) -> tuple[Figure, Axes]:
     panel.set_title(title, loc="left")
     panel.set_xlabel(below)
     return figure, panel
+
+
+def _scale_errors(panel: Axes, low: float, high: float) -> None:
+    """A logarithmic axis of errors, whose least tick says that lesser ones are drawn there too."""
+    logarithmic(panel.yaxis, low, high, most=6)
+    panel.yaxis.set_major_formatter(lambda value, _: tick_of_error(value))
+
+
+def tick_of_error(value: float) -> str:
+    """The text of a tick, in percent."""
+    return ("≤ " if np.isclose(value, LEAST_ERROR, rtol=1e-6) else "") + plain(value)
 
 
 def _finished(figure: Figure, panel: Axes, legend: bool) -> str:

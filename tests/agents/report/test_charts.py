@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.report.charts import chart_of_curves, chart_of_points, page_lines
+from agents.report.charts import chart_of_curves, chart_of_points, page_lines, tick_of_error
 from agents.report.curves import Curve, Group
 from glimpse_envs.evaluation.runs import Run, create_run
-from report.figures.style import style_of
+from report.figures.style import LEAST_ERROR, style_of
 
 VALUES = np.array([0.5, 0.25])
 CURVE = Curve(np.array([10.0, 20.0]), VALUES, VALUES, VALUES, seeds=1)
@@ -34,6 +34,10 @@ def test_a_run_keeps_its_colour_and_name_in_a_chart_of_its_own(runs: list[Run]) 
         assert second in svg(drawn)
         assert first not in svg(drawn)
         assert 'id="legend_1"' in svg(drawn)
+
+
+def test_the_least_tick_of_errors_says_that_lesser_ones_are_drawn_there() -> None:
+    assert [tick_of_error(value) for value in (LEAST_ERROR, 0.1, 10.0)] == ["≤ 0.01", "0.1", "10"]
 
 
 @pytest.mark.parametrize(("seeds", "legend"), [(1, False), (2, True)])
