@@ -105,7 +105,7 @@ def _short(model: str, changed: str) -> str:
     """A model's name and what differs, which is shortened less: it tells groups apart."""
     room = max(LEAST_LETTERS, MOST_LETTERS - len(changed) - 3)
     if changed and len(model) + len(changed) + 2 > MOST_LETTERS and len(model) > room:
-        model = f"{model[:room]}…"
+        model = model[:room].rstrip(" ,") + "…"
     name = ", ".join(filter(None, (model, changed)))
     return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
 
