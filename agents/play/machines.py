@@ -61,26 +61,33 @@ class Machine:
         self._value = value_meaning(run.config["algorithm"], run.config["config"], described)
 
     def play(self, scene: int) -> Json:
-        """Play a scene with the likeliest actions; return its frames, each with the outlook.
+        """Play a scene with the likeliest actions; return its frames, each with the outlook and the
+        number of the moment that it shows, of which a soft model may read each several times.
 
         The episode of another environment is cut off after `LONGEST` steps: some never end.
         """
         board, seen = self._board, Seen()
         most = math.inf if board.fixed else LONGEST
         frames: list[Json] = []
-        reads = False
-        for moment in moments(self.policy, board.env, *board.reset(scene)):
+        reads = moves = False
+        first: NDArray[np.floating] | None = None
+        for number, moment in enumerate(moments(self.policy, board.env, *board.reset(scene))):
             if moment.ended or len(frames) >= most:
                 break
+            picture = board.picture()
+            if isinstance(picture, Picture):
+                first = picture.scene.copy() if first is None else first
+                moves = moves or not np.array_equal(first, picture.scene)
             given = moment.observation, moment.state, moment.episode_start
             outlook, maps = self.policy.outlook(*given), self.policy.attention(*given)
             if maps is not None:
-                frames += self._reading(moment, maps[0], outlook)
+                shown = self._reading(moment, maps[0], outlook)
                 reads = True
-                continue
-            outlook = outlook or self._belief(moment)
-            frames.append(self._frame(board.picture(), seen, outlook))
-        end = self._frame(board.picture(), seen, None)
+            else:
+                outlook = outlook or self._belief(moment)
+                shown = [self._frame(picture, seen, outlook)]
+            frames += [frame | {"moment": number} for frame in shown]
+        end = self._frame(board.picture(), seen, None) | {"moment": number}
         if reads:
             end["frame"]["image"] = frames[-1]["frame"]["image"]
             look = frames[-1].get("outlook", {}).get("look")
@@ -96,6 +103,7 @@ class Machine:
             "return": moment.total,
             "whole": self.policy.view == "full",
             "soft": reads,
+            "moves": moves,
             "cut": not moment.ended,
         }
 

@@ -101,7 +101,7 @@ def test_models_of_every_family_are_shown(tmp_path: Path, env_id: str) -> None:
     config = tiny_config(env_id=f"Glimpse/{env_id}-v0", env_kwargs={}, answer_by="reward")
     run = trained(Reinforce, config, tmp_path / "run")
     episode = Machine(run, setting_of(run)).play(0)
-    assert {"frame", "eye", "outlook"} == episode["frames"][0].keys()
+    assert {"frame", "eye", "outlook", "moment"} == episode["frames"][0].keys()
 
 
 def test_a_stop_is_named_by_what_it_does() -> None:

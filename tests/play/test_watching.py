@@ -1,14 +1,19 @@
 """Trained models watched in a browser, step by step."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agents.algorithms.reinforce import Reinforce
 from agents.play.__main__ import PlayConfig, setting_from
 from agents.play.machines import Machine
 from agents.play.server import Table
 from glimpse_envs.evaluation.runs import Run
+from tests.support import baselines
 from tests.support.play_page import expect, served, status
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
 
 pytestmark = pytest.mark.learning
 
@@ -51,6 +56,33 @@ def test_two_models_are_watched_side_by_side(open_page: Any, hard_run: Run, soft
         page.reload()
         expect(page.locator("#watch-at")).to_have_text("glimpse 2 of 3")
         expect(page.locator("#watch-scene")).to_have_value("1")
+
+
+def test_models_are_at_the_same_moment_of_a_scene_that_moves(
+    open_page: Any, tmp_path: Path
+) -> None:
+    """Though a soft model reads it several times at each moment."""
+    task: Any = {"env_id": "Glimpse/MovingDigitGlyphs-v0", "env_kwargs": {"budget": 3}}
+    hard = trained(Reinforce, tiny_config(**task), tmp_path / "hard")
+    soft = baselines.tiny_config("retina", **task)
+    runs = [hard, baselines.trained(soft, "retina", tmp_path / "soft")]
+    setting = setting_from(PlayConfig(), runs)
+    machines = [Machine(run, setting) for run in runs]
+    first, second = (machine.play(0)["frames"] for machine in machines)
+    readings = (len(second) - 1) // 3
+    assert readings > 1
+    assert [frame["moment"] for frame in first] == [0, 1, 2, 3]
+    with served(lambda: Table(setting, machines)) as server:
+        page = open_page(f"{server.url}#watch/0/{readings}")
+        expect(page.locator("#watch-at")).to_have_text(f"glimpse {readings + 1} of {3 * readings}")
+        label = "scene, 2 glimpses so far"
+        expect(page.locator("#watch-cards canvas").first).to_have_attribute("aria-label", label)
+        for _ in range(readings):
+            page.keyboard.press("ArrowLeft")
+        expect(page.locator("#watch-at")).to_have_text(f"glimpse 1 of {3 * readings}")
+        page.keyboard.press("ArrowRight")
+        label = "scene, 1 glimpses so far"
+        expect(page.locator("#watch-cards canvas").first).to_have_attribute("aria-label", label)
 
 
 def test_the_browsers_back_button_goes_from_watching_to_playing(

@@ -50,6 +50,7 @@ export class Watch {
       this.report(null);
       this.scene = scene;
       this.episodes = episodes;
+      this.timeline = timelineOf(episodes);
     } catch (error) {
       this.report(error, () => this.load(scene, step));
       at("watch-at").textContent = "";
@@ -64,7 +65,7 @@ export class Watch {
   }
 
   get last() {
-    return Math.max(...this.episodes.map((episode) => episode.frames.length)) - 1;
+    return this.timeline.length - 1;
   }
 
   go(step) {
@@ -108,7 +109,7 @@ export class Watch {
     const eye = at("watch-eye").checked;
     const legends = [];
     for (const [index, episode] of this.episodes.entries()) {
-      const step = Math.min(this.step, episode.frames.length - 1);
+      const step = this.timeline[this.step][index];
       const { frame, eye: seen, outlook } = episode.frames[step];
       const ended = step === episode.frames.length - 1;
       const [, view, verdict, beliefs] = cards[index].children;
@@ -128,6 +129,21 @@ export class Watch {
     at("question").textContent = this.episodes[0].frames[0].frame.question || this.about.question;
     drawLegend(document.querySelector("#watch .legend"), ...legends);
   }
+}
+
+// The frame of each episode at each step. Of a moving scene that a soft model reads several times at each moment, all
+// models are shown at the same moment; else a soft reading stands beside a glimpse.
+function timelineOf(episodes) {
+  const lasts = episodes.map(({ frames }) => frames.length - 1);
+  const momentsOf = ({ frames }) => frames[frames.length - 1].moment;
+  if (!episodes.some((episode, index) => episode.moves && lasts[index] > momentsOf(episode))) {
+    return Array.from({ length: Math.max(...lasts) + 1 }, (_, step) => lasts.map((last) => Math.min(step, last)));
+  }
+  return Array.from({ length: Math.max(...episodes.map(momentsOf)) + 1 }, (_, moment) => {
+    const readings = episodes.map(({ frames }) => frames.flatMap((frame, index) => (frame.moment === moment ? [index] : [])));
+    return Array.from({ length: Math.max(...readings.map((mine) => mine.length)) }, (_, reading) =>
+      readings.map((mine, index) => (mine.length ? mine[Math.min(reading, mine.length - 1)] : lasts[index])));
+  }).flat();
 }
 
 function seenBy({ soft, whole }) {
