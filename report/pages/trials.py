@@ -23,6 +23,7 @@ OTHERS = {
     "trials_search_cells": "Resolution of looks: search, likeliest looks refined",
     "trials_gain_sum": "Reward of looks: sums of two digits",
     "trials_gain_pairs": "Reward of looks: two digits in clutter",
+    "trials_read_pairs": "Reading of glimpses: two digits in clutter",
     "trials_describe": "A memory that does not see classes: descriptions of new combinations",
     "trials_captioner": "Targets of the captioner: descriptions of new combinations",
     "trials_sequence": "Resolution of looks: rows of digits, scored as a whole",
