@@ -24,6 +24,7 @@ OTHERS = {
     "trials_gain_sum": "Reward of looks: sums of two digits",
     "trials_gain_pairs": "Reward of looks: two digits in clutter",
     "trials_read_pairs": "Reading of glimpses: two digits in clutter",
+    "trials_read_sums": "Reading of glimpses: sums of two digits",
     "trials_describe": "A memory that does not see classes: descriptions of new combinations",
     "trials_captioner": "Targets of the captioner: descriptions of new combinations",
     "trials_sequence": "Resolution of looks: rows of digits, scored as a whole",
