@@ -17,7 +17,7 @@ copyright = author
 html_title = project
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxext.opengraph"),
-    *("mathml", "reference", "signatures"),
+    *("mathml", "quotes", "reference", "signatures"),
 ]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

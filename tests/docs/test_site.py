@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import html
 import importlib
 import inspect
 import re
@@ -18,9 +19,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from sphinx.util.inventory import InventoryFile
 
-from tests.support.guides import DOCS, ROOT
+from tests.support.guides import DOCS, ROOT, blocks
 
 REFERENCE = runpy.run_path(str(DOCS / "_ext" / "reference.py"))
+QUOTES = runpy.run_path(str(DOCS / "_ext" / "quotes.py"))
 
 pytestmark = pytest.mark.learning
 
@@ -191,6 +193,25 @@ def test_formulas_are_drawn_by_the_browser(site: Path) -> None:
     text = (site / "explained.html").read_text(encoding="utf-8")
     assert len(re.findall("<math", text)) >= 20
     assert "$" not in re.sub(r"<(script|pre|code).*?</\1>", "", text, flags=re.DOTALL)
+
+
+def test_a_quote_leads_to_its_lines(site: Path) -> None:
+    """The line that is linked begins as the quote does."""
+    lines_of = QUOTES["lines_of"]
+    assert lines_of("a = 1\n...\nreturn a", "def f():\n    a = 1\n\n    return a\n") == [2, 4]
+    with pytest.raises(ValueError, match="not in the code: return b"):
+        lines_of("return b", "return a\n")
+    quotes = [block for block in blocks(DOCS / "explained.md", "python") if block.is_quote]
+    text = (site / "explained.html").read_text(encoding="utf-8")
+    linked = iter(re.findall(r'href="(code/[\w/]+\.html)#(line-\d+)"', text))
+    for quote in quotes:
+        for part in quote.quoted.split("\n...\n"):
+            page, line = next(linked)
+            assert page == f"code/{quote.file.removesuffix('.py')}.html"
+            shown = (site / page).read_text(encoding="utf-8").partition(f'id="{line}"')[2]
+            first = html.unescape(re.sub("<.*?>", "", shown.partition("\n")[0].partition(">")[2]))
+            assert first.lstrip("0123456789 ") == part.partition("\n")[0].strip()
+    assert next(linked, None) is None
 
 
 def test_search_finds_a_page_of_every_kind(site: Path) -> None:
