@@ -65,12 +65,13 @@ def draw_trained(row: Row, run: TrainedRun, path: Path) -> None:
     _draw(row, path, lambda file: _evaluate(row, run, file))
 
 
-def draw_windows(row: Row, height: int, path: Path) -> None:
-    """Write a picture of a few looks at and round what is asked about."""
+def draw_windows(row: Row, height: int, path: Path, scene: int = SCENE) -> None:
+    """Write a picture of a few looks at and round what is asked about, in a scene of the test
+    split."""
     with closing(gymnasium.make(row.id, split="test")) as made:
         env = made.unwrapped
         assert isinstance(env, GlimpseEnv)
-        _, info = env.reset(seed=0, options={"scene": SCENE})
+        _, info = env.reset(seed=0, options={"scene": scene})
         for step in range(LOOKS):
             look = _place_round(info["target_box"], step)
             env.step(oracle_action(env) | {"look": look})

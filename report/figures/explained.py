@@ -120,7 +120,7 @@ def draw_gradients(path: Path) -> None:
             for turn, (name, curve) in enumerate(variances.items())
         },
     )
-    right.set_xlabel("looks that share one reward")
+    right.set_xlabel("looks in an episode")
     right.set_title("total variance of the gradient", loc="left")
     save_figure(figure, path)
 
@@ -129,7 +129,7 @@ def _variances(rng: np.random.Generator) -> dict[str, list[float]]:
     """Of the gradient of the shared logits, by the number of looks, all paid by one reward, which
     is the mean of what each earns, or each by its own share."""
     p, earned = probabilities(), rewards()
-    found: dict[str, list[float]] = {"no baseline": [], "baseline": [], "each look paid": []}
+    found: dict[str, list[float]] = {"no baseline": [], "baseline": [], "a reward each": []}
     for count in LOOKS:
         looks = rng.choice(TILES, size=(DRAWS // 4, count), p=p)
         scores = np.eye(TILES)[looks] - p  # (N, T, 16)
@@ -139,7 +139,7 @@ def _variances(rng: np.random.Generator) -> dict[str, list[float]]:
         for name, advantage in (
             ("no baseline", together[:, None]),
             ("baseline", together[:, None] - mean),
-            ("each look paid", (paid - mean) / count),
+            ("a reward each", (paid - mean) / count),
         ):
             gradients = (scores * advantage[..., None]).sum(axis=1)
             found[name].append(float(gradients.var(axis=0).sum()))

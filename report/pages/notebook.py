@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 
+from glimpse_envs.suite import SUITE
+from report.figures.environments import draw_windows
 from report.page import Places, Published
 
 SOURCE = "docs/one_scene.md"
 NOTEBOOK = "examples/one_scene.ipynb"
+PICTURE = "docs/one_scene.png"
+ENV_ID, SCENE = "Glimpse/TranslatedGlyphs-v0", 7
+"""Of the page's code."""
 _CODE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([\w/]+\.(?:md|gif|png|svg|webp))")
 
 
 def publish(places: Places) -> Published:
-    """The notebook, without outputs."""
+    """The notebook, without outputs, and the picture of its scene."""
     text = (places.root / SOURCE).read_text(encoding="utf-8")
-    return Published({NOTEBOOK: json.dumps(notebook(text), indent=1, ensure_ascii=False) + "\n"})
+    return Published(
+        {NOTEBOOK: json.dumps(notebook(text), indent=1, ensure_ascii=False) + "\n"},
+        figures={PICTURE: partial(draw_windows, SUITE[ENV_ID], 300, scene=SCENE)},
+        figures_follow_texts=False,
+    )
 
 
 def notebook(page: str) -> dict[str, Any]:
