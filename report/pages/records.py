@@ -11,7 +11,7 @@ from report.runs import Run, read_runs
 from report.scaling import FILE_NAME
 
 PAGE = "docs/records.md"
-POINTER = "Commands, algorithms, versions and machines of all runs: [{0}]({0})."
+POINTER = "Commands, algorithms, versions and machines of all runs: [records]({0})."
 """For the pages; to be filled with the link."""
 
 FOLDERS = (
