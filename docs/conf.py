@@ -120,6 +120,13 @@ def mark_words(app: sphinx.application.Sphinx, document: nodes.document) -> None
             entry.attributes["classes"].append("words" if length > WORDY else "phrase")
 
 
+def write_dashes(app: sphinx.application.Sphinx, document: nodes.document) -> None:
+    """Set the two hyphens that Sphinx puts between an argument and its description as a dash."""
+    for text in list(document.findall(lambda node: node == " -- ")):
+        text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
+
+
 def setup(app: sphinx.application.Sphinx) -> None:
     app.connect("source-read", add_navigation)
     app.connect("doctree-read", mark_words)
+    app.connect("doctree-read", write_dashes)
