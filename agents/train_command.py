@@ -22,7 +22,7 @@ from agents.train_settings import (
 from agents.training.announcing import evaluate_command, last_validation, plan_of
 from agents.training.command_line import FOLDER, run_command, without_options
 from agents.training.interrupts import raise_interrupted
-from agents.training.loggers import LOGGERS
+from agents.training.loggers import LOGGERS, import_wandb
 from agents.training.resuming import has_run, resume_command
 from glimpse_envs.evaluation.trust import trust
 
@@ -131,6 +131,8 @@ def _train_by(
                 print(f"there is no run in {folder} to resume: a new one begins")
             print(plan_of(name, config, folder), flush=True)
 
+        if options.wandb:
+            import_wandb()  # before a run is begun that the next attempt would find there
         with _naming(origin, start, config):
             run = algorithm.train(
                 config,

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from agents.training.checkpoints import leaves_of
 from agents.training.events import Events
@@ -21,6 +21,21 @@ class Logger(Protocol):
         """Send what is left; called once, also after an error."""
 
 
+def import_wandb() -> Any:
+    """Import the package wandb.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    try:
+        import wandb
+    except ImportError as error:
+        raise ValueError(
+            "--wandb needs the package wandb: pip install wandb, or leave the option out"
+        ) from error
+    return wandb
+
+
 class WeightsAndBiases:
     """A run of Weights & Biases, in the project that WANDB_PROJECT names (glimpse_envs without
     it), resumed with the run. WANDB_MODE=offline keeps all in RUN/wandb, to be sent later.
@@ -30,12 +45,7 @@ class WeightsAndBiases:
     """
 
     def __init__(self, run: Run, step: int) -> None:
-        try:
-            import wandb
-        except ImportError as error:
-            raise ValueError(
-                "--wandb needs the package wandb: pip install wandb, or leave the option out"
-            ) from error
+        wandb = import_wandb()
         started = f"{run.config.get('created')} {run.folder.resolve()}"
         try:
             self._run = wandb.init(

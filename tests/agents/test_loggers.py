@@ -115,7 +115,7 @@ def test_weights_and_biases_has_the_run_offline(
     assert len(open_run(folder).read_metrics()) == 4
 
 
-def test_a_logger_that_is_not_installed_is_named(
+def test_a_logger_that_is_not_installed_is_named_before_a_run_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
@@ -123,6 +123,7 @@ def test_a_logger_that_is_not_installed_is_named(
         train.main(["reinforce", "--env-id", CENTRED, "--run", str(tmp_path / "run"),
                     "--episodes", "8", "--batch-size", "8", "--wandb"])  # fmt: skip
     assert "pip install wandb" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_plan_says_what_is_trained_for_how_long_and_where() -> None:
