@@ -19,7 +19,7 @@ if {settled}:
     assert torch.get_num_threads() == 1
     assert float(torch.tensor(1e-30) * torch.tensor(1e-10)) == 0.0
 before = pages()
-parts = [torch.ones(2**22) for _ in range(10)]  # 16 MiB each
+parts = [torch.ones(size) for size in (2**22, 2**24, 2**22, 2**24)]  # 16 and 64 MiB
 most = pages() - before
 del parts
 print((pages() - before) / most)
