@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agents.policy.networks import NetworkConfig
 from benchmarks.tables.table import FromPreset, FromRecord, Row, Table, published
 from glimpse_envs.evaluation.record import Model
 from report.references.pictures import (
@@ -20,6 +21,16 @@ _CLUTTERED = "Glimpse/ClutteredMNIST-v0"
 _LARGE = "Glimpse/ClutteredMNISTLarge-v0"
 _TRANSLATED = "Glimpse/TranslatedMNIST-v0"
 _CENTRED = "Glimpse/CenteredMNIST-v0"
+_CIRCLES = "Glimpse/CircleSquare-v0"
+_QUARTER = NetworkConfig(
+    contrast=True,
+    look_std=0.7,
+    what_units=64,
+    where_units=32,
+    glimpse_units=128,
+    core_units=64,
+    head_units=32,
+)
 _RANDOM_GAZE: dict[str, Any] = {"changes": {"gaze": "random"}}
 _SHIFTED: dict[str, Any] = {"overhang": 2}
 _SHIFTS = "trained on digits shifted by up to 2 pixels; tested on those of the test set, unshifted"
@@ -119,7 +130,17 @@ PICTURES = Table(
             changes={"precision": "bfloat16"},
             priority=6,
         ),
-        _agent("circle-square-16", "Glimpse/CircleSquare-v0", "c965b34e", 16, priority=6, seeds=10),
+        _agent("circle-square-16", _CIRCLES, "c965b34e", 16, priority=6, seeds=10),
+        _agent(
+            "circle-square-small",
+            _CIRCLES,
+            "c965b34e",
+            16,
+            priority=6,
+            seeds=1,
+            changes={"network": _QUARTER},
+            notes="a quarter of the units, for shipped weights",
+        ),
         Row(
             name="cluttered-full-strong",
             env_id=_CLUTTERED,

@@ -27,8 +27,7 @@ _FINE = {"network": replace(_NETWORK, inhibition_of_return=True, look_block=1, r
 """Few looks are left for each digit, and none to correct a look from afar."""
 
 _WIDE_CONV: dict[str, Any] = {"glimpse_network": "conv", "what_units": 256}
-"""Both digits of a pair are looked at in 99 % of scenes; what is wrong is what was read, in training
-as well."""
+"""Both digits are nearly always looked at; what is wrong is what was read, in training as well."""
 
 _PAIRING = {
     **_GAINING,
