@@ -11,14 +11,14 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
 import tyro
 
-from tests.support.guides import GUIDES, ROOT, Block, blocks, commands
+from tests.support.guides import DOCS, GUIDES, ROOT, Block, blocks, commands
 
+lines_of = runpy.run_path(str(DOCS / "_ext" / "quotes.py"))["lines_of"]
 OWN = (ROOT / "examples" / "own_task", ROOT / "examples" / "own_agent")
 """Folders of packages outside the project, as pages import them."""
 RUN = [page for page in GUIDES if any(not b.is_quote for b in blocks(page, "python"))]
@@ -61,11 +61,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path, tmp_path: Path
 @pytest.mark.parametrize("block", QUOTES)
 def test_a_quote_is_in_the_code(block: Block) -> None:
     """Part by part, "..." standing for what was left out."""
-    code = (ROOT / block.file).read_text(encoding="utf-8")
-    unindented = "\n".join(line.strip() for line in code.splitlines())
-    for part in block.quoted.split("\n...\n"):
-        lines = "\n".join(line.strip() for line in dedent(part).strip("\n").splitlines())
-        assert lines in unindented, part
+    assert lines_of(block.quoted, (ROOT / block.file).read_text(encoding="utf-8"))
 
 
 class Accepted(BaseException):
