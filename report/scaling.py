@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from glimpse_envs.core.files import write_atomically
-from glimpse_envs.evaluation.from_json import STRICT, Amount, Number, from_json
+from glimpse_envs.evaluation.from_json import STRICT, Amount, Count, Number, from_json
 from glimpse_envs.evaluation.records import RecordError
 from report.markdown import UNKNOWN, count, table
 
 FILE_NAME = "scaling.json"
 
+ModelName = Literal["reinforce", "gaussian_window", "full_view"]
+"""Algorithm of a model: hard, soft, full view."""
 Percent = Annotated[float, Field(ge=0, le=100)]
 
 HEADER = (
@@ -50,7 +52,11 @@ class ScalingPoint:
 
     side: Number
     """Of the scene, in pixels."""
+    algorithm: ModelName
     model: str
+    """Its published name."""
+    revision: str | None
+    """Of the code that it was trained by; None where that was not recorded."""
     inference: Milliseconds
     update: Milliseconds
     multiply_adds: Amount | None
@@ -77,6 +83,7 @@ class Scaling:
     env_id: str
     minutes: Amount
     """Of one core that each model was trained for."""
+    seed: Count
     precision: str
     """Of matrix products."""
     hardware: str

@@ -6,13 +6,15 @@ of the side the retina gains a scale, so that its coarsest window covers the sam
 scene, and the pieces of clutter double. In the training of the hard agent first glimpses move away
 from the target with success (the curriculum "distance"). Batches are those of the presets, less
 where their scenes or activations need too much memory. A second run keeps what is trained and
-scored.
+scored; with a record, `--models` and `--sides` select what is measured anew: the other points of
+the record keep their errors, and all are timed.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import tyro
 
@@ -34,13 +36,16 @@ from glimpse_envs.evaluation.records import read_records, write_record
 from report.figures.scaling import draw_scaling
 from report.scaling import (
     Milliseconds,
+    ModelName,
     Scaling,
     ScalingPoint,
+    read_scaling,
     scaling_table,
     write_scaling,
 )
 
-MODELS = {"reinforce": 2**30, "gaussian_window": 2**27, "full_view": 2**25}
+MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
+MODELS: dict[str, int] = {"reinforce": 2**30, "gaussian_window": 2**27, "full_view": 2**25}
 """Algorithm with a preset for pictures -> the most pixels that a batch of it may have."""
 CHANGES: dict[str, dict[str, Any]] = {
     "reinforce": {"curriculum": "distance", "batch_size": 512},
@@ -48,6 +53,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "full_view": {"validation_episodes": 0},
 }
 """Algorithm -> settings that differ from its preset's, for large scenes."""
+Case = tuple[int, ModelName]
+"""A side in pixels, and the model at it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class ScalingConfig:
 
     sides: tuple[int, ...] = (60, 120, 240, 480, 960, 1920)
     """Sides of the scenes in pixels."""
+    models: tuple[ModelName, ...] = MODEL_NAMES
+    """Models to train at each side."""
     minutes: float = 10.0
     """Length of each training in minutes of CPU time on one core."""
     episodes: int = 2_000
@@ -104,16 +113,16 @@ def training_config(scaling: ScalingConfig, model: str, side: int) -> TrainingCo
     )
 
 
-def time_models(scaling: ScalingConfig) -> dict[tuple[int, str], tuple[Milliseconds, Milliseconds]]:
-    """Milliseconds a scene of inference and of an update: (side, model) -> both. All take turns."""
+def time_models(
+    scaling: ScalingConfig, cases: Sequence[Case]
+) -> list[tuple[Milliseconds, Milliseconds]]:
+    """Milliseconds a scene of inference and of an update, of each case. All take turns."""
     settle_host(1)
-    cases = [(side, model) for side in scaling.sides for model in MODELS]
     timed: list[TimedModel] = []
     try:
         for side, model in cases:
-            config = training_config(scaling, model, side)
-            timed.append(make_timed(model, config))
-        return dict(zip(cases, best_times(timed, scaling.repeats), strict=True))
+            timed.append(make_timed(model, training_config(scaling, model, side)))
+        return best_times(timed, scaling.repeats)
     finally:
         for each in timed:
             each.close()
@@ -143,41 +152,26 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
 
 
 def measure(scaling: ScalingConfig) -> Scaling:
-    """Time all models, then train and score each at each side.
+    """Time all models, then train and score each that is asked for.
 
     Raises:
+        RecordError: the record is damaged.
         RunError: see `train_and_score`.
-        ValueError: a setting is invalid.
+        ValueError: a setting is invalid, or is not the record's.
     """
     _check(scaling)
+    asked = [(side, model) for side in scaling.sides for model in scaling.models]
+    kept = {case: point for case, point in _recorded(scaling).items() if case not in asked}
+    cases = sorted({*asked, *kept}, key=lambda case: (case[0], MODEL_NAMES.index(case[1])))
     print("timing inference and updates, by turns ...")
-    times = time_models(scaling)
     points = []
-    for (side, model), (inference, update) in times.items():
-        print(f"{model} at {side} pixels: training for {scaling.minutes:g} minutes, or loading")
-        record = train_and_score(scaling, model, side)
-        score = record.headline
-        assert score.success is not None
-        assert score.success_interval is not None
-        low, high = score.success_interval
-        points.append(
-            ScalingPoint(
-                side=side,
-                model=record.model.name,
-                inference=inference,
-                update=update,
-                multiply_adds=score.costs.get("multiply_adds"),
-                error_percent=round(100 * (1 - score.success), 4),
-                interval_percent=(round(100 * (1 - high), 4), round(100 * (1 - low), 4)),
-                scenes=score.episodes,
-                batch_size=training_config(scaling, model, side).batch_size,
-                images=record.episodes,
-                core_seconds=record.seconds * record.cores,
-            )
-        )
+    for case, (inference, update) in zip(cases, time_models(scaling, cases), strict=True):
+        point = kept[case] if case in kept else _trained_point(scaling, *case)
+        points.append(replace(point, inference=inference, update=update))
     return Scaling(
         env_id=scaling.env_id,
         minutes=scaling.minutes,
+        seed=scaling.seed,
         precision=scaling.precision,
         hardware=hardware(1),
         revision=git_revision(),
@@ -185,7 +179,65 @@ def measure(scaling: ScalingConfig) -> Scaling:
     )
 
 
+def _trained_point(scaling: ScalingConfig, side: int, model: ModelName) -> ScalingPoint:
+    print(f"{model} at {side} pixels: training for {scaling.minutes:g} minutes, or loading")
+    record = train_and_score(scaling, model, side)
+    score = record.headline
+    assert score.success is not None
+    assert score.success_interval is not None
+    low, high = score.success_interval
+    untimed = Milliseconds(0.0, 0.0, 0.0)
+    return ScalingPoint(
+        side=side,
+        algorithm=model,
+        model=record.model.name,
+        revision=record.revision,
+        inference=untimed,
+        update=untimed,
+        multiply_adds=score.costs.get("multiply_adds"),
+        error_percent=round(100 * (1 - score.success), 4),
+        interval_percent=(round(100 * (1 - high), 4), round(100 * (1 - low), 4)),
+        scenes=score.episodes,
+        batch_size=training_config(scaling, model, side).batch_size,
+        images=record.episodes,
+        core_seconds=record.seconds * record.cores,
+    )
+
+
+def _recorded(scaling: ScalingConfig) -> dict[Case, ScalingPoint]:
+    """The points of the record, which must be of the same settings."""
+    found = None if scaling.record is None else read_scaling(scaling.record)
+    if found is None:
+        return {}
+    here = replace(
+        found,
+        env_id=scaling.env_id,
+        minutes=scaling.minutes,
+        seed=scaling.seed,
+        precision=scaling.precision,
+        hardware=hardware(1),
+    )
+    for name, value in vars(here).items():
+        if value != getattr(found, name):
+            raise ValueError(
+                f"{name}={value!r}, but the record in {scaling.record} is of "
+                f"{getattr(found, name)!r}; points of both cannot be compared: write to another "
+                "folder, or remove that record"
+            )
+    for point in found.points:
+        batch = training_config(scaling, point.algorithm, point.side).batch_size
+        if (point.scenes, point.batch_size) != (scaling.episodes, batch):
+            raise ValueError(
+                f"{point.model} at {point.side} pixels was scored on {point.scenes} scenes in "
+                f"batches of {point.batch_size}, not {scaling.episodes} in batches of {batch}: "
+                "write to another folder, or remove that record"
+            )
+    return {(point.side, point.algorithm): point for point in found.points}
+
+
 def _check(scaling: ScalingConfig) -> None:
+    if not scaling.models or len(set(scaling.models)) < len(scaling.models):
+        raise ValueError(f"models={scaling.models} must be names of models, each given once")
     if not scaling.sides or min(scaling.sides) < 1 or len(set(scaling.sides)) < len(scaling.sides):
         raise ValueError(f"sides={scaling.sides} must be counts of pixels, each given once")
     check_positive(scaling, "minutes")

@@ -224,11 +224,19 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
     return [
         f"`{scaling.env_id}`, products in {scaling.precision}, "
         f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
-        f"test scenes ({scaling.hardware}, revision {short_revision(scaling.revision)}).",
+        f"test scenes ({scaling.hardware}). Costs were timed in one run, of revision "
+        f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
         f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
         scaling_table(scaling),
         f"{_chance(scaling)} {_unmeasured(scaling)}",
     ]
+
+
+def _trained_by(scaling: Scaling) -> str:
+    """Revisions of the trainings, where they are known and others."""
+    trained = {point.revision: None for point in scaling.points if point.revision}
+    others = [short_revision(revision) for revision in trained if revision != scaling.revision]
+    return f"; models were trained by {listed(others)}" if others else ""
 
 
 def _chance(scaling: Scaling) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,11 +36,10 @@ from benchmarks.scale.part_times import (
     make_timed,
 )
 from benchmarks.tables.table import preset
+from glimpse_envs.evaluation.provenance import hardware
 from glimpse_envs.evaluation.runs import RunError
-from report.scaling import (
-    Milliseconds,
-    read_scaling,
-)
+from report.scaling import Milliseconds, read_scaling, write_scaling
+from tests.support.scaling import a_scaling
 from tests.support.tiny import tiny_config, tiny_network
 
 P = ParamSpec("P")
@@ -248,15 +248,57 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     assert (tmp_path / "runs" / "scaling.png").exists()
     assert "| 32 | Full view strong |" in capsys.readouterr().out
 
-    def never(*args: Any, **kwargs: Any) -> None:
-        raise AssertionError("what is scored is not scored again")
-
     monkeypatch.setattr(command, "score_run", never)
     main(arguments)
     again = read_scaling(tmp_path / "record")
     assert again is not None
     for before, after in zip(first.points, again.points, strict=True):
         assert replace(after, inference=before.inference, update=before.update) == before
+
+
+def never(*args: Any, **kwargs: Any) -> None:
+    raise AssertionError("what is scored is not scored again")
+
+
+@pytest.mark.learning
+def test_points_of_the_record_that_are_not_asked_for_keep_their_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = a_scaling()
+    batch, scenes = 4, 40
+    points = tuple(
+        replace(point, batch_size=batch, scenes=scenes, revision="older")
+        for point in kept.points
+        if point.side == 60
+    )
+    kept = replace(
+        kept, points=points, minutes=0.004, hardware=hardware(1), env_id=ScalingConfig().env_id
+    )
+    write_scaling(kept, tmp_path)
+    arguments = [
+        *("--sides", "32", "--models", "full_view", "--minutes", "0.004", "--episodes", "40"),
+        *("--batch-size", "4", "--repeats", "1", "--precision", "float32"),
+        *("--out", str(tmp_path / "runs"), "--record", str(tmp_path)),
+    ]
+    main(arguments)
+    found = read_scaling(tmp_path)
+    assert found is not None
+    new, *old = found.points
+    assert (new.side, new.algorithm, new.revision) == (32, "full_view", found.revision)
+    for before, after in zip(points, old, strict=True):
+        assert replace(after, inference=before.inference, update=before.update) == before
+        assert after.inference != before.inference
+
+    for wrong, message in [
+        (("--minutes", "0.005"), "minutes=0.005, but the record in .* is of 0.004"),
+        (("--seed", "1"), "seed=1, but the record"),
+        (("--episodes", "41"), "scored on 40 scenes in batches of 4, not 41 in batches of 4"),
+    ]:
+        before_it = (tmp_path / "scaling.json").read_bytes()
+        with pytest.raises(SystemExit):
+            main([*arguments, *wrong])
+        assert re.search(message, " ".join(capsys.readouterr().err.split()))
+        assert (tmp_path / "scaling.json").read_bytes() == before_it
 
 
 def test_an_interrupted_training_is_not_scored(
@@ -275,6 +317,7 @@ def test_an_interrupted_training_is_not_scored(
     ("arguments", "message"),
     [
         (["--sides", "60", "60"], "each given once"),
+        (["--models", "full_view", "full_view"], "names of models, each given once"),
         (["--sides", "0"], "counts of pixels"),
         (["--minutes", "0"], "minutes=0.0 must be above 0"),
         (["--repeats", "0"], "repeats=0 must be at least 1"),

@@ -10,6 +10,7 @@ import pytest
 
 from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
+from report.pages.comparison import _scaling_blocks
 from report.scaling import (
     extremes_table,
     read_scaling,
@@ -114,3 +115,11 @@ def test_unequal_training_images_are_a_column_of_the_short_table() -> None:
     assert "| ms a scene | training images |" in text
     assert "| 0.33 | 5 k |" in text
     assert "| 259 | 16 k |" in text
+
+
+def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
+    scaling = replace(a_scaling(), revision="abc")
+    assert "of revision abc." in "\n".join(_scaling_blocks(scaling))
+    points = tuple(replace(point, revision="def") for point in scaling.points[:2])
+    mixed = replace(scaling, points=(*points, *scaling.points[2:]))
+    assert "of revision abc; models were trained by def." in "\n".join(_scaling_blocks(mixed))
