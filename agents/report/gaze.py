@@ -95,11 +95,11 @@ def _on_target(analysis: Analysis, line: str, shared: PageLines) -> str:
 
 
 def _visits(analysis: Analysis) -> str:
-    """Of scenes of several targets: what the chosen glimpses lie on, and how well it went by the
-    number of targets that were visited."""
+    """What the chosen glimpses lie on, how well it went by the number of targets that were visited,
+    and whether failures are of the gaze or of the reading."""
     evaluation, trace = analysis.evaluation, analysis.trace
     most = trace.lies_on.shape[2]
-    if most < 2:
+    if most < 1:
         return ""
     chosen = chosen_of(evaluation)
     on_target = trace.on_target[:, : chosen.shape[1]]
@@ -119,10 +119,16 @@ def _visits(analysis: Analysis) -> str:
             score = f"{100 * evaluation.successes[those].mean():.1f} %"
         rows.append((str(number), f"{100 * those.mean():.1f} %", score))
     title = "mean return" if evaluation.successes is None else "success"
-    about = (
-        f"A scene has up to {most} targets; on average {visited.mean():.2f} of them are visited, "
-        "which is to have the middle of a glimpse in their box."
-    )
+    if most == 1:
+        about = (
+            f"A scene has one target, which is visited in {100 * visited.mean():.1f} % of episodes"
+        )
+    else:
+        about = (
+            f"A scene has up to {most} targets, of which {visited.mean():.2f} are visited on "
+            "average"
+        )
+    about += f": the middle of a glimpse lies in the target's box.{_failures(analysis)}"
     return "".join([
         heading("Targets visited", 3),
         note(about),
@@ -130,6 +136,19 @@ def _visits(analysis: Analysis) -> str:
         note("By the number of targets visited:"),
         table(("targets visited", "share of episodes", title), rows),
     ])  # fmt: skip
+
+
+def _failures(analysis: Analysis) -> str:
+    """Which share of the failures is not for want of looking."""
+    successes, trace = analysis.evaluation.successes, analysis.trace
+    if successes is None or successes.all():
+        return ""
+    failed = ~successes
+    seen = int((failed & trace.visited_all).sum())
+    return (
+        f" Of the {failed.sum():,} failed episodes {seen:,} had visited every target: there the "
+        "fault is in what was made of the glimpses, in the others it may be in the gaze."
+    )
 
 
 def _coarse(shares: np.ndarray) -> np.ndarray:

@@ -27,6 +27,7 @@ class Trace:
         boxes: (E, T, 2) width and height of that box, in look units.
         lies_on: (E, T, K) whether the middle of the glimpse lies in each of the K target boxes that
             scenes have at most; K is 0 where either has no place.
+        exists: (E, T, K) whether the scene has this target.
         lengths: (E,) of what is hidden; 0 where nothing has a length.
         attention: (T', H, W) mean share of attention of a pixel at each glimpse that a model of the
             full view takes inside itself, all steps one after another, over the episodes that had
@@ -40,6 +41,7 @@ class Trace:
     offsets: NDArray[np.float64]
     boxes: NDArray[np.float64]
     lies_on: NDArray[np.bool_]
+    exists: NDArray[np.bool_]
     lengths: NDArray[np.int64]
     attention: NDArray[np.float64] | None
 
@@ -67,8 +69,18 @@ class Trace:
     @property
     def visited(self) -> NDArray[np.int64]:
         """(E,) number of targets on which a glimpse lay, the dealt one too."""
-        visits = self.lies_on & self.alive[..., None]
-        return np.asarray(visits.any(axis=1).sum(axis=1))
+        return np.asarray(self._visits.sum(axis=1))
+
+    @property
+    def visited_all(self) -> NDArray[np.bool_]:
+        """(E,) whether a glimpse lay on each of the scene's targets."""
+        exists = (self.exists & self.alive[..., None]).any(axis=1)
+        return np.asarray((self._visits | ~exists).all(axis=1))
+
+    @property
+    def _visits(self) -> NDArray[np.bool_]:
+        """(E, K) whether a glimpse lay on the target."""
+        return np.asarray((self.lies_on & self.alive[..., None]).any(axis=1))
 
 
 class Witness:
@@ -155,7 +167,8 @@ def _by_targets(
     """What a `Trace` says of the present place (n, 2) and the target boxes (n, ..., 4)."""
     if place is None or target_box is None:
         unknown = np.full((rows, 2), np.nan)
-        return {"offsets": unknown, "boxes": unknown, "lies_on": np.zeros((rows, 0), np.bool_)}
+        none = np.zeros((rows, 0), np.bool_)
+        return {"offsets": unknown, "boxes": unknown, "lies_on": none, "exists": none}
     boxes = np.asarray(target_box, np.float64).reshape(rows, -1, 4)
     offsets = place[:, None] - (boxes[..., :2] + boxes[..., 2:]) / 2  # (n, K, 2)
     distances = np.nan_to_num((offsets**2).sum(axis=-1), nan=np.inf)
@@ -164,4 +177,5 @@ def _by_targets(
         "offsets": offsets[nearest],
         "boxes": (boxes[..., 2:] - boxes[..., :2])[nearest],
         "lies_on": in_boxes(place, target_box),
+        "exists": np.isfinite(boxes).all(axis=-1),
     }

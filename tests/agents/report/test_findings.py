@@ -35,6 +35,7 @@ def trace_of(answers: Any, targets: Any, probabilities: Any) -> Trace:
         offsets=np.full((*shape, 2), np.nan),
         boxes=np.full((*shape, 2), np.nan),
         lies_on=np.zeros((*shape, 0), np.bool_),
+        exists=np.zeros((*shape, 0), np.bool_),
         lengths=np.zeros(len(answers), np.int64),
         attention=None,
     )
@@ -158,6 +159,17 @@ def test_a_target_is_visited_first_once_and_again_from_then_on() -> None:
     np.testing.assert_array_equal(trace.on_target, [[True, False, True, True, False], no])
     np.testing.assert_array_equal(trace.first_visits, [[True, False, True, False, False], no])
     np.testing.assert_array_equal(trace.visited, [2, 0])
+
+
+def test_all_targets_are_visited_where_none_of_those_that_exist_is_left() -> None:
+    first, both, no = (True, False), (True, True), (False, False)
+    trace = replace(
+        trace_of([0, 0, 0, 0], [0, 0, 0, 0], [0.5] * 4),
+        alive=np.array([[True, False]] * 4),
+        exists=np.array([[both] * 2, [first] * 2, [both] * 2, [first] * 2]),
+        lies_on=np.array([[first, both], [first, no], [both, no], [no, first]]),
+    )
+    np.testing.assert_array_equal(trace.visited_all, [False, True, True, False])
 
 
 def test_sureness_is_of_all_scored_answers() -> None:

@@ -212,13 +212,24 @@ def test_of_several_targets_it_is_told_how_many_were_visited(tmp_path: Path) -> 
     assert trace.on_target[:, 1:].mean() == pytest.approx(score.scanpaths.share_on_target)
     visited = trace.visited
     assert len(set(visited.tolist())) > 1
-    assert f"has up to 2 targets; on average {visited.mean():.2f} of them are visited" in text
+    assert f"has up to 2 targets, of which {visited.mean():.2f} are visited on average" in text
     assert score.successes is not None
     for number in set(visited.tolist()):
         those = visited == number
         right = 100 * score.successes[those].mean()
         cells = f"{number}</td><td>{100 * those.mean():.1f} %</td><td>{right:.1f} %"
         assert cells in text
+    failed = ~score.successes
+    seen = (failed & (visited == 2)).sum()
+    assert f"Of the {failed.sum()} failed episodes {seen} had visited every target" in text
+
+
+def test_of_one_target_it_is_told_whether_it_was_visited(tmp_path: Path) -> None:
+    config = tiny_config(env_kwargs={"budget": 6}, episodes=8)
+    run = trained(Reinforce, config, tmp_path / "run")
+    text = write_report(ReportConfig((run.folder,), None, episodes=40, mistakes=0)).read_text()
+    assert re.search(r"one target, which is visited in \d+\.\d % of episodes: the middle", text)
+    assert "By the number of targets visited:" in text
 
 
 @pytest.mark.learning
