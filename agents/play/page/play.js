@@ -3,11 +3,11 @@ import { call } from "./api.js";
 import { drawCards } from "./cards.js";
 import { buildControls, describeKeys } from "./controls.js";
 import { drawFrame, drawLegend, drawPanels, judged, legendOf, make } from "./draw.js";
-import { ACTS_OF, Chords, SYMBOLS, codeOf, isTyping, keysOfSymbol, releaseFocus, symbolOf } from "./keys.js";
+import { listen } from "./input.js";
+import { keysOfSymbol, releaseFocus } from "./keys.js";
 import { scoreOf, statusOf } from "./status.js";
 
 const at = (id) => document.getElementById(id);
-const STEP = 0.05;
 
 export class Play {
   constructor(about, report) {
@@ -20,15 +20,10 @@ export class Play {
     this.busy = false;
     this.held = new Set(); // arrows that buttons hold down on tapes
     this.turn = Promise.resolve();
-    this.chords = new Chords((keys) => this.inTurn(() => this.step({ keys })));
     at("how").textContent = about.how_to_play;
     at("next").onclick = () => this.deal();
     at("play").addEventListener("click", releaseFocus);
-    at("scene").addEventListener("click", (event) => this.click(event));
-    at("scene").addEventListener("pointermove", (event) => this.point(event));
-    addEventListener("keydown", (event) => this.keyDown(event));
-    addEventListener("keyup", (event) => this.keyUp(event));
-    addEventListener("blur", () => this.chords.clear());
+    listen(this, at("scene"));
     addEventListener("resize", () => this.shown && this.draw());
     document.addEventListener("visibilitychange", () => this.refresh());
   }
@@ -170,101 +165,6 @@ export class Play {
     if (!this.held.size) return this.step({ action: { write: choice } });
     return this.step({ keys: [...this.held, ...keysOfSymbol(this.part("write").names[choice], true)] });
   }
-
-  // --- mouse and keys ------------------------------------------------------------------------
-
-  placeOf(event) {
-    const box = at("scene").getBoundingClientRect();
-    const inside = (value) => Math.min(1, Math.max(0, value));
-    return { x: inside((event.clientX - box.left) / box.width), y: inside((event.clientY - box.top) / box.height) };
-  }
-
-  click(event) {
-    if (!this.game || !this.places || this.game.ended || event.target.tagName !== "CANVAS") return;
-    this.keyed = false;
-    this.aim = this.placeOf(event);
-    if (this.game.last && this.part("answer") && this.answer === null) {
-      this.say("That was the last glimpse: answer with a number key or a button.");
-      return;
-    }
-    this.look(this.placeOf(event));
-  }
-
-  point(event) {
-    if (event.pointerType === "mouse" && this.game && this.places) {
-      this.cursor = this.placeOf(event);
-      this.keyed = false;
-    }
-  }
-
-  keyDown(event) {
-    if (!this.shown || !this.game || isTyping(event)) return;
-    if (this.game.ended) {
-      if (event.code === "Enter" && event.target.tagName !== "BUTTON") this.deal();
-      return;
-    }
-    if (this.game.controls.chords) {
-      const code = codeOf(event);
-      if (code === null || event.repeat) return;
-      event.preventDefault();
-      this.chords.down(code);
-      return;
-    }
-    if (this.pressed(event)) event.preventDefault();
-  }
-
-  keyUp(event) {
-    const code = codeOf(event);
-    if (this.shown && code !== null && this.game?.controls.chords) this.chords.up(code);
-  }
-
-  // Whether a key means something where the environment has no keys of its own.
-  pressed(event) {
-    const act = this.part("act");
-    const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.code];
-    const acted = (ACTS_OF[event.code] ?? []).map((name) => act?.names.indexOf(name) ?? -1).find((index) => index >= 0);
-    // A key that is held down acts no longer once it is let go.
-    const actNow = (choice) => (event.repeat ? this.act(choice) : this.inTurn(() => this.act(choice)));
-    if (acted !== undefined) {
-      actNow(acted);
-      return true;
-    }
-    const letters = { KeyA: [-1, 0], KeyD: [1, 0], KeyW: [0, -1], KeyS: [0, 1] }[event.code];
-    const move = arrow ?? (act ? letters : undefined);
-    if (move && this.places) {
-      const share = event.shiftKey ? STEP / 5 : STEP;
-      const inside = (value) => Math.min(1, Math.max(0, value));
-      this.cursor = { x: inside(this.cursor.x + share * move[0]), y: inside(this.cursor.y + share * move[1]) };
-      this.aim = this.cursor;
-      this.keyed = true;
-      this.draw();
-      return true;
-    }
-    if (event.target.tagName === "BUTTON" && (event.code === "Enter" || event.code === "Space")) return false;
-    if (event.code === "Enter" && this.part("stop") && (this.answer !== null || !this.part("answer"))) {
-      this.look(null, { stop: 1 });
-      return true;
-    }
-    if ((event.code === "Enter" || event.code === "Space") && this.places) {
-      if (!this.game.last || !this.part("answer") || this.answer !== null) this.look(this.cursor);
-      return true;
-    }
-    const symbol = symbolOf(event);
-    const answer = this.part("answer");
-    const choice = symbol === null ? -1 : SYMBOLS.indexOf(symbol);
-    if (answer && choice >= 0 && choice < answer.names.length) {
-      this.choose(choice);
-      return true;
-    }
-    // Letters move the pointer.
-    if (act && !answer && choice >= 0 && choice < Math.min(act.names.length, 10)) {
-      actNow(choice);
-      return true;
-    }
-    return false;
-  }
-
-  // --- what is shown -------------------------------------------------------------------------
 
   say(text) {
     at("status").textContent = text;
