@@ -94,8 +94,9 @@ class Group:
     @property
     def choice(self) -> float:
         """The criterion for choosing among models, lower is better: the error, or minus the mean
-        return, on validation scenes; of old runs, which have none, on test scenes."""
-        points = [record.curve[-1] if record.curve else record.headline for record in self.records]
+        return, on validation scenes; where an old run has none, on test scenes."""
+        validated = all(record.curve for record in self.records)
+        points = [record.curve[-1] if validated else record.headline for record in self.records]
         if not self.has_success:
             return -fmean(point.mean_return or 0.0 for point in points)
         return interquartile_mean([1.0 - (point.success or 0.0) for point in points])

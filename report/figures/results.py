@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.figures.models import by_panel, styled
 from report.figures.style import (
     INK,
@@ -64,13 +66,19 @@ def _panels(groups: Sequence[Group]) -> list[list[Group]]:
 
 
 def _longest(groups: Iterable[Group]) -> list[Group]:
-    """Of those with the same name and budget, the one that was trained on most episodes."""
+    """Of the same model with the same arguments, the one that was trained on most episodes; those
+    with seeds enough for a claim come before single runs."""
     found: dict[str, Group] = {}
     for group in groups:
-        name = _name(group)
-        if name not in found or group.first.episodes > found[name].first.episodes:
-            found[name] = group
+        first = group.first
+        key = json.dumps([first.model.name, first.env_kwargs, first.budget], sort_keys=True)
+        if key not in found or _weight(group) > _weight(found[key]):
+            found[key] = group
     return list(found.values())
+
+
+def _weight(group: Group) -> tuple[bool, int]:
+    return group.seeds >= CLAIM_SEEDS, group.first.episodes
 
 
 def _draw_panel(panel: Axes, groups: Sequence[Group]) -> None:

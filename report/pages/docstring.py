@@ -2,11 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from glimpse_envs.task import Task
+from glimpse_envs.vision.scenes.scene import Hidden
 
 SECTIONS = (
     "Description",
@@ -58,7 +59,8 @@ def read_docstring(documented: type) -> Docstring:
 
 def read_task_docstring(task: type[Task], kwargs: Mapping[str, Any]) -> Docstring:
     """Take a task's docstring apart, with the arguments of its parts, which `kwargs` name, and
-    those that it passes on to its base (`**looking`).
+    those that it passes on to its base (`**looking`). A scene's text is a section of its own, after
+    the description; its references stand before the task's.
 
     Raises:
         ValueError: its sections are not `SECTIONS`, or its Args are not those of `__init__`.
@@ -82,7 +84,22 @@ def read_task_docstring(task: type[Task], kwargs: Mapping[str, Any]) -> Docstrin
             f"the Args of {task.__name__}'s docstring must be those of its __init__: "
             f"missing {sorted(accepted - documented)}, too many {sorted(documented - accepted)}"
         )
-    return replace(docstring, arguments={name: meanings[name] for name in known})
+    return replace(
+        docstring,
+        sections=_with_scenes(docstring.sections, task.parts(kwargs)),
+        arguments={name: meanings[name] for name in known},
+    )
+
+
+def _with_scenes(sections: dict[str, str], parts: Iterable[type]) -> dict[str, str]:
+    """The sections of a task with those of the scenes among its parts."""
+    found = dict(sections)
+    for scene in (read_docstring(part) for part in parts if issubclass(part, Hidden)):
+        references = scene.sections.get("References")
+        found = {"Description": found["Description"], "Scene": scene.summary, **found}
+        if references:
+            found["References"] = f"{references}\n\n{found['References']}"
+    return found
 
 
 def _entries(field: str) -> dict[str, str]:

@@ -23,16 +23,14 @@ PAGE = "docs/gradient_variance.md"
 FIGURE = "docs/gradient_variance.svg"
 
 NEAR = 0.2
-"""An interval that lies within this of 0 or of 1 is near it, though it does not contain it."""
+"""An interval that lies within this of 0 or of 1 is near it."""
 
-LINEAR, NONE = "grows linearly", "does not grow"
-ABOUT_LINEAR, ABOUT_NONE = "grows almost linearly", "hardly changes"
+LINEAR, NONE = "grows about linearly", "hardly changes"
 
 _RULE = (
     f"The words follow the 95 % intervals. *{NONE.capitalize()}* and *{LINEAR}*: the interval "
-    f"contains 0, or 1. *{ABOUT_NONE.capitalize()}* and *{ABOUT_LINEAR}*: it does not, but lies "
-    f"within {NEAR} of it. Otherwise it lies under 0, between 0 and 1, or above 1; one that "
-    "contains both tells nothing."
+    f"lies within {NEAR} of 0, or of 1. Otherwise it lies under 0, between 0 and 1, or above 1; "
+    "one that does not is too wide to tell."
 )
 
 _HEAD = """# The variance of REINFORCE's gradient
@@ -108,41 +106,40 @@ def make_page(record: VarianceRecord) -> str:
 
 def growth(slope: Slope) -> str:
     """What an exponent means, in words."""
-    none, linear = (slope.low <= exponent <= slope.high for exponent in (0, 1))
-    if none and linear:
-        return "is not known well enough"
-    if none or linear:
-        return NONE if none else LINEAR
-    for exponent, word in ((0, ABOUT_NONE), (1, ABOUT_LINEAR)):
+    for exponent, word in ((0, NONE), (1, LINEAR)):
         if exponent - NEAR <= slope.low and slope.high <= exponent + NEAR:
             return word
     if slope.high < 0:
         return "falls"
-    return "grows more slowly than linearly" if slope.low < 1 else "grows faster than linearly"
+    if slope.low > 1:
+        return "grows faster than linearly"
+    if slope.low > 0 and slope.high < 1:
+        return "grows more slowly than linearly"
+    return "is not known well enough"
 
 
 def _is_linear(slope: Slope) -> bool:
-    return growth(slope) in (LINEAR, ABOUT_LINEAR)
+    return growth(slope) == LINEAR
 
 
 def _is_none(slope: Slope) -> bool:
-    return growth(slope) in (NONE, ABOUT_NONE)
+    return growth(slope) == NONE
 
 
 def verdict(record: VarianceRecord) -> str:
-    """The verdict on linear growth: confirmed, corrected or refuted, and what holds instead."""
+    """Whether growth is linear, and what holds instead."""
     widths = {
         setting: known(record.slope("width", setting, "learned", "variance"))
         for setting in record.settings("width")
     }
     linear = [_is_linear(slope) for slope in widths.values()]
     sampled = known(record.slope("units", "sampled", "learned", "variance"))
-    corrected = "Corrected" if _is_linear(sampled) else "Refuted"
-    word = "Confirmed" if all(linear) else corrected
+    for_some = "For sampled units alone" if _is_linear(sampled) else "No"
+    verdict = "Yes" if all(linear) else for_some
     return "\n".join(
         [
-            "Does the variance grow linearly with the number of hidden units, as is often claimed? "
-            f"**{word}.** Below, the exponent with a learned baseline and its 95 % interval. "
+            "Does the variance grow linearly with the number of hidden units? "
+            f"**{verdict}.** Below, the exponent with a learned baseline and its 95 % interval. "
             f"{_RULE}\n",
             *(
                 _growths(record, "units", setting, f"hidden units of a small network, {setting}")

@@ -31,8 +31,8 @@ How well does one learner do on many tasks, without tuning for each? Every learn
 every task for ten minutes of one core, or, on tapes and tables, until 99 % of the validation
 episodes succeed. It has the settings of the family's preset, and none of its own for a task
 ({TRAIN}). The presets were chosen on the validation splits of some of
-these tasks, that of pictures on ClutteredMNIST. That of tapes works answers out from the glimpse
-alone, which no agent can that adds or sorts: what these two need is on the
+these tasks, that of pictures on ClutteredMNIST. The preset of tapes answers from the present
+glimpse alone, so that it cannot learn to add or to sort: what these two need is on the
 [page on memory](memory.md).
 
 Scores are means over the test split: over all its pictures, and over 1,000 tapes or tables of the

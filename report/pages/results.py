@@ -152,8 +152,8 @@ def _rank(group: Group) -> tuple[bool, float]:
 
 
 def _choice(group: Group) -> tuple[float, ...]:
-    """Claims come first, then what did best on validation."""
-    return not group.claims, group.choice
+    """What has seeds enough for a claim comes first, then what did best on validation."""
+    return group.seeds < CLAIM_SEEDS, group.choice
 
 
 def _place(env_id: str, known: Sequence[str]) -> int:

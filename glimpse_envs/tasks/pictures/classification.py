@@ -38,9 +38,6 @@ class ImageClassification(PictureTask):
     location through a retina, sharp in the middle and coarse around, or through another `sensor`.
     Scenes stand still, or move by one frame a step.
 
-    The tasks are those of Recurrent Models of Visual Attention (Mnih et al., NIPS 2014), and
-    CircleSquare of ap_gym (APPLE, ICLR 2026).
-
     ## Action Space
 
     A `Dict`:
@@ -100,8 +97,7 @@ class ImageClassification(PictureTask):
 
     ## References
 
-    Mnih et al., Recurrent Models of Visual Attention, NIPS 2014. For CircleSquare, APPLE (ICLR
-    2026), whose environment is ap_gym's.
+    The retina is that of Mnih et al., Recurrent Models of Visual Attention, NIPS 2014.
 
     ## Version History
 

@@ -1,9 +1,4 @@
-"""A filled square or disc on a gradient that leads to it: ap_gym's CircleSquare (APPLE, ICLR 2026).
-
-The object's centre is uniform over all pixels, so it may stick out of the scene. Class 0 is a
-square (|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1 minus
-its distance to the centre over the length of the scene's diagonal.
-"""
+"""A filled square or disc on a gradient that leads to it: ap_gym's CircleSquare."""
 
 from functools import cache
 
@@ -23,7 +18,16 @@ _FIXED_SCENES = 10_000
 
 
 class CircleSquareScene(Scene):
-    """A circle or a square; the splits draw from one distribution.
+    """A filled square or disc on a gradient that leads to it.
+
+    The object's centre is uniform over all pixels, so it may stick out of the scene. Class 0 is a
+    square (|dx|, |dy| <= 4), class 1 a disc (distance <= 4), both at 1; elsewhere a pixel is 1
+    minus its distance to the centre over the length of the scene's diagonal. The
+    splits draw from one distribution.
+
+    ## References
+
+    APPLE (ICLR 2026), whose environment this is in ap_gym.
 
     Args:
         split: "train", "validation" or "test" (the fixed splits are 10,000 scenes each, drawn from

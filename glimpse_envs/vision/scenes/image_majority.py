@@ -1,10 +1,4 @@
-"""Megapixel MNIST: a few images far apart on a large black canvas, most of one class, and strokes.
-
-The generator is that of attention sampling (Katharopoulos and Fleuret, "Processing Megapixel Images
-with Deep Attention-Sampling Models", ICML 2019, `scripts/make_mnist.py`), and its variant of
-iterative patch selection (Bergner, Lippert and Mahendran, ICLR 2023), which pastes the strokes
-first. Random numbers are this package's, so the sets are drawn alike and are not the same.
-"""
+"""Megapixel MNIST: a few images far apart on a large canvas, most of one class, and strokes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +48,16 @@ class ImageMajority(Scene):
     were made once: with `fixed=True` each episode of "train" shows one of 5,000 scenes, "test"
     deals 1,000, and neither depends on the seed. The size of the training set is what accuracy
     depends on most.
+
+    The generator is that of attention sampling (`scripts/make_mnist.py`), and with `noise="under"`
+    its variant of iterative patch selection, which pastes the strokes first. Random numbers are
+    this package's, so the sets are drawn alike and are not the same.
+
+    ## References
+
+    Katharopoulos and Fleuret, Processing Megapixel Images with Deep Attention-Sampling Models, ICML
+    2019. Bergner, Lippert and Mahendran, Iterative Patch Selection for High-Resolution Image
+    Recognition, ICLR 2023.
 
     Args:
         split: "train", "validation" or "test"; each has patterns of its own.

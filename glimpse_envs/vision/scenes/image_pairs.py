@@ -1,10 +1,4 @@
-"""Two images on a black canvas, among pieces of other images: which they are, or their sum.
-
-As in DRAM (Ba, Mnih and Kavukcuoglu, ICLR 2015, section 4.1). The paper does not say whether its
-digits may overlap, nor what its noise is. Here the images' boxes are disjoint, at places uniform
-over all that are wholly inside and disjoint; the noise is `clutter` pieces of other images, as in
-`glimpse_envs.vision.scenes.images`.
-"""
+"""Two images on a black canvas, among pieces of other images: which they are, or their sum."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +22,15 @@ _TRIES = 1000  # of places for the two images, before they are put into opposite
 
 class ImagePairs(Scene):
     """Two images of a source, and pieces of others.
+
+    As in DRAM (section 4.1), which does not say whether its digits may overlap, nor what its noise
+    is. Here the images' boxes are disjoint, at places uniform over all that are wholly inside and
+    disjoint; the noise is `clutter` square pieces of other images of the split, at uniform places,
+    and where things meet their sum is clipped at white.
+
+    ## References
+
+    Ba, Mnih and Kavukcuoglu, Multiple Object Recognition with Visual Attention, ICLR 2015.
 
     Args:
         split: "train", "validation" or "test".

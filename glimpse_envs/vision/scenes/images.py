@@ -1,10 +1,4 @@
-"""Example images on a black canvas: centred, translated, or among pieces of other images.
-
-Cluttered scenes are made as the public generator of cluttered MNIST makes them (for RAM, Mnih et
-al. 2014, section 4.1): `clutter` pieces first, each a square crop at a uniform place of an image of
-the same split, added at a uniform place; then the image itself, added (not pasted) at a uniform
-place wholly inside; every sum is clipped at white.
-"""
+"""Example images on a black canvas: centred, translated, or among pieces of other images."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +14,17 @@ from glimpse_envs.vision.scenes.scene import Scene
 
 class ImageScene(Scene):
     """One image of a source, and pieces of others.
+
+    Cluttered scenes are made as the public generator of cluttered MNIST makes them (RAM, section
+    4.1): `clutter` pieces first, each a square crop at a uniform place of an image of the same
+    split, added at a uniform place; then the image itself, added (not pasted) at a uniform place
+    wholly inside; every sum is clipped at white. In a scene of the image's size the image is
+    centred.
+
+    ## References
+
+    With MNIST, centred, translated and cluttered digits are the tasks of Mnih et al., Recurrent
+    Models of Visual Attention, NIPS 2014.
 
     Args:
         split: "train", "validation" or "test".

@@ -1,10 +1,4 @@
-"""An image that drifts and bounces among pieces of other images, one frame per glimpse.
-
-As in a cluttered scene (`glimpse_envs.vision.scenes.images`) there is one image of a source and
-`clutter` pieces of others, and where they meet their sum is clipped at white. Each starts at a
-uniform place wholly inside, moves by a constant number of pixels a frame, uniform in
-[-`speed`, `speed`] along each axis, and bounces off the sides.
-"""
+"""An image that drifts and bounces among pieces of other images, one frame per glimpse."""
 
 import numpy as np
 
@@ -28,7 +22,17 @@ from glimpse_envs.vision.sensors.sensor import Sensor
 
 
 class MovingImages(Hidden):
-    """An image of a source and pieces of others, all of which move.
+    """An image of a source and pieces of others, all of which move, one frame a glimpse.
+
+    There are one image and `clutter` square pieces of others of the split; where they meet their
+    sum is clipped at white. Each starts at a uniform place wholly inside, moves by a constant
+    number of pixels a frame, uniform in [-`speed`, `speed`] along each axis, and bounces off the
+    sides.
+
+    ## References
+
+    The scene is this suite's, after the cluttered digits of Mnih et al., Recurrent Models of Visual
+    Attention, NIPS 2014.
 
     Args:
         split: "train", "validation" or "test".
