@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,9 +22,11 @@ from glimpse_envs.evaluation.statistics import (
     interquartile_mean,
     wilson_interval,
 )
-from report.kinds import OF_CONTEXT, SEES_OF_PICTURES, Kind, kind_of
+from glimpse_envs.suite import SUITE
+from report.kinds import MOVING, OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
 from report.markdown import UNKNOWN, minutes
 from report.runs import Run
+from report.trained_runs import own_arguments
 
 Verdict = Literal["under", "above", "overlaps"]
 
@@ -33,6 +35,12 @@ BY_THE_WALL = (
     "5e126664428b", "6f09ee41c92d", "d25507cc7cf9", "db5db848a472",
 )  # fmt: skip
 """Revisions with records from before 11e6463, from which on trainings take the core's own clock."""
+
+
+FEW_SEEDS = (
+    f"Results of fewer than {CLAIM_SEEDS} seeds, or {SHORT_SEEDS} of trainings under "
+    f"{SHORT_MINUTES:g} core-minutes, are no claim."
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,8 @@ class Group:
     def sees(self) -> str:
         """What it is shown of a picture, in words."""
         context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
-        return SEES_OF_PICTURES[self.kind] + context
+        frame = OF_FRAME if self.kind == "full" and self._argument("scene") in MOVING else ""
+        return SEES_OF_PICTURES[self.kind] + frame + context
 
     @property
     def seeds(self) -> int:
@@ -68,8 +77,18 @@ class Group:
 
     @property
     def budget(self) -> str:
-        """The glimpse budget, for people; a full view has none."""
-        return "whole" if self.kind == "full" else str(self.first.budget)
+        """The glimpse budget, for people; a full view has none. A soft model that is given a scene
+        once takes several glimpses inside itself for each answer."""
+        if self.kind == "full":
+            return "whole"
+        inside = self._argument("looks_per_answer") if self.kind == "soft" else None
+        return str(self.first.budget * (inside or 1))
+
+    def _argument(self, name: str) -> Any:
+        """Of the environment, given or its id's own; None where it has none of this name."""
+        row = SUITE.get(self.first.env_id)
+        own = {} if row is None else own_arguments(row)
+        return {**own, **self.first.env_kwargs}.get(name)
 
     @property
     def curriculum(self) -> str:

@@ -150,11 +150,15 @@ def scaling_table(scaling: Scaling) -> str:
 
 
 def extremes_table(scaling: Scaling) -> str:
-    """The Markdown table of the smallest and the largest side: error and milliseconds of inference,
-    and training images where they differ."""
-    sides = {point.side for point in scaling.points}
+    """The Markdown table of the smallest, the middle and the largest side: error and milliseconds
+    of inference, and training images where they differ."""
+    sides = sorted({point.side for point in scaling.points})
     points = sorted(
-        (point for point in scaling.points if point.side in (min(sides), max(sides))),
+        (
+            point
+            for point in scaling.points
+            if point.side in (sides[0], sides[len(sides) // 2], sides[-1])
+        ),
         key=lambda point: point.side,
     )
     unequal = len({point.images for point in scaling.points}) > 1

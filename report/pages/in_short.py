@@ -9,7 +9,7 @@ from glimpse_envs.suite import SUITE
 from report.grouping import Task
 from report.groups import Group, score_cells
 from report.kinds import Kind
-from report.markdown import UNKNOWN, environment, table
+from report.markdown import UNKNOWN, environment, minutes, table
 from report.trained_runs import own_arguments
 
 _AGENTS: tuple[Kind, ...] = ("hard",)
@@ -39,9 +39,9 @@ def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
 
 
 def memory_in_short(tasks: Sequence[Task]) -> list[str]:
-    """Seeds that solved the task and success at twice the trained length: agents that see one cell
-    a step, beside memories that see every cell."""
-    each = ("solved", "success % at 2x", "core-minutes")
+    """Seeds that solved the task, success at the trained length and at twice it, and the time that
+    was used of that given: agents that see one cell a step, beside memories that see every cell."""
+    each = ("solved", "success % at 1x", "at 2x", "core-minutes")
     heads = ("task", "sees one cell a step", *each, "sees every cell", *each)
     return [*_blocks(tasks, heads, _by_solved, _solved_cells), _LENGTHS]
 
@@ -87,6 +87,8 @@ def _by_solved(group: Group) -> tuple[float, ...]:
 
 
 def _solved_cells(group: Group) -> list[str]:
-    success = group.success_at(2)
-    twice = UNKNOWN if success is None else f"{100 * success:.1f}"
-    return [f"{group.solved} of {group.seeds}", twice, group.minutes_cell]
+    shares = [group.success_at(multiple) for multiple in (1, 2)]
+    told = [UNKNOWN if share is None else f"{100 * share:.1f}" for share in shares]
+    given = group.first.config.get("minutes")
+    of = "" if given is None else f" of {minutes(given)}"
+    return [f"{group.solved} of {group.seeds}", *told, group.minutes_cell + of]

@@ -9,10 +9,10 @@ from statistics import fmean
 from glimpse_envs.evaluation.record import MULTIPLES, NTM_COPY, SOLVED
 from report.figures.memory import draw_solved, draw_success
 from report.grouping import Task, group_runs, tasks_of
-from report.groups import Group, hardware_of
+from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
-from report.markdown import UNKNOWN, bullets, count, environment, listed, table
+from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.bits import bits_blocks
 from report.pages.in_short import memory_in_short
@@ -55,7 +55,8 @@ _COLUMNS = (
     "**Answer by**. How answers are learned: from the *label*, by cross-entropy, or from the "
     "*reward* alone. The moves of hard attention are learned from the reward in both cases.",
     "**Curriculum**. The distribution of lengths in training. *Mixture* is that of RL-NTM: 10 % "
-    "uniform over all lengths, 25 % uniform up to the present length, 65 % at the present length. "
+    "uniform over all lengths, 25 % uniform up to the present length plus a geometric excess, "
+    "65 % at that length. "
     "*Threshold* is uniform up to a present length that rises with success. *Uniform* is uniform "
     "over all lengths throughout.",
     "**Episodes and minutes to solve**. Training until the first validation at which the task was "
@@ -72,7 +73,7 @@ _COLUMNS = (
     "so does a hard read of a key-value memory, which scores the keys of all cells to choose one. "
     "With *recall*, each kept glimpse that is scored at a step counts too.",
     "**Seconds an episode**. Time of model and environment together, where it was measured.",
-    "Results of fewer than five seeds are no claim.",
+    FEW_SEEDS,
 )
 
 
@@ -175,7 +176,7 @@ def _cells(group: Group) -> dict[str, str]:
         "seeds": str(group.seeds),
         "solved": f"{group.solved} of {group.seeds}",
         "episodes to solve": _cell(group.episodes_to_solve, count),
-        "minutes to solve": _cell(group.minutes_to_solve, "{:.1f}".format),
+        "minutes to solve": _cell(group.minutes_to_solve, minutes),
         "episodes": count(fmean(record.episodes for record in group.records)),
         "core-minutes": group.minutes_cell,
         **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},
@@ -211,7 +212,7 @@ def _read_cost(measured: bool) -> str:
         return f"Not measured yet: {READ_COST}."
     link = in_docs(COST_PAGE)
     return (
-        "Time of one read by the number of cells, for four ways to choose what is read: a move of "
+        "Time of one read by the number of cells, for ways to choose what is read: a move of "
         "the head, the bits of an address, a softmax over addresses, and a soft look-up over all "
         "cells. Choosing and reading are timed apart, with and without gradients "
         f"({READ_COST}). All numbers: [{link}]({link}).\n\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 
 from glimpse_envs.evaluation.statistics import (
     CLAIM_EPISODES,
@@ -36,7 +37,7 @@ HEADER = (
     "core-minutes", "records",
 )  # fmt: skip
 
-_README_HEADER = ("environment", *HEADER[:7], "core-minutes")
+_README_HEADER = ("environment", *HEADER[:7], "episodes", "core-minutes")
 """The page has a table for each environment, the README one for all."""
 
 DIFFERENCES = "Differences from the references' settings"
@@ -111,7 +112,8 @@ def headline(groups: Sequence[Group]) -> str:
     rows = []
     for group, reference in _headlines(groups):
         record = group.first
-        cells = [record.model.name, *_scores(group, reference), group.minutes_cell]
+        trained = count(fmean(each.episodes for each in group.records))
+        cells = [record.model.name, *_scores(group, reference), trained, group.minutes_cell]
         rows.append([environment(record.env_id, record.env_kwargs), *cells])
     return "\n\n".join(
         [

@@ -27,6 +27,9 @@ HEADER = (
     "core-minutes", "records",
 )  # fmt: skip
 
+RETURN = "mean return"
+_RETURN_AT = HEADER.index("95 % interval") + 1
+
 _HEAD = """# Scenes
 
 <!-- Drawn by `python -m report` from results/scenes; do not edit. -->
@@ -41,6 +44,8 @@ _COLUMNS = (
     "test scenes show only combinations of a class and a location that never occur in training.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
+    "**Mean return**, where it is not the share of success: what the environment pays in an "
+    "episode, such as an equal share for each frame that is named rightly, or each word.",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",
@@ -68,8 +73,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     if not tasks:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:
-        rows = [_row(group, places) for group in task.groups]
-        blocks += [f"## {environment(task.env_id, task.env_kwargs)}", table(HEADER, rows)]
+        blocks += [f"## {environment(task.env_id, task.env_kwargs)}", _table(task, places)]
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
         blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
@@ -80,6 +84,20 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     if groups:
         blocks += [hardware_of(groups), POINTER.format("records.md")]
     return page_of(blocks)
+
+
+def _table(task: Task, places: Places) -> str:
+    """Of one task; returns have a column where they are not the share of success."""
+    rows = [_row(group, places) for group in task.groups]
+    returns = [
+        (group.mean_return, 1 - group.error / 100) for group in task.groups if group.has_success
+    ]
+    if all(mean is None or abs(mean - success) < 1e-3 for mean, success in returns):
+        return table(HEADER, rows)
+    for row, group in zip(rows, task.groups, strict=True):
+        mean = group.mean_return
+        row.insert(_RETURN_AT, UNKNOWN if mean is None else f"{mean:.3f}")
+    return table((*HEADER[:_RETURN_AT], RETURN, *HEADER[_RETURN_AT:]), rows)
 
 
 def _row(group: Group, places: Places) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
-from report.groups import Group, hardware_of
+from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, listed, table
 from report.page import Places, Published, page_of
@@ -43,7 +43,7 @@ _COLUMNS = (
     "only the acts are learned.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
-    "Results of fewer than five seeds are no claim.",
+    FEW_SEEDS,
 )
 
 Cells = Callable[[Group], dict[str, str]]
@@ -100,7 +100,8 @@ def _section(
     heads = list(lines[0])
     rows = [[line[head] for head in heads] for line in lines]
     notes = dict.fromkeys(r.notes for group in groups for r in group.records if r.notes)
-    return [table(heads, rows), *notes, hardware_of(groups)]
+    told = [f"Of what is seen: {note}." for note in notes]
+    return [table(heads, rows), *told, hardware_of(groups)]
 
 
 def _unequal(groups: Sequence[Group]) -> list[str]:

@@ -87,6 +87,12 @@ def test_memories_have_the_most_solved_seeds_of_each_kind() -> None:
     ]
     ((task, *cells),) = rows_of(memory_in_short(tasks_of(as_runs(records))))
     assert task == "Copy-v0"
-    assert cells[:3] == ["solves", "2 of 2", "—"]
-    assert cells[4:7] == [SOFT_TILES.name, "0 of 1", "—"]
-    assert float(cells[3]) == pytest.approx(records[0].seconds * records[0].cores / 60, abs=0.05)
+    assert cells[:4] == ["solves", "2 of 2", "—", "—"]
+    assert float(cells[4]) == pytest.approx(records[0].seconds * records[0].cores / 60, abs=0.05)
+    assert cells[5:9] == [SOFT_TILES.name, "0 of 1", "—", "—"]
+
+
+def test_the_time_that_was_used_stands_beside_that_given() -> None:
+    record = a_record(env_id=COPY, config={"minutes": 25.0})
+    ((_, *cells),) = rows_of(memory_in_short(tasks_of(as_runs([record]))))
+    assert cells[4] == "10 of 25"
