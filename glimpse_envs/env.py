@@ -35,6 +35,7 @@ OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
 """Arguments of batches only."""
 OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
 """Arguments of single environments and batches, whatever the task."""
+_SPACES = ("observation_space", "action_space", "single_observation_space", "single_action_space")
 
 
 class GlimpseVectorEnv(VectorEnv, SharedAttributes):
@@ -325,6 +326,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             "spec": self.spec,
             "random": (self._np_random, self._np_random_seed),
             "level_distribution": self.level_distribution,
+            "spaces": {name: getattr(self, name) for name in _SPACES},  # with their random states
+            "seen": self._display.seen,
         }
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
@@ -334,6 +337,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         self.load_state_dict(pickled["state"])
         self.spec = pickled["spec"]
         self._np_random, self._np_random_seed = pickled["random"]
+        for name, space in pickled["spaces"].items():
+            setattr(self, name, space)
+        self._display.seen = pickled["seen"]
 
     # --- rendering ---------------------------------------------------------------------------
 
