@@ -36,6 +36,8 @@ def _actions_like(acts: spaces.Space, given: Description) -> spaces.Space:
     dicts = spaces.Dict([(name, part.space) for name, part in given.components.items()])
     if isinstance(acts, spaces.Dict):
         return dicts
+    if given.real_action is not None:
+        return given.real_action
     flat = FlatActions(dicts)
     joint = isinstance(acts, spaces.Discrete) and not isinstance(flat.space, spaces.Box)
     return FlatActions(dicts, joint=True).space if joint else flat.space
