@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_memory, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.encoding import box
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
 from glimpse_envs.tasks.table.keyboard import table_keys

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.tape.arguments import TapeArguments
 from glimpse_envs.tasks.tape.arrays import MACHINE, Tapes
 from glimpse_envs.tasks.tape.chance import blind_return
