@@ -168,8 +168,9 @@ class TapeMachine(Task):
         view: str = "glimpse",
     ) -> None:
         arguments = TapeArguments(
-            program, split, min_length, length, symbols, repeats, duplicates,
-            memory, look, slack, view,
+            program=program, split=split, min_length=min_length, length=length, symbols=symbols,
+            repeats=repeats, duplicates=duplicates, memory=memory, look=look, slack=slack,
+            view=view,
         )  # fmt: skip
         self.levels = (int(min_length), int(length))
         self.budget, self._full = arguments.budget, arguments.full
