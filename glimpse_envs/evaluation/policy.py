@@ -14,6 +14,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_choice, shown
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.episodes.actions import as_array
 from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.evaluation.outlook import Outlook
@@ -223,8 +224,8 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
             return {ACT: np.asarray(action)}
         joint = np.ndim(action) == 1
         if joint not in codecs:
-            components = [(name, part.space) for name, part in description.components.items()]
-            codecs[joint] = FlatActions(spaces.Dict(components), joint)
+            parts = {name: part.space for name, part in description.components.items()}
+            codecs[joint] = FlatActions(ordered(parts), joint)
         return codecs[joint].decode(action)
 
     def act(

@@ -21,6 +21,7 @@ from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.core.randomness import draw_starts
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
 from glimpse_envs.vision.gaze import Gaze
@@ -181,13 +182,13 @@ class PictureTask(Task):
 
         if self._full:
             scene = box(0.0, *self._hidden.shape)
-            return _dict_of({"scene": scene} | self._further_parts())
+            return ordered({"scene": scene} | self._further_parts())
         steps = (self.budget,) if self._with_history else ()
         parts = {"glimpse": box(0.0, *steps, *self._sensor.glimpse_shape)} | self._further_parts()
         parts |= {"location": box(-1.0, *steps, 2), "remaining": box(0.0, 1)}
         if self._with_context:
             parts["context"] = box(0.0, self._hidden.shape[0], CONTEXT_SIDE, CONTEXT_SIDE)
-        return _dict_of(parts)
+        return ordered(parts)
 
     def _further_parts(self) -> dict[str, spaces.Box]:
         """Return the spaces of an observation's parts that the task adds, such as its question."""
@@ -355,7 +356,3 @@ class PictureTask(Task):
             caption=caption,
             **answers,
         )
-
-
-def _dict_of(parts: Mapping[str, spaces.Box]) -> spaces.Dict:
-    return spaces.Dict(list(parts.items()))  # pairs: a dict would be sorted
