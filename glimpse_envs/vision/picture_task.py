@@ -62,9 +62,11 @@ class PictureTask(Task):
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
-        budget: T, glimpses in an episode, the first included; 1 in the full view.
+        budget: T, glimpses in an episode, the first included.
+        full_budget: steps in the full view of a scene that stands still; of one that moves, T.
+        fixed_steps: whether every episode that is not stopped takes all steps of its budget.
         first_glimpse: "uniform" in the scene, or "near" the target, for training.
-        view: "glimpse", or "full" for the whole scene, in one step if it stands still.
+        view: "glimpse", or "full" for the whole scene.
         history: observe all glimpses so far.
         context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
@@ -94,6 +96,8 @@ class PictureTask(Task):
         *,
         sensor: Sensor,
         budget: int,
+        full_budget: int = 1,
+        fixed_steps: bool = True,
         inside: bool = False,
         look: str = "continuous",
         max_move: float = MAX_MOVE,
@@ -120,16 +124,17 @@ class PictureTask(Task):
         if near and look == "tiles":
             raise ValueError("first_glimpse='near' needs looks that are places or moves, not tiles")
 
+        self._full, self._with_history, self._stop = view == "full", history, stop
+        self.budget = int(full_budget if self._full and not hidden.moves else budget)
         # A glimpse and the arrays of its computation, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
-        check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
+        steps = self.budget
+        check_memory(glimpse * (steps if history else 1) + 8 * steps, budget=steps)
         self._hidden = hidden
-        self._full, self._with_history, self._stop = view == "full", history, stop
         self._near, self._with_context = near, context
         if near:
             self.levels = (1, FARTHEST)
-        self.budget = 1 if self._full and not hidden.moves else int(budget)
-        self.fixed_steps = not stop
+        self.fixed_steps = fixed_steps and not stop
         self.glimpse_cost = float(glimpse_cost)
         self._sensor = sensor
         outlines, sides = sensor.outlines, sensor.window_sides

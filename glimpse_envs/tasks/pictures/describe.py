@@ -156,9 +156,10 @@ class DescribeScene(PictureTask):
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
             budget=Captions.LENGTH,
+            full_budget=Captions.LENGTH,
+            fixed_steps=False,
             **looking,
         )
-        self.budget, self.fixed_steps = Captions.LENGTH, False
         self.question, self._allowed = scene.question, scene.allowed
         self.how_to_play = f'Write a sentence such as "{self._captions.example}"'
         words = self._captions.words
