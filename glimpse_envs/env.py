@@ -10,7 +10,6 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from glimpse_envs.core.arguments import (
     check_batch_memory,
@@ -20,6 +19,7 @@ from glimpse_envs.core.arguments import (
     enter_arguments,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
+from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import ActionChecker, checked_but_of
 from glimpse_envs.episodes.attributes import SharedAttributes
 from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
@@ -35,6 +35,7 @@ OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
 """Arguments of batches only."""
 OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
 """Arguments of single environments and batches, whatever the task."""
+_SPACES = ("observation_space", "action_space", "single_observation_space", "single_action_space")
 
 
 class GlimpseVectorEnv(VectorEnv, SharedAttributes):
@@ -135,8 +136,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         if flat_observation:
             self._flat_observations = FlatObservations(self.task.observation_space)
             self.single_observation_space = self._flat_observations.space
-        self.observation_space = _batched(self.single_observation_space, num_envs)
-        self.action_space = _batched(self.single_action_space, num_envs)
+        self.observation_space = batched(self.single_observation_space, num_envs)
+        self.action_space = batched(self.single_action_space, num_envs)
         self._checker = ActionChecker(self.task.action_space, num_envs)
         self._episodes = Episodes(self.task, num_envs, copies, kwargs.get("split", "train"))
 
@@ -325,6 +326,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             "spec": self.spec,
             "random": (self._np_random, self._np_random_seed),
             "level_distribution": self.level_distribution,
+            "spaces": {name: getattr(self, name) for name in _SPACES},  # with their random states
+            "seen": self._display.seen,
         }
 
     def __setstate__(self, pickled: dict[str, Any]) -> None:
@@ -334,6 +337,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         self.load_state_dict(pickled["state"])
         self.spec = pickled["spec"]
         self._np_random, self._np_random_seed = pickled["random"]
+        for name, space in pickled["spaces"].items():
+            setattr(self, name, space)
+        self._display.seen = pickled["seen"]
 
     # --- rendering ---------------------------------------------------------------------------
 
@@ -358,11 +364,3 @@ def batch_of(env: VectorEnv) -> GlimpseVectorEnv | None:
     """Return the batch under an environment's wrappers; None where it is not of this package."""
     batch = env.unwrapped
     return batch if isinstance(batch, GlimpseVectorEnv) else None
-
-
-def _batched(space: spaces.Space, num_envs: int) -> spaces.Space:
-    """Return `num_envs` rows of `space`, keys in the same order, which `batch_space` would sort."""
-    if not isinstance(space, spaces.Dict):
-        return batch_space(space, num_envs)
-    leaves = [(name, batch_space(leaf, num_envs)) for name, leaf in space.spaces.items()]
-    return spaces.Dict(leaves)

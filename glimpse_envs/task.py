@@ -14,6 +14,7 @@ from glimpse_envs.core.arguments import check_choice, keyword_parameters
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.core.spaces import ordered
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import AnyPicture
@@ -198,8 +199,7 @@ class Task(ABC):
     @property
     def action_space(self) -> spaces.Dict:
         """Space of a single row's action (Dict)."""
-        leaves = [(name, component.space) for name, component in self.components.items()]
-        return spaces.Dict(leaves)  # pairs: a dict would be sorted
+        return ordered({name: component.space for name, component in self.components.items()})
 
     @property
     @abstractmethod

@@ -171,3 +171,41 @@ def test_plain_policies_are_scored_as_they_are(flat: bool | str) -> None:
         evaluate(PlainOracle(flat), "glimpse_envs.flat_ids:GlimpseDiscrete/Reverse-v0")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="flat: evaluate sets this itself"):
         evaluate(PlainOracle(flat), CENTRED, flat=True)  # type: ignore[arg-type]
+
+
+class Swinger:
+    """Declares the plain spaces of Pendulum, as a model of Stable-Baselines3 does."""
+
+    def __init__(self, shape: tuple[int, ...] = (1,)) -> None:
+        self.observation_space = gym.make("Pendulum-v1").observation_space
+        self.action_space = spaces.Box(-2.0, 2.0, shape, np.float32)
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> Any:
+        assert observation.shape[1:] == self.observation_space.shape
+        return np.full((len(observation), *self.action_space.shape), 1.5, np.float32), None
+
+
+def test_real_actions_of_other_packages_are_passed_on_as_they_are() -> None:
+    """Pendulum takes torques from -2 to 2, which no flat action of this package holds."""
+
+    def swing(observation: Any) -> Any:
+        return np.full((len(observation["observation"]), 1), 1.5, np.float32)
+
+    scored = evaluate(Swinger(), "Pendulum-v1", episodes=3)
+    assert scored.returns.tolist() == evaluate(swing, "Pendulum-v1", episodes=3).returns.tolist()
+    named = evaluate(lambda seen: {"act": swing(seen)}, "Pendulum-v1", episodes=3)
+    assert scored.returns.tolist() == named.returns.tolist()
+
+
+def test_real_actions_of_another_shape_are_named() -> None:
+    with pytest.raises(ValueError, match=r"action had shape \(2,\)"):
+        evaluate(Swinger((2,)), "Pendulum-v1", episodes=3)
+    flat: Any = np.zeros(3, np.float32)
+    with pytest.raises(ValueError, match=r"shape \(3,\); it must have shape \(n, \*\(1,\)\)"):
+        evaluate(lambda seen: flat, "Pendulum-v1", episodes=3)

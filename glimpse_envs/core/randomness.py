@@ -86,6 +86,17 @@ def keyed_block(
 
 
 @kernel
+def index_of(n: int, keys: KeyArrays, word: np.uint32, count: int) -> np.int64:
+    """Return which of `count` examples scene n shows: in a fixed split that of its own number, else
+    a uniform one by its `word`.
+
+    `keys` are the seeds, streams, episodes and indices of `glimpse_envs.core.keys.Keys`.
+    """
+    _, _, _, indices = keys
+    return indices[n] if indices[n] >= 0 else below(word, count)
+
+
+@kernel
 def draw_level_words(which: Ints, keys: KeyArrays, words: Words) -> None:
     """Fill `words` (m, 3): row i has the random words from which the level of `which[i]` is drawn.
 

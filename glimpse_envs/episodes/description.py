@@ -57,6 +57,14 @@ class Description:
         """Name of the component that may be learned from `info["target"]`; None without one."""
         return next((name for name, part in self.components.items() if part.taught), None)
 
+    @property
+    def real_action(self) -> spaces.Box | None:
+        """Space of a plain action of real numbers; None where the action is another."""
+        if list(self.components) != [ACT]:
+            return None
+        space = self.components[ACT].space
+        return space if isinstance(space, spaces.Box) else None
+
 
 def task_of(env: gym.Env | VectorEnv) -> Task | None:
     """Return the `Task` of an environment, single or batched, wrapped or not; None without one."""
@@ -72,7 +80,7 @@ def describe(env: gym.Env | VectorEnv) -> Description:
         shared = {field.name for field in fields(Description)} - {"answer_reward"}
         return Description(
             **{name: getattr(task, name) for name in shared},
-            answer_reward=task.answer_reward if isinstance(task.answer_reward, float) else None,
+            answer_reward=float(task.answer_reward) if np.ndim(task.answer_reward) == 0 else None,
         )
     if isinstance(env, VectorEnv):
         seen, action = env.single_observation_space, env.single_action_space

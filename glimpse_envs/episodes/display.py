@@ -28,6 +28,9 @@ class Display:
             black and the target left out until the end.
         height: of the frames, in pixels, at least 160.
 
+    Attributes:
+        seen: row -> what was seen in its episode, with `reveal="seen"`.
+
     Raises:
         ValueError: `mode` or `reveal` is not one of these.
     """
@@ -40,7 +43,7 @@ class Display:
         check_choice("reveal", reveal, REVEALS)
         self._task, self._mode, self._reveal, self._height = task, mode, reveal, height
         self._window: Any = None
-        self._seen: dict[int, Seen] = {}
+        self.seen: dict[int, Seen] = {}
 
     def frames(self, taken: Ints, ended: Bools) -> tuple[Bytes, ...] | None:
         """Return a frame (height, width, 3) uint8 RGB of every row; None unless in
@@ -66,7 +69,7 @@ class Display:
         if self._mode is not None and self._reveal == "seen":
             for row in range(len(taken)):
                 if taken[row] == 1:
-                    self._seen.pop(row, None)
+                    self.seen.pop(row, None)
                 self._memory(row).add(self._task.picture(row, ""))
         if self._mode != "human":
             return
@@ -78,7 +81,7 @@ class Display:
 
     def forget(self) -> None:
         """Forget what was seen so far, because another episode was loaded."""
-        self._seen.clear()
+        self.seen.clear()
 
     def close(self) -> None:
         """Close the window."""
@@ -89,7 +92,7 @@ class Display:
     def _memory(self, row: int) -> "Seen":
         from glimpse_envs.rendering import Seen
 
-        return self._seen.setdefault(row, Seen())
+        return self.seen.setdefault(row, Seen())
 
     def _frame(self, row: int, taken: Ints, ended: Bools) -> Bytes:
         from glimpse_envs.rendering import draw_frame

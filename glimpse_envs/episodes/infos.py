@@ -41,20 +41,12 @@ def merge_step(
     The rows `fresh` (k,) were dealt anew in this very step: they carry no outcome, which is in
     `final_info`.
     """
-    if fresh is None or not len(fresh):
-        if len(acting) == num_envs:
-            return merge(infos, outcome.as_info() | info, acting, num_envs)
-        if len(acting):
-            infos = merge(infos, outcome.as_info(), acting, num_envs)
-    elif len(fresh) < num_envs:
-        staying = ~mask_of(fresh, num_envs)
-        if len(acting) == num_envs:
-            for name, value in outcome.as_info().items():
-                kept = staying.reshape(-1, *(1,) * (value.ndim - 1))
-                infos[name], infos[f"_{name}"] = value * kept, staying.copy()
-        elif staying[acting].any():
-            staying = staying[acting]
-            infos = merge(infos, outcome.as_info(staying), acting[staying], num_envs)
+    carrying = None
+    if fresh is not None and len(fresh):
+        carrying = ~mask_of(fresh, num_envs)[acting]
+        acting = acting[carrying]
+    if len(acting):
+        infos = merge(infos, outcome.as_info(carrying), acting, num_envs)
     return merge(infos, info, np.arange(num_envs), num_envs)
 
 

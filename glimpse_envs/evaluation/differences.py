@@ -33,17 +33,20 @@ def difference_interval(
     for all of them at once (see `glimpse_envs.evaluation.statistics.bootstrap_interval`). With one
     run each it is the interval of paired proportions of Agresti and Min (2005), "Simple improved
     confidence intervals for comparing matched proportions", and says nothing about other seeds.
+    Where several runs differ by the same in every seed and image, as where no run errs, nothing
+    varies, and the interval is that of one run each.
 
     Args:
         correct: (S, N) bool, whether the first model's run with seed s answered image n rightly.
-        other: (M, N) bool, of the second model, on the same images.
+        other: (M, N) bool, of the second model, on the same images; M is 1 where S is, and else
+            at least 2, since one run does not show how much its seeds differ.
         confidence: in (0, 1).
         resamples: bootstrap replicates.
         seed: of the bootstrap's own stream.
 
     Raises:
-        ValueError: an array is not boolean, or is empty; the arrays are not of the same images; or
-            a setting is out of its range.
+        ValueError: an array is not boolean, or is empty; the arrays are not of the same images; one
+            model has a single run and the other several; or a setting is out of its range.
     """
     check_confidence(confidence)
     one, two = np.asarray(correct), np.asarray(other)
@@ -57,7 +60,12 @@ def difference_interval(
             f"correct is of {one.shape[1]} images and other of {two.shape[1]}: both models must be "
             "played on the same"
         )
-    if len(one) == len(two) == 1:
+    if len(one) != len(two) and min(len(one), len(two)) == 1:
+        raise ValueError(
+            f"correct has {_runs(one)} and other has {_runs(two)}: a single run does not show how "
+            "much its seeds differ; give one run of each model, or several of each"
+        )
+    if len(one) == 1 or _nothing_varies(one, two):
         return _paired_interval(one[0], two[0], confidence)
     generator = np.random.default_rng(seed)
     seeds = [draw_seeds(generator, resamples, len(array)) for array in (one, two)]
@@ -71,6 +79,16 @@ def difference_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(first - second, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def _runs(correct: Bools) -> str:
+    return f"{len(correct)} run{'s'[: len(correct) > 1]}"
+
+
+def _nothing_varies(one: Bools, two: Bools) -> bool:
+    """Return whether every choice of seeds and images has the same difference."""
+    alike = (one == one[0]).all() and (two == two[0]).all()
+    return bool(alike and np.ptp(one[0].astype(np.int8) - two[0].astype(np.int8)) == 0)
 
 
 def _paired_interval(correct: Bools, other: Bools, confidence: float) -> tuple[float, float]:

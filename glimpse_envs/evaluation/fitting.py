@@ -6,6 +6,7 @@ from gymnasium import spaces
 from gymnasium.vector import VectorEnv
 
 from glimpse_envs.core.misfits import difference_of
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.flat import FlatActions, FlatObservations
@@ -33,9 +34,11 @@ def _observations_like(seen: spaces.Space, given: Description) -> spaces.Space:
 
 
 def _actions_like(acts: spaces.Space, given: Description) -> spaces.Space:
-    dicts = spaces.Dict([(name, part.space) for name, part in given.components.items()])
+    dicts = ordered({name: part.space for name, part in given.components.items()})
     if isinstance(acts, spaces.Dict):
         return dicts
+    if given.real_action is not None:
+        return given.real_action
     flat = FlatActions(dicts)
     joint = isinstance(acts, spaces.Discrete) and not isinstance(flat.space, spaces.Box)
     return FlatActions(dicts, joint=True).space if joint else flat.space

@@ -14,8 +14,9 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_choice, shown
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.episodes.actions import as_array
-from glimpse_envs.episodes.description import describe
+from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.evaluation.outlook import Outlook
 from glimpse_envs.flat import FlatActions, FlatObservations
 
@@ -188,11 +189,12 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
     given `info` too.
 
     Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
-    Dict actions. A policy whose `observation_space` is a Box, as models of Stable-Baselines3 may
-    have, is given plain observations. The function raises a TypeError where `predict` returns
-    something else.
+    Dict actions; where the environment's own are plain and real, they are passed on. A policy whose
+    `observation_space` is a Box, as models of Stable-Baselines3 may have, is given plain
+    observations. The function raises a TypeError where `predict` returns something else.
     """
     description = describe(env)
+    real = description.real_action
     flat_seen: FlatObservations | None = None
     if isinstance(policy.observation_space, spaces.Box):
         flat_seen = FlatObservations(description.observation_space)
@@ -213,10 +215,17 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
                 f"{', '.join(description.components)}, name -> (n, ...), or a plain array as "
                 f"flat=True has it; it is {shown(action)}"
             )
+        if real is not None:
+            if np.shape(action)[1:] != real.shape:
+                raise ValueError(
+                    f"the policy's action has shape {np.shape(action)}; it must have shape "
+                    f"(n, *{real.shape})"
+                )
+            return {ACT: np.asarray(action)}
         joint = np.ndim(action) == 1
         if joint not in codecs:
-            components = [(name, part.space) for name, part in description.components.items()]
-            codecs[joint] = FlatActions(spaces.Dict(components), joint)
+            parts = {name: part.space for name, part in description.components.items()}
+            codecs[joint] = FlatActions(ordered(parts), joint)
         return codecs[joint].decode(action)
 
     def act(

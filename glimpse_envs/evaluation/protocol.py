@@ -33,7 +33,12 @@ from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.fitting import check_spaces
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
+from glimpse_envs.evaluation.scanpaths import (
+    ScanpathDiagnostics,
+    diagnose,
+    latest_location,
+    shows_places,
+)
 from glimpse_envs.evaluation.statistics import normalised_score, student_interval, wilson_interval
 
 
@@ -119,6 +124,7 @@ def evaluate(
     with closing(make_batch(env_id, rows, split, **env_kwargs)) as env:
         check_spaces(played_by, env, env_id)
         seen = describe(env)
+        places = shows_places(seen.observation_space)
         act = as_act(played_by, env, deterministic)
         batches = []
         for start in _with_bar(range(0, total, rows), progress):
@@ -126,7 +132,7 @@ def evaluate(
             indices = np.minimum(np.arange(start, start + rows), total - 1)
             observation, info = deal(env, split, seed, indices)
             count = min(rows, total - start)
-            batch = _play(env, act, observation, info, count, watcher)
+            batch = _play(env, act, observation, info, count, places, watcher)
             answers = played_by.answers(observation)
             if answers is not None:
                 batch = _with_inner_glimpses(batch, answers)
@@ -214,9 +220,11 @@ def _play(
     observation: Observation,
     info: dict[str, Any],
     count: int,
+    places: bool,
     watcher: Watcher | None,
 ) -> _Episodes:
-    """Play every row's first episode to its end and return those of the first `count` rows."""
+    """Play every row's first episode to its end and return those of the first `count` rows; with
+    `places` observations say where glimpses were taken."""
     alive = np.arange(env.num_envs) < count  # (n,) as all below
     right = np.zeros(env.num_envs, np.bool_)
     targets = np.zeros(env.num_envs, np.int64)
@@ -225,7 +233,7 @@ def _play(
     state, episode_start = None, np.ones(env.num_envs, np.bool_)
     correct, locations, on_target = [], [], []  # one array a step
     while alive.any():
-        place = latest_location(observation)
+        place = latest_location(observation) if places else None
         if place is not None:
             locations.append(place.copy())  # the environment may reuse its arrays
             if "target_box" in info:

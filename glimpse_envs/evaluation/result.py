@@ -85,13 +85,13 @@ class Evaluation:
 
     def _cells(self) -> tuple[str, ...]:
         """Its line of `compare_table`."""
-        gaze = self.scanpaths
+        share = np.nan if self.scanpaths is None else self.scanpaths.share_on_target
         return (
             self._success(),
             self._interval(),
             f"{self.mean_return:.3f}",
             f"{self.mean_glimpses:.2f}",
-            "" if gaze is None else f"{100 * gaze.share_on_target:.1f}",
+            "" if np.isnan(share) else f"{100 * share:.1f}",
         )
 
     def _return_interval(self) -> str:

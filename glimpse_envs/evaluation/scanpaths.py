@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats
@@ -43,13 +44,23 @@ class ScanpathDiagnostics:
     """Plain sentences; empty when nothing looks wrong."""
 
 
+def shows_places(space: spaces.Dict) -> bool:
+    """Return whether the `location` of a row's observation space is a place (x, y) in [-1, 1], or
+    one for each glimpse of the budget; the bits of an address, which may be two, lie in [0, 1]."""
+    location = space.spaces.get("location")
+    if not isinstance(location, spaces.Box) or len(location.shape) not in (1, 2):
+        return False
+    return location.shape[-1] == 2 and bool((location.low == -1).all())
+
+
 def latest_location(observation: Mapping[str, Float32s] | Float32s) -> Float32s | None:
     """Return the place of each row's latest glimpse, (B, 2) as (x, y); None without places.
 
     Args:
         observation: name -> (B, ...); a flattened one has no places that can be read. With
             `history` its `location` is (B, T, 2) for a budget of T, and `remaining` (B, 1) gives
-            the number of these not taken yet, over T.
+            the number of these not taken yet, over T. The two bits of an address look like a place
+            here: ask `shows_places` of the space first.
     """
     if isinstance(observation, np.ndarray):
         return None

@@ -91,8 +91,10 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for part in ("core", "glimpse_network"):
             entries[f"network.{part}"] = network.get(part)
     for entry, text in entries.items():
-        # folder:PATH is a source of pictures.
-        if isinstance(text, str) and ":" in text and not text.startswith("folder:"):
+        if not isinstance(text, str) or ":" not in text:
+            continue
+        # A source "folder:PATH" is a folder of pictures; anywhere else `folder` is a module.
+        if entry != "env_kwargs.source" or not text.startswith("folder:"):
             yield entry, text
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 from glimpse_envs.core.arguments import did_you_mean, shown
 from glimpse_envs.core.classes import add_name
-from glimpse_envs.sources import in_memory
+from glimpse_envs.sources import folder, in_memory
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.in_memory import from_arrays, from_dataset
 from glimpse_envs.sources.names import SOURCES
@@ -89,6 +89,7 @@ def _kept(source: str, split: str, fingerprint: str) -> Examples:
 def forget() -> None:
     """Drop all examples that are kept; they are loaded again when they are needed."""
     _kept.cache_clear()
+    folder.forget()
 
 
 def register_source(name: str, path: str) -> None:

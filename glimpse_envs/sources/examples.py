@@ -1,6 +1,7 @@
 """Common types of all sources: splits, labelled images, their description, the error."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -58,6 +59,13 @@ class Examples:
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    @cached_property
+    def by_class(self) -> tuple[Ints, Ints]:
+        """The images' indices in the order of their classes (N,), and where each class begins there
+        (classes + 1,), up to the last class that has an image."""
+        begins = np.concatenate([[0], np.cumsum(np.bincount(self.labels))])
+        return np.argsort(self.labels, kind="stable"), begins
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -105,6 +105,11 @@ def read_folder(root: Path, side: int | None = None) -> ImageFolder:
     return before[1]
 
 
+def forget() -> None:
+    """Drop the images of all folders that were read."""
+    _READ.clear()
+
+
 def _read_images(root: Path, files: Found, side: int | None) -> ImageFolder:
     """Read `files`, all images under `root`: as grey if all of them are grey, else as RGB."""
     first = _read(files[0][2], side)

@@ -23,9 +23,6 @@ class _Registered:
     splits: Mapping[str, Examples]
 
 
-TAKEN = ("glyphs", "mnist", "fashion_mnist", "cifar10", "folder")
-"""Names of other sources."""
-
 _REGISTERED: dict[str, _Registered] = {}
 
 
@@ -49,17 +46,16 @@ def from_arrays(
         name: letters, digits and underscores; not that of another source.
         train, validation, test: images (N, C, H, W) or (N, H, W) uint8 of one size, and labels (N,)
             from 0 on. The arrays are copied.
-        class_names: by label; None: the labels themselves.
+        class_names: by label; (): the labels themselves.
 
     Raises:
         ValueError: the name is taken, or the arrays are not of this form.
     """
-    if not isinstance(name, str) or not name.isidentifier() or name in TAKEN:
-        raise ValueError(
-            f"name={name!r} must be letters, digits and underscores, and none of {', '.join(TAKEN)}"
-        )
-    if name in SOURCES:
-        raise ValueError(f"the name {name!r} is taken: it stands for {SOURCES[name]}")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name={name!r} must be letters, digits and underscores")
+    taken = {source.partition(":")[0]: path for source, path in SOURCES.items()}
+    if name in taken:
+        raise ValueError(f"the name {name!r} is taken: it stands for {taken[name]}")
     given = {"train": train, "validation": validation, "test": test}
     splits = {
         split: _checked(f"{name}: {split}", *labelled)

@@ -21,6 +21,7 @@ from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.core.randomness import draw_starts
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import COMPONENTS, Arrays, Component, Reading, Rows, Task, rows_of
 from glimpse_envs.vision.context import CONTEXT_SIDE, coarse_views
 from glimpse_envs.vision.gaze import Gaze
@@ -61,9 +62,11 @@ class PictureTask(Task):
         inside: keep the whole glimpse inside the scene.
         look: "continuous", "tiles" or "relative".
         max_move: the longest relative move, in look coordinates.
-        budget: T, glimpses in an episode, the first included; 1 in the full view.
+        budget: T, glimpses in an episode, the first included.
+        full_budget: steps in the full view of a scene that stands still; of one that moves, T.
+        fixed_steps: whether every episode that is not stopped takes all steps of its budget.
         first_glimpse: "uniform" in the scene, or "near" the target, for training.
-        view: "glimpse", or "full" for the whole scene, in one step if it stands still.
+        view: "glimpse", or "full" for the whole scene.
         history: observe all glimpses so far.
         context: observe a coarse view of the whole scene with the first glimpse.
         stop: let the agent end the episode.
@@ -93,6 +96,8 @@ class PictureTask(Task):
         *,
         sensor: Sensor,
         budget: int,
+        full_budget: int = 1,
+        fixed_steps: bool = True,
         inside: bool = False,
         look: str = "continuous",
         max_move: float = MAX_MOVE,
@@ -119,16 +124,17 @@ class PictureTask(Task):
         if near and look == "tiles":
             raise ValueError("first_glimpse='near' needs looks that are places or moves, not tiles")
 
+        self._full, self._with_history, self._stop = view == "full", history, stop
+        self.budget = int(full_budget if self._full and not hidden.moves else budget)
         # A glimpse and the arrays of its computation, for each step that is kept.
         glimpse = 12 * math.prod(sensor.glimpse_shape) + 24
-        check_memory(glimpse * (budget if history else 1) + 8 * budget, budget=budget)
+        steps = self.budget
+        check_memory(glimpse * (steps if history else 1) + 8 * steps, budget=steps)
         self._hidden = hidden
-        self._full, self._with_history, self._stop = view == "full", history, stop
         self._near, self._with_context = near, context
         if near:
             self.levels = (1, FARTHEST)
-        self.budget = 1 if self._full and not hidden.moves else int(budget)
-        self.fixed_steps = not stop
+        self.fixed_steps = fixed_steps and not stop
         self.glimpse_cost = float(glimpse_cost)
         self._sensor = sensor
         outlines, sides = sensor.outlines, sensor.window_sides
@@ -181,13 +187,13 @@ class PictureTask(Task):
 
         if self._full:
             scene = box(0.0, *self._hidden.shape)
-            return _dict_of({"scene": scene} | self._further_parts())
+            return ordered({"scene": scene} | self._further_parts())
         steps = (self.budget,) if self._with_history else ()
         parts = {"glimpse": box(0.0, *steps, *self._sensor.glimpse_shape)} | self._further_parts()
         parts |= {"location": box(-1.0, *steps, 2), "remaining": box(0.0, 1)}
         if self._with_context:
             parts["context"] = box(0.0, self._hidden.shape[0], CONTEXT_SIDE, CONTEXT_SIDE)
-        return _dict_of(parts)
+        return ordered(parts)
 
     def _further_parts(self) -> dict[str, spaces.Box]:
         """Return the spaces of an observation's parts that the task adds, such as its question."""
@@ -355,7 +361,3 @@ class PictureTask(Task):
             caption=caption,
             **answers,
         )
-
-
-def _dict_of(parts: Mapping[str, spaces.Box]) -> spaces.Dict:
-    return spaces.Dict(list(parts.items()))  # pairs: a dict would be sorted

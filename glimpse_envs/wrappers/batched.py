@@ -6,12 +6,11 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, VectorEnv, VectorWrapper
-from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arrays import Bools, Float32s
+from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import checked_but_of
 from glimpse_envs.wrappers.actions import LookAndAct
 from glimpse_envs.wrappers.errors import name_of, naming
@@ -54,9 +53,9 @@ class GlimpseVectorWrapper(VectorWrapper):
         self._started = False
         self._ended = np.zeros(env.num_envs, np.bool_)
         self.single_observation_space = self._eye.observation_space
-        self.observation_space = _batched(self._eye.observation_space, env.num_envs)
+        self.observation_space = batched(self._eye.observation_space, env.num_envs)
         self.single_action_space = self._eye.action_space(env.single_action_space)
-        self.action_space = _batched(self.single_action_space, env.num_envs)
+        self.action_space = batched(self.single_action_space, env.num_envs)
         self._split = LookAndAct(self.single_action_space, env.num_envs)
 
     def reset(
@@ -149,11 +148,6 @@ class GlimpseVectorWrapper(VectorWrapper):
         self._eye.start(self._rows[fresh], pixels)
         self._ended = ended
         return ends
-
-
-def _batched(space: spaces.Dict, num_envs: int) -> spaces.Dict:
-    """Return `num_envs` rows of `space`, keys in the same order, which `batch_space` would sort."""
-    return spaces.Dict([(name, batch_space(part, num_envs)) for name, part in space.items()])
 
 
 def _first_of(env: VectorEnv) -> Any:

@@ -21,6 +21,7 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.vision.sensors import make_sensor
 from glimpse_envs.wrappers.looks import LOOKS, Looks, checked_move, checked_start
 from glimpse_envs.wrappers.pixels import find_pixels
@@ -132,13 +133,13 @@ class Eye:
 
         channels, height, width = self._view.shape
         seen = (frames * channels, height, width)
-        parts: list[tuple[str, spaces.Space]] = [
-            ("glimpse", spaces.Box(0.0, 1.0, seen, np.float32)),
-            ("location", spaces.Box(-1.0, 1.0, (2,), np.float32)),
-        ]
+        parts = {
+            "glimpse": spaces.Box(0.0, 1.0, seen, np.float32),
+            "location": spaces.Box(-1.0, 1.0, (2,), np.float32),
+        }
         if max_steps is not None:
-            parts.append(("remaining", spaces.Box(0.0, 1.0, (1,), np.float32)))
-        self.observation_space = spaces.Dict(parts)
+            parts["remaining"] = spaces.Box(0.0, 1.0, (1,), np.float32)
+        self.observation_space = ordered(parts)
         self.look_space = self._looks.component
         self._glimpse_size = glimpse_size
 
@@ -166,8 +167,8 @@ class Eye:
 
     def action_space(self, act: spaces.Space) -> spaces.Dict:
         """Return the space of `look`, unless it follows a rule, and `act`."""
-        look = [] if self.look_space is None else [("look", self.look_space)]
-        return spaces.Dict([*look, ("act", act)])
+        look = {} if self.look_space is None else {"look": self.look_space}
+        return ordered(look | {"act": act})
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Seed the first places of each row's episodes; None continues the row's stream."""

@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,37 @@ def test_a_single_environment_pickles_copies_and_loads(variant: str) -> None:
             assert_same(twin.step(action), expected)
             ended = expected[2]
         assert_same(twin.reset(), original.reset())
+
+
+def pickled(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
+
+
+SAVE = pytest.mark.parametrize("save", [pickled, copy.deepcopy])
+
+
+@SAVE
+@pytest.mark.parametrize("flat", [False, True])
+def test_spaces_keep_their_random_states(save: Callable[[Any], Any], flat: bool) -> None:
+    envs = make_vector(CLUTTERED, 3, flat=flat)
+    spaces = ("action_space", "single_action_space", "observation_space")
+    for name in spaces:
+        getattr(envs, name).seed(3)
+    twin = save(envs)
+    for name in spaces:
+        assert_same(getattr(envs, name).sample(), getattr(twin, name).sample())
+
+
+@SAVE
+def test_what_was_seen_is_kept(save: Callable[[Any], Any]) -> None:
+    envs = make_vector(CLUTTERED, 2, render_mode="rgb_array", reveal="seen")
+    envs.reset(seed=0)
+    for _ in range(3):
+        envs.step(random_actions(envs, np.random.default_rng(0)))
+    twin = save(envs)
+    assert_same(np.stack(twin.render()), np.stack(envs.render() or ()))
+    envs.reset(seed=1)
+    assert (np.stack(twin.render()) != np.stack(envs.render() or ())).any()
 
 
 def test_an_environment_that_was_never_reset_pickles() -> None:

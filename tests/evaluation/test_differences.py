@@ -71,9 +71,27 @@ def test_the_interval_of_several_seeds_is_of_images_and_seeds() -> None:
     assert difference_interval(several, better) == (low, high)
 
 
+ALL_RIGHT = np.ones((5, 50), np.bool_)
+
+
+@pytest.mark.parametrize("two", [ALL_RIGHT, ~ALL_RIGHT, ALL_RIGHT[:2]])
+def test_where_nothing_varies_the_interval_is_that_of_one_run_each(two: np.ndarray) -> None:
+    low, high = difference_interval(ALL_RIGHT, two)
+    assert (low, high) == difference_interval(ALL_RIGHT[:1], two[:1])
+    assert low < high
+
+
+def test_seeds_that_all_answer_alike_are_compared_without_being_sure() -> None:
+    some = np.repeat(np.arange(50)[None] % 5 > 0, 3, axis=0)
+    low, high = difference_interval(some, some)
+    assert low == -high < 0
+
+
 @pytest.mark.parametrize(
     ("one", "two", "message"),
     [
+        (ALL_RIGHT[:1], ALL_RIGHT, "correct has 1 run and other has 5 runs.*several of each"),
+        (ALL_RIGHT[:2], ALL_RIGHT[:1], "correct has 2 runs and other has 1 run: a single run"),
         (np.ones((1, 3), np.bool_), np.ones((1, 4), np.bool_), "of 3 images and other of 4"),
         (np.ones((1, 3)), np.ones((1, 3), np.bool_), r"correct is float64 \(1, 3\)"),
         (np.ones((1, 3), np.bool_), np.ones(3, np.bool_), r"other is bool \(3,\)"),

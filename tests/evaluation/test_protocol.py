@@ -6,6 +6,7 @@ contract of the real ones; of tapes, the real one.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -208,3 +209,12 @@ def test_the_table_is_aligned() -> None:
     assert len({len(line) for line in lines}) == 1
     assert lines[1].split()[:3] == ["hard", "attention", "100.00"]
     assert lines[2].split()[:3] == ["one", "glimpse", "60.00"]
+
+
+def test_what_does_not_exist_is_left_out_of_the_table() -> None:
+    """Targets without a place, as in worlds, leave no share on target."""
+    good = evaluate(LeftThenRight(), ENV_ID)
+    assert good.scanpaths is not None
+    placeless = replace(good, scanpaths=replace(good.scanpaths, share_on_target=np.nan))
+    assert "nan" not in compare_table({"placeless": placeless})
+    assert "on target" not in placeless.summary()

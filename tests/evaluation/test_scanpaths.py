@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics, diagnose, latest_location
+from glimpse_envs.evaluation.policy import Action, Observation
+from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.scanpaths import (
+    ScanpathDiagnostics,
+    diagnose,
+    latest_location,
+    shows_places,
+)
 
 E, T = 500, 8
 
@@ -122,3 +133,32 @@ def test_the_latest_location_is_that_of_the_last_glimpse_taken() -> None:
     np.testing.assert_array_equal(latest_location({"location": places[:, 1]}), places[:, 1])
     assert latest_location({"location": np.zeros((4, 5), np.float32)}) is None, "an address's bits"
     assert latest_location({"scene": np.zeros((4, 1, 9, 9), np.float32)}) is None
+
+
+@pytest.mark.parametrize(
+    ("env_id", "env_kwargs", "places"),
+    [
+        ("Glimpse/PointerChase-v0", {"cells": 4}, False),
+        ("Glimpse/AssociativeRecall-v0", {"cells": 3, "length": 2}, False),
+        ("Glimpse/Copy-v0", {"length": 3, "look": "absolute"}, False),
+        ("Glimpse/CenteredGlyphs-v0", {}, True),
+        ("Glimpse/CenteredGlyphs-v0", {"history": True}, True),
+        ("Glimpse/CenteredGlyphs-v0", {"view": "full"}, False),
+    ],
+)
+def test_two_bits_of_an_address_are_no_place(
+    env_id: str, env_kwargs: dict[str, Any], places: bool
+) -> None:
+    env = gymnasium.make(env_id, **env_kwargs)
+    space, actions = env.observation_space, env.action_space
+    assert isinstance(space, spaces.Dict)
+    assert isinstance(actions, spaces.Dict)
+    assert shows_places(space) == places
+
+    def still(observation: Observation) -> Action:
+        rows = len(next(iter(observation.values())))
+        first = {name: leaf.sample() for name, leaf in actions.spaces.items()}
+        return {name: np.stack([np.zeros_like(one)] * rows) for name, one in first.items()}
+
+    evaluation = evaluate(still, env_id, episodes=20, **env_kwargs)
+    assert (evaluation.scanpaths is not None) == (evaluation.locations is not None) == places

@@ -173,6 +173,23 @@ def test_what_this_process_begins_and_folders_of_pictures_are_trusted(tmp_path: 
     check_trusted({"env_id": "A-v0", "env_kwargs": {"source": "folder:digits"}}, "a run")
 
 
+@pytest.mark.parametrize(
+    ("entry", "config"),
+    [
+        ("policy", {"policy": "folder:P"}),
+        ("env_id", {"env_id": "folder:Env-v0"}),
+        ("curriculum", {"curriculum": "folder:P"}),
+        ("env_kwargs.task", {"env_kwargs": {"task": "folder:P"}}),
+        ("env_kwargs.scene", {"env_kwargs": {"scene": "folder:P"}}),
+        ("network.core", {"network": {"core": "folder:P"}}),
+        ("network.glimpse_network", {"network": {"glimpse_network": "folder:P"}}),
+    ],
+)
+def test_folder_is_a_module_where_no_source_is_named(entry: str, config: dict[str, Any]) -> None:
+    with pytest.raises(TrustError, match=f"{entry} is 'folder:.*give --trust folder"):
+        check_trusted(config, "a run")
+
+
 def test_every_published_record_names_nothing_of_others() -> None:
     check_trusted(asdict(PICTURES)["config"], "a record")
 

@@ -16,8 +16,11 @@ from glimpse_envs.sources import (
     SourceError,
     describe,
     folder,
+    forget,
     load,
 )
+from glimpse_envs.sources.image_files import read_image
+from glimpse_envs.vision.scenes.by_class import ImagesByClass
 from tests.support.episodes import CENTRED, make_vector, write_images
 
 
@@ -74,6 +77,23 @@ def test_an_unchanged_folder_is_read_once(pets: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(folder, "read_image", lambda path: pytest.fail(f"{path} is read again"))
     assert describe(source).class_names == ("cat", "dog")
     assert load(source, "train") is train
+
+
+def test_what_is_forgotten_is_read_again(pets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, read = f"folder:{pets}", []
+
+    def noted(path: Path) -> NDArray[np.uint8]:
+        read.append(path)
+        return read_image(path)
+
+    monkeypatch.setattr(folder, "read_image", noted)
+    by_class = ImagesByClass(source, "train")
+    images = by_class.load()[0]
+    assert by_class.load()[0] is images
+    read.clear()
+    forget()
+    assert by_class.load()[0] is not images
+    assert set(read) == set(pets.glob("*/*.png"))
 
 
 def test_an_environment_keeps_the_images_it_was_made_with(tmp_path: Path) -> None:

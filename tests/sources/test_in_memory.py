@@ -56,7 +56,8 @@ def test_an_array_that_is_changed_later_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("changes", "right"),
     [
-        ({"name": "mnist"}, "none of glyphs, mnist"),
+        ({"name": "mnist"}, "'mnist' is taken: it stands for glimpse_envs.sources.idx"),
+        ({"name": "folder"}, "'folder' is taken: it stands for glimpse_envs.sources.folder"),
         ({"name": "folder:x"}, "must be letters"),
         ({"train": (GREY / 255, LABELS)}, r"mine: train: images must be .* uint8, not .* float64"),
         ({"train": (GREY[0], LABELS)}, r"mine: train: images must be \(N, H, W\)"),

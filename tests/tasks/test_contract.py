@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.episodes.description import task_of
+from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
 from glimpse_envs.testing import CHECKS, check_task
@@ -229,3 +229,11 @@ def test_an_unknown_effect_is_refused() -> None:
         ValueError, match="effect='sometimes' must be one of 'always', 'continuing'"
     ):
         Component(spaces.Discrete(2), effect="sometimes")  # type: ignore[arg-type]
+
+
+def test_a_reward_that_is_a_whole_number_is_described_as_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env = gym.make("Tiny/TwoAnswers-v0")
+    monkeypatch.setattr(task(env), "answer_reward", 2)
+    assert describe(env).answer_reward == 2.0

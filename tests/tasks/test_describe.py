@@ -168,10 +168,10 @@ def test_a_right_word_is_its_own_target(which: int) -> None:
         observation, _, ended, _, info = envs.step(envs.task.oracle() | {"answer": words})
         np.testing.assert_array_equal(info["target"][playing], words[playing])
         assert info["target_mask"][playing].all()
-        playing &= ~ended
-        last = observation["last_action"][playing]
+        last = observation["last_action"][playing]  # the terminal observation's too
         np.testing.assert_array_equal(last.argmax(axis=1), words[playing])
         assert (last.sum(axis=1) == 1).all()
+        playing &= ~ended
     assert not playing.any()
 
 

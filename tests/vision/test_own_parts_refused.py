@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.vision.scenes.scene import Scene
 from glimpse_envs.vision.sensors.sensor import Sensor, square
 from tests.support.episodes import CLUTTERED

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.rendering import Strip, TapePicture
 from glimpse_envs.task import Component, Outcome, Reading, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 
 
 class FindCoin(Task):

@@ -84,7 +84,7 @@ class ImageClassification(PictureTask):
 
     - `target`: the right answer.
     - `target_mask`: whether the answer was scored.
-    - `success`: whether the scored answer was right.
+    - `success`: whether the answer was right, scored or not.
 
     Always:
 

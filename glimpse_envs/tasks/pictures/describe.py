@@ -156,9 +156,10 @@ class DescribeScene(PictureTask):
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
             budget=Captions.LENGTH,
+            full_budget=Captions.LENGTH,
+            fixed_steps=False,
             **looking,
         )
-        self.budget, self.fixed_steps = Captions.LENGTH, False
         self.question, self._allowed = scene.question, scene.allowed
         self.how_to_play = f'Write a sentence such as "{self._captions.example}"'
         words = self._captions.words
@@ -224,13 +225,8 @@ class DescribeScene(PictureTask):
         return super().info(rows) | {"sentences": self._right[rows // self._copies]}
 
     def _further(self, rows: Rows) -> Arrays:
-        before = self._taken[rows] - 2
-        words = np.where(before >= 0, self._written[rows, np.maximum(before, 0)], NO_WORD)
-        return {
-            "last_action": (words[:, None] == np.arange(len(self._captions.words))).astype(
-                np.float32
-            )
-        }
+        words = self._answers[rows, None] == np.arange(len(self._captions.words))
+        return {"last_action": words.astype(np.float32)}
 
     def oracle(self) -> Arrays:
         rows = np.arange(len(self._taken))

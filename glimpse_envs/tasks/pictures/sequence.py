@@ -157,16 +157,17 @@ class DigitSequence(PictureTask):
             jitter=jitter,
             gap=gap,
         )
-        names = (*scene.answers, "end")
+        names, longest = (*scene.answers, "end"), int(length) + 1
         super().__init__(
             scene,
             sensor=Retina(scene.shape, glimpse_size=glimpse_size, scales=scales),
-            budget=int(looks_per_answer) * (int(length) + 1),
+            budget=int(looks_per_answer) * longest,
+            full_budget=longest,
+            fixed_steps=False,
             **looking,
         )
-        self.levels, self.fixed_steps = (int(min_length), int(length)), False
+        self.levels = int(min_length), int(length)
         self._per_answer = 1 if self._full else int(looks_per_answer)
-        self.budget = self._per_answer * (int(length) + 1)
         self.question, self._names, self._end = scene.question, names, len(scene.answers)
         answer = Component(
             spaces.Discrete(len(names)),

@@ -8,7 +8,7 @@ from glimpse_envs.sources import SPLITS
 _MOST_CELLS = 2**31
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableArguments:
     """Arguments that all tables share.
 

@@ -139,8 +139,9 @@ class AssociativeRecall(Table):
             raise ValueError(f"length={length} must be at most cells={cells}, which hold the pairs")
         self.keys = int(keys)
         arguments = TableArguments(
-            cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost
-        )
+            cells=cells, values=values, min_length=min_length, length=length, slack=slack,
+            look=look, reward=reward, view=view, split=split, glimpse_cost=glimpse_cost,
+        )  # fmt: skip
         super().__init__(arguments)
 
     @property

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_memory, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import Arrays, Component, ObservedPart, Outcome, Reading, Rows, Task, rows_of
 from glimpse_envs.tasks.encoding import box
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
 from glimpse_envs.tasks.table.keyboard import table_keys
@@ -151,11 +152,9 @@ class Table(Task):
 
     def _make_observation_space(self) -> spaces.Dict:
         if self._full:
-            parts = self._whole_parts()
-        else:
-            shared = dict(location=box(self.address_bits), remaining=box(1))
-            parts = self._parts() | shared
-        return spaces.Dict(list(parts.items()))  # pairs: a dict would be sorted
+            return ordered(self._whole_parts())
+        shared = dict(location=box(self.address_bits), remaining=box(1))
+        return ordered(self._parts() | shared)
 
     @property
     def chance(self) -> float:

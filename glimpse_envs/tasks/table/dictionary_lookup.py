@@ -133,8 +133,9 @@ class DictionaryLookup(Table):
             )
         self.key_size, self._noise = int(key_size), float(noise)
         arguments = TableArguments(
-            cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost
-        )
+            cells=cells, values=values, min_length=min_length, length=length, slack=slack,
+            look=look, reward=reward, view=view, split=split, glimpse_cost=glimpse_cost,
+        )  # fmt: skip
         super().__init__(arguments)
 
     @property

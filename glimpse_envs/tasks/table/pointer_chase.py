@@ -129,8 +129,10 @@ class PointerChase(Table):
         glimpse_cost: float = 0.0,
     ) -> None:
         arguments = TableArguments(
-            cells, values, min_length, length, slack, look, reward, view, split, glimpse_cost, 0
-        )
+            cells=cells, values=values, min_length=min_length, length=length, slack=slack,
+            look=look, reward=reward, view=view, split=split, glimpse_cost=glimpse_cost,
+            least_length=0,
+        )  # fmt: skip
         most = (1 << _HOP_BITS) - 1
         if length > most:
             raise ValueError(f"length={length} must be at most {most:,}, in {_HOP_BITS} bits")

@@ -18,7 +18,7 @@ from glimpse_envs.tasks.tape.kernels import budget_of
 from glimpse_envs.tasks.tape.programs import PROGRAMS, Sizes, longest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TapeArguments:
     """Arguments of `glimpse_envs.tasks.tape.machine.TapeMachine`, which documents them.
 

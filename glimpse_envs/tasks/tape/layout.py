@@ -5,6 +5,7 @@ from functools import cached_property
 
 from gymnasium import spaces
 
+from glimpse_envs.core.spaces import ordered
 from glimpse_envs.task import Component, ObservedPart
 from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.tape.arrays import Rules
@@ -98,10 +99,9 @@ class TapeLayout:
         if self.full:
             return spaces.Dict(scene=box(self.sizes.cells, self.num_symbols + self.sorting))
         glimpse = box(2, self.num_symbols) if self.memory_cells else box(self.num_symbols)
-        leaves = [("glimpse", glimpse)]
+        parts = {"glimpse": glimpse}
         if self.sorting:
-            leaves.append(("priority", box(1)))
+            parts["priority"] = box(1)
         if self.rules.absolute:
-            leaves.append(("location", box(sum(self.address_bits))))
-        leaves += [("last_action", box(self.last_action)), ("remaining", box(1))]
-        return spaces.Dict(leaves)  # pairs, because a dict would be sorted
+            parts["location"] = box(sum(self.address_bits))
+        return ordered(parts | {"last_action": box(self.last_action), "remaining": box(1)})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.tape.arguments import TapeArguments
 from glimpse_envs.tasks.tape.arrays import MACHINE, Tapes
 from glimpse_envs.tasks.tape.chance import blind_return
@@ -168,8 +168,9 @@ class TapeMachine(Task):
         view: str = "glimpse",
     ) -> None:
         arguments = TapeArguments(
-            program, split, min_length, length, symbols, repeats, duplicates,
-            memory, look, slack, view,
+            program=program, split=split, min_length=min_length, length=length, symbols=symbols,
+            repeats=repeats, duplicates=duplicates, memory=memory, look=look, slack=slack,
+            view=view,
         )  # fmt: skip
         self.levels = (int(min_length), int(length))
         self.budget, self._full = arguments.budget, arguments.full

@@ -7,11 +7,11 @@ from gymnasium import spaces
 
 from glimpse_envs.core.arguments import check_choice, check_integers
 from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.threads import for_chunks
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows, rows_of
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 from glimpse_envs.tasks.worlds.catch_kernels import column_of, draw_flights, read_screens
 from glimpse_envs.vision.picture_task import Looking, PictureTask
 from glimpse_envs.vision.scenes.scene import Hidden

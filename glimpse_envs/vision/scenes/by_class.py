@@ -8,7 +8,7 @@ from glimpse_envs.sources import SourceError
 
 
 class ImagesByClass:
-    """The images of one split of a source, sorted by class when first needed.
+    """The images of one split of a source, read and sorted by class when first needed.
 
     Args:
         source: the name of a source (see `glimpse_envs.sources`).
@@ -18,7 +18,6 @@ class ImagesByClass:
     def __init__(self, source: str, split: str) -> None:
         self._source, self._split = source, split
         self._info = sources.describe(source)
-        self._sorted: tuple[Bytes, Ints, Ints, Ints] | None = None
 
     def load(self) -> tuple[Bytes, Ints, Ints, Ints]:
         """Return images (N, C, h, w), their labels (N,), the images' indices in the order of their
@@ -27,17 +26,13 @@ class ImagesByClass:
         Raises:
             glimpse_envs.sources.SourceError: files are missing or damaged, or a class has no image.
         """
-        if self._sorted is None:  # several threads may do so at once, with equal results
-            examples = sources.load(self._source, self._split, self._info.fingerprint)
-            names = self._info.class_names
-            counts = np.bincount(examples.labels, minlength=len(names))
-            if not counts.all():
-                missing = names[int(counts.argmin())]
-                raise SourceError(
-                    f"source={self._source!r} has no image of the class {missing!r} in the split "
-                    f"{self._split!r}: scenes that are drawn by class need one of each"
-                )
-            order = np.argsort(examples.labels, kind="stable")
-            begins = np.concatenate([[0], np.cumsum(counts)])
-            self._sorted = examples.images, examples.labels, order, begins
-        return self._sorted
+        examples = sources.load(self._source, self._split, self._info.fingerprint)
+        order, begins = examples.by_class
+        found = set(np.flatnonzero(np.diff(begins)).tolist())
+        missing = [name for k, name in enumerate(self._info.class_names) if k not in found]
+        if missing:
+            raise SourceError(
+                f"source={self._source!r} has no image of the class {missing[0]!r} in the split "
+                f"{self._split!r}: scenes that are drawn by class need one of each"
+            )
+        return examples.images, examples.labels, order, begins

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Float32s, Floats, Ints, KeyArrays
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
@@ -14,7 +15,6 @@ from glimpse_envs.vision.scenes.scene import Scene
 
 _u = np.uint64
 _RADIUS = 4
-_FIXED_SCENES = 10_000
 
 
 class CircleSquareScene(Scene):
@@ -48,7 +48,7 @@ class CircleSquareScene(Scene):
 
     @property
     def num_scenes(self) -> int | None:
-        return None if self._split == "train" else _FIXED_SCENES
+        return num_scenes_of(self._split)
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         _draw(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from glimpse_envs import sources
 from glimpse_envs.core.arguments import check_choice, check_integers
 from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
@@ -26,7 +27,6 @@ PAIRS = 4
 """The first so many relations have an object."""
 COMBINATIONS = ("trained", "new", "all")
 
-_FIXED_SCENES = 10_000
 _HELD_OUT = 5  # one in so many combinations
 _FAR = 3  # places of each of two images across the line on which they lie
 
@@ -87,7 +87,7 @@ class ImageLayout(Scene):
 
     @property
     def num_scenes(self) -> int | None:
-        return None if self._split == "train" else _FIXED_SCENES
+        return num_scenes_of(self._split)
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         images, _, order, begins = self._examples.load()

@@ -6,12 +6,14 @@ from numpy.typing import NDArray
 from glimpse_envs import sources
 from glimpse_envs.core.arguments import check_choice, check_flags, check_integers, check_memory
 from glimpse_envs.core.arrays import Bools, Bytes, Floats, Ints, KeyArrays
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import (
     SCENE,
     below,
     fill_keyed_words,
+    index_of,
     keyed_block,
 )
 from glimpse_envs.vision.scenes.by_class import ImagesByClass
@@ -21,7 +23,6 @@ from glimpse_envs.vision.scenes.scene import Scene
 FIXED_SETS = {"train": 5_000, "validation": 1_000, "test": 1_000}
 """Scenes of each split with `fixed=True`; only the validation set is this package's own."""
 
-_FRESH_SCENES = 10_000  # in a fixed split without `fixed`
 _SEEDS = {"train": 1, "validation": 2, "test": 0}  # of fixed sets and of strokes; as published
 _TRIES = 1000  # of places for an image, before one of those that are free is taken in turn
 
@@ -130,9 +131,8 @@ class ImageMajority(Scene):
 
     @property
     def num_scenes(self) -> int | None:
-        if self._split == "train":
-            return None
-        return FIXED_SETS[self._split] if self._fixed else _FRESH_SCENES
+        fixed = self._fixed and self._split != "train"
+        return FIXED_SETS[self._split] if fixed else num_scenes_of(self._split)
 
     def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
         arrays = keys.arrays
@@ -177,7 +177,7 @@ def _keys_of_set(which: Ints, keys: KeyArrays, scenes: int, seed: int) -> KeyArr
     words = np.empty(1, np.uint32)
     for n in which:
         fill_keyed_words(words, n, keys, SCENE)
-        of_set[n] = indices[n] if indices[n] >= 0 else below(words[0], scenes)
+        of_set[n] = index_of(n, keys, words[0], scenes)
     return np.full_like(seeds, seed), streams, episodes, of_set
 
 

@@ -12,6 +12,7 @@ from glimpse_envs.core.randomness import (
     SCENE,
     below,
     fill_keyed_words,
+    index_of,
     keyed_block,
 )
 from glimpse_envs.vision.scenes.images import ImageScene, add, add_pieces
@@ -139,7 +140,7 @@ def _draw(
     shown, corners = np.empty(2, np.int64), np.empty((2, 2), np.int64)
     for n in which:
         fill_keyed_words(words, n, keys, SCENE)
-        shown[0] = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
+        shown[0] = index_of(n, keys, words[0], count)
         shown[1] = below(words[1], count)
         scene = canvas[n]
         scene[:] = 0

@@ -8,7 +8,7 @@ from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
+from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words, index_of
 from glimpse_envs.vision.area_means import Shares, area_mean, shares
 from glimpse_envs.vision.scenes.scene import Scene
 
@@ -141,9 +141,7 @@ def _draw(
             if i > 0:
                 x += below(draws[0], gap + 1)
             y = row + below(draws[1], 2 * jitter + 1) - jitter
-            index = below(draws[2], count)
-            if i == 0 and keys[3][n] >= 0:
-                index = keys[3][n]
+            index = below(draws[2], count) if i else index_of(n, keys, draws[2], count)
             _place(canvas[n], images[index], y, x, shrink)
             labels[n, i] = image_labels[index]
             boxes[n, i, 0], boxes[n, i, 1] = x, y

@@ -14,6 +14,7 @@ from glimpse_envs.core.randomness import (
     SCENE,
     below,
     fill_keyed_words,
+    index_of,
     keyed_block,
 )
 from glimpse_envs.vision.scenes.by_class import ImagesByClass
@@ -109,7 +110,7 @@ def _draw(
     corners = np.empty((shown, 2), np.int64)
     for n in which:
         fill_keyed_words(words, n, keys, SCENE)
-        target = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
+        target = index_of(n, keys, words[0], count)
         label = image_labels[target]
         alike = begins[label + 1] - begins[label]
         scene = canvas[n]

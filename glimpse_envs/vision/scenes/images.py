@@ -8,7 +8,7 @@ from glimpse_envs.core.arguments import check_integers, check_memory
 from glimpse_envs.core.arrays import Bytes, Floats, Ints, KeyArrays, Words
 from glimpse_envs.core.kernels import kernel
 from glimpse_envs.core.keys import Keys
-from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words
+from glimpse_envs.core.randomness import SCENE, below, fill_keyed_words, index_of
 from glimpse_envs.vision.scenes.scene import Scene
 
 
@@ -118,7 +118,7 @@ def _draw(
     words = np.empty(3 + 5 * clutter, np.uint32)
     for n in which:
         fill_keyed_words(words, n, keys, SCENE)
-        index = keys[3][n] if keys[3][n] >= 0 else below(words[0], count)
+        index = index_of(n, keys, words[0], count)
         scene = canvas[n]
         scene[:] = 0
         add_pieces(scene, words[3:], images, piece)

@@ -11,6 +11,7 @@ from glimpse_envs.core.randomness import (
     SCENE,
     below,
     fill_keyed_words,
+    index_of,
     symmetric,
 )
 from glimpse_envs.core.threads import for_chunks
@@ -156,9 +157,8 @@ def _draw_flights(
         for i in range(sprites):
             draws = words[7 * i : 7 * i + 7]
             whole = i == sprites - 1
-            cuts[row, i, 0] = below(draws[0], count)
-            if whole and keys[3][group] >= 0:
-                cuts[row, i, 0] = keys[3][group]
+            own = index_of(group, keys, draws[0], count)
+            cuts[row, i, 0] = own if whole else below(draws[0], count)
             cuts[row, i, 1] = 0 if whole else below(draws[1], h - piece + 1)
             cuts[row, i, 2] = 0 if whole else below(draws[2], w - piece + 1)
             room_x, room_y = (size - w, size - h) if whole else (size - piece, size - piece)

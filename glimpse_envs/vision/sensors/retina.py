@@ -92,7 +92,6 @@ class Retina(Sensor):
             and `sums` (scenes, C, H + 1, W + 1), the tables, or (scenes, 0) where none is needed.
             Large scenes of bytes have sums (scenes, n): in memory the blocks of all scenes come
             first and then their tables; unused parts take no memory.
-            in memory and then their tables; what is not used of them takes no memory.
         """
         channels, height, width = self.shape
         shape = (scenes, channels, height + 2, width + 2)

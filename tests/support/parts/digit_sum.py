@@ -6,7 +6,7 @@ import numpy as np
 
 from glimpse_envs import sources
 from glimpse_envs.core.arguments import check_integers
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.vision.scenes.scene import Scene
 
 

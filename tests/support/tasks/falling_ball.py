@@ -6,10 +6,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.randomness import keyed_block
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task
-from glimpse_envs.tasks.fixed_splits import num_scenes_of
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import TapePicture

@@ -1,4 +1,4 @@
-"""Fixed splits of generated things: tapes and tables."""
+"""Fixed splits of what is generated: tapes, tables and scenes without examples of their own."""
 
 FIXED_SCENES = 10_000
 """Number of scenes in "validation" and in "test"."""
