@@ -55,7 +55,7 @@ def make_atari(
         TypeError: an option is not known.
         ValueError: an option does not fit.
     """
-    game_options, eye_options = _sorted(fovea, options)
+    game_options, eye_options = _split_options(fovea, options)
     env = _full_view(game, render_mode=render_mode, **game_options)
     return GlimpseWrapper(env, glimpse_size=fovea, **eye_options)
 
@@ -72,7 +72,7 @@ def make_atari_vector(
     """Return a batch of games, each seen through a fovea; see `make_atari`."""
     check_integers(1, num_envs=num_envs)
     mode = check_mode(autoreset_mode)
-    game_options, eye_options = _sorted(fovea, options)
+    game_options, eye_options = _split_options(fovea, options)
 
     def make() -> gym.Env:
         return _full_view(game, render_mode=render_mode, **game_options)
@@ -81,7 +81,7 @@ def make_atari_vector(
     return GlimpseVectorWrapper(games, glimpse_size=fovea, **eye_options)
 
 
-def _sorted(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_options(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split options into those of the game and those of the glimpse, with their defaults.
 
     Raises:

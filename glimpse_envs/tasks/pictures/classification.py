@@ -143,6 +143,8 @@ class ImageClassification(PictureTask):
         glimpse_envs.sources.SourceError: files are missing or damaged (at the first reset).
     """
 
+    answer_reward: float
+
     def __init__(
         self,
         *,
@@ -203,15 +205,14 @@ class ImageClassification(PictureTask):
             glimpse_cost=glimpse_cost,
         )
         self._dense = reward == "dense"
-        self.answer_reward = self._paid = 1.0 / self.budget if self._dense else 1.0
-        self.question, self._names = pictures.question, pictures.answers
-        self._chance = pictures.chance
+        self.answer_reward = 1.0 / self.budget if self._dense else 1.0
+        self.question = pictures.question
         answer = Component(
-            spaces.Discrete(len(self._names)),
+            spaces.Discrete(len(pictures.answers)),
             effect="scored",
             taught=True,
             entropy=False,
-            names=tuple(self._names),
+            names=tuple(pictures.answers),
             every=int(self._dense),
         )
         self.components = self.components_with(answer=answer)
@@ -259,7 +260,7 @@ class ImageClassification(PictureTask):
     def chance(self) -> float:
         """Mean return of one constant answer, in the fewest glimpses, if all are equally frequent.
         With a source of unequal classes a blind agent's normalised score is above 0."""
-        return self._return_of(self._chance)
+        return self._return_of(self._hidden.chance)
 
     @property
     def ceiling(self) -> float:
@@ -271,7 +272,7 @@ class ImageClassification(PictureTask):
         in_full = accuracy - self.glimpse_cost * (self.budget - 1)
         if not self._stop:
             return in_full
-        return max(in_full, accuracy * self._paid)
+        return max(in_full, accuracy * self.answer_reward)
 
     def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
         target = self._stage.labels[self._stage.scene_of[rows]]
@@ -284,18 +285,18 @@ class ImageClassification(PictureTask):
     def oracle(self) -> Arrays:
         labels = self._stage.labels[self._stage.scene_of]
         actions = self._looks_at_target() | {"answer": labels}
-        if self._stop and self._return_of(1.0) == self._paid:
+        if self._stop and self._return_of(1.0) == self.answer_reward:
             actions["stop"] = np.ones_like(labels)
         return actions
 
     def state_bounds(self) -> dict[str, tuple[float, float]]:
-        return super().state_bounds() | {"answers": (-1, len(self._names) - 1)}
+        return super().state_bounds() | {"answers": (-1, len(self._hidden.answers) - 1)}
 
     def picture(self, row: int, caption: str) -> "Picture":
-        answer = int(self._answers[row])
+        answer, names = int(self._answers[row]), self._hidden.answers
         return self.picture_of(
             row,
             caption,
-            answer=None if answer < 0 else self._names[answer],
-            target=self._names[self._stage.labels[self._stage.scene_of[row]]],
+            answer=None if answer < 0 else names[answer],
+            target=names[self._stage.labels[self._stage.scene_of[row]]],
         )
