@@ -15,11 +15,10 @@ _SCANNERS = ("random", "raster", "oracle")
 def controls_of(groups: Sequence[Group]) -> list[str]:
     """A sentence on each row whose gaze is not learned: which rows, if any, have all of its other
     settings."""
-    told = settings_of_all(group.first for group in groups)
-    keys = [_but_gaze(group, settings) for group, settings in zip(groups, told, strict=True)]
+    keys = settings_but_gaze(groups)
     sentences = []
     for control, key in zip(groups, keys, strict=True):
-        if control.first.model.gaze not in _SCANNERS:
+        if not is_control(control):
             continue
         twins = [
             f"{group.label}, {group.error:.2f} %"
@@ -30,6 +29,17 @@ def controls_of(groups: Sequence[Group]) -> list[str]:
         found = f"but for the gaze that of {listed(twins)}" if twins else "no other row's"
         sentences.append(f"{control.label} on {place}: its config is {found}")
     return sentences
+
+
+def is_control(group: Group) -> bool:
+    """Whether the gaze follows a rule in place of being learned."""
+    return group.first.model.gaze in _SCANNERS
+
+
+def settings_but_gaze(groups: Sequence[Group]) -> list[str]:
+    """The settings of each but for its gaze: equal texts are of a control and its agent."""
+    told = settings_of_all(group.first for group in groups)
+    return [_but_gaze(group, settings) for group, settings in zip(groups, told, strict=True)]
 
 
 def _but_gaze(group: Group, settings: dict[str, object]) -> str:

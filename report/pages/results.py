@@ -12,7 +12,7 @@ from glimpse_envs.evaluation.statistics import (
     SHORT_MINUTES,
     SHORT_SEEDS,
 )
-from report.controls import controls_of
+from report.controls import controls_of, is_control, settings_but_gaze
 from report.figures.results import draw_results
 from report.grouping import NEUTRAL_KWARGS, group_runs
 from report.groups import Group, compare, hardware_of, score_cells
@@ -133,17 +133,28 @@ def headline(groups: Sequence[Group]) -> str:
 
 def _headlines(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
     """The rows of the README: of `MAIN_ID` the best model of each kind and gaze, of the other
-    environments the best agent that chooses its glimpses and has a reference."""
+    environments the best agent that chooses its glimpses and has a reference. Of controls that of
+    the agent shown comes first."""
     best: dict[tuple[str, int, str], tuple[Group, Reference | None]] = {}
     known = list(dict.fromkeys(reference.env_id for reference in REFERENCES))
-    for group in (group for group in groups if group.has_success):
+    but_gaze = dict(zip(map(id, groups), settings_but_gaze(groups), strict=True))
+    scored = [group for group in groups if group.has_success]
+    models = sorted((group for group in scored if not is_control(group)), key=_choice)
+    controls = [group for group in scored if is_control(group)]
+
+    def enter(group: Group) -> None:
         fitting = [reference for reference in REFERENCES if reference.fits(group.first)]
         env_id, model = group.first.env_id, group.first.model
         main = env_id == MAIN_ID and group.first.env_kwargs.keys() <= NEUTRAL_KWARGS
         if main or (fitting and group.kind == "hard" and model.gaze == "learned"):
             key = env_id, KINDS.index(group.kind), model.gaze
-            if key not in best or _choice(group) < _choice(best[key][0]):
-                best[key] = group, fitting[0] if fitting else None
+            best.setdefault(key, (group, fitting[0] if fitting else None))
+
+    for group in models:
+        enter(group)
+    shown = {but_gaze[id(group)] for group, _ in best.values()}
+    for group in sorted(controls, key=lambda g: (but_gaze[id(g)] not in shown, *_choice(g))):
+        enter(group)
     order = sorted(best, key=lambda key: (key[0] != MAIN_ID, _place(key[0], known), *key[1:]))
     return [best[key] for key in order][:MOST_ROWS]
 

@@ -247,6 +247,19 @@ def test_the_readme_prefers_a_claim_to_a_better_single_run() -> None:
     assert row_of(text, "Reinforce")[3:5] == [str(CLAIM_SEEDS), "3.00"]
 
 
+def test_the_readme_shows_the_control_of_the_agent_that_it_shows() -> None:
+    settings = {"episodes": 2, "network": {"core_units": 8}}
+    records = [
+        on_mnist(error=3.0, config=settings),
+        on_mnist(error=4.0),
+        on_mnist(RANDOM, error=13.0, config=settings | {"gaze": "random"}),
+        on_mnist(RANDOM, error=12.0, config={"gaze": "random"}),
+    ]
+    text = headline(group_runs(as_runs(records)))
+    assert row_of(text, "| Reinforce LSTM |")[4] == "3.00"
+    assert row_of(text, "random glimpses")[4] == "13.00"
+
+
 # The figure
 
 
