@@ -12,13 +12,13 @@ from glimpse_envs.evaluation.statistics import (
     SHORT_MINUTES,
     SHORT_SEEDS,
 )
-from report.controls import controls_of, is_control, settings_but_gaze
+from report.controls import controls_of
 from report.figures.results import draw_results
-from report.grouping import NEUTRAL_KWARGS, group_runs
+from report.grouping import group_runs
 from report.groups import Group, compare, hardware_of, score_cells
-from report.kinds import KINDS
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
+from report.pages.readme_rows import MAIN_ID, readme_rows
 from report.pages.records import POINTER
 from report.pages.settings import differences_from_ram
 from report.references.pictures import REFERENCES, Reference
@@ -26,11 +26,6 @@ from report.runs import read_runs, record_links
 
 PAGE = "docs/results.md"
 FIGURE = "docs/error_by_glimpses.svg"
-
-MAIN_ID = "Glimpse/ClutteredMNIST-v0"
-"""Whose soft, full-view and random-glimpse models the README shows with the agents."""
-MOST_ROWS = 8
-"""Of the README's table."""
 
 HEADER = (
     "model", "glimpses", "seeds", "error %", "95 % interval", "paper", "best public", "episodes",
@@ -110,7 +105,7 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
 def headline(groups: Sequence[Group]) -> str:
     """The README's block: a few rows, the best of their kind, and the figure."""
     rows = []
-    for group, reference in _headlines(groups):
+    for group, reference in readme_rows(groups):
         record = group.first
         trained = count(fmean(each.episodes for each in group.records))
         cells = [record.model.name, *_scores(group, reference), trained, group.minutes_cell]
@@ -131,46 +126,9 @@ def headline(groups: Sequence[Group]) -> str:
     )
 
 
-def _headlines(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
-    """The rows of the README: of `MAIN_ID` the best model of each kind and gaze, of the other
-    environments the best agent that chooses its glimpses and has a reference. Of controls that of
-    the agent shown comes first."""
-    best: dict[tuple[str, int, str], tuple[Group, Reference | None]] = {}
-    known = list(dict.fromkeys(reference.env_id for reference in REFERENCES))
-    but_gaze = dict(zip(map(id, groups), settings_but_gaze(groups), strict=True))
-    scored = [group for group in groups if group.has_success]
-    models = sorted((group for group in scored if not is_control(group)), key=_choice)
-    controls = [group for group in scored if is_control(group)]
-
-    def enter(group: Group) -> None:
-        fitting = [reference for reference in REFERENCES if reference.fits(group.first)]
-        env_id, model = group.first.env_id, group.first.model
-        main = env_id == MAIN_ID and group.first.env_kwargs.keys() <= NEUTRAL_KWARGS
-        if main or (fitting and group.kind == "hard" and model.gaze == "learned"):
-            key = env_id, KINDS.index(group.kind), model.gaze
-            best.setdefault(key, (group, fitting[0] if fitting else None))
-
-    for group in models:
-        enter(group)
-    shown = {but_gaze[id(group)] for group, _ in best.values()}
-    for group in sorted(controls, key=lambda g: (but_gaze[id(g)] not in shown, *_choice(g))):
-        enter(group)
-    order = sorted(best, key=lambda key: (key[0] != MAIN_ID, _place(key[0], known), *key[1:]))
-    return [best[key] for key in order][:MOST_ROWS]
-
-
 def _rank(group: Group) -> tuple[bool, float]:
     """Claims come first, then the lowest error."""
     return not group.claims, group.error
-
-
-def _choice(group: Group) -> tuple[float, ...]:
-    """What has seeds enough for a claim comes first, then what did best on validation."""
-    return group.seeds < CLAIM_SEEDS, group.choice
-
-
-def _place(env_id: str, known: Sequence[str]) -> int:
-    return known.index(env_id) if env_id in known else len(known)
 
 
 def _figure(path: str) -> str:
