@@ -22,7 +22,8 @@ from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.differences import compare
-from glimpse_envs.evaluation.records import write_record
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import read_record, recorded_in, write_record
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -54,7 +55,8 @@ class EvaluateConfig:
     device: str = "cpu"
     """Torch device of the model, such as cpu, cuda or cuda:1."""
     record: Path | None = None
-    """Folder to write the record to; None: no record is written."""
+    """Folder to write the record to; None: no record is written. An earlier record of the run is
+    replaced, unless it is of more episodes or of another split."""
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
@@ -136,18 +138,8 @@ def _evaluate(config: EvaluateConfig) -> None:
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
     _check_film(config)
-    trained_looks = run.config["config"].get("gaze", "learned")
-    if config.record is not None and config.gaze not in (None, trained_looks):
-        raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
-    if config.record is not None and run.config.get("weights_only"):
-        raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
-    if config.record is not None and config.record.exists() and not config.record.is_dir():
-        raise ValueError(f"--record {config.record} must be a folder; it is a file")
-    if config.record is not None and config.env_kwargs:
-        raise ValueError(
-            "a record needs the arguments that the run was trained with: leave out "
-            "--env-kwargs or --record"
-        )
+    if config.record is not None:
+        _check_record(run, config, config.record)
     unfit = {"at_most", "progress", "watcher", "id"} & config.env_kwargs.keys()
     if unfit:
         raise ValueError(f"env_kwargs: {', '.join(sorted(unfit))} cannot be set here")
@@ -180,7 +172,9 @@ def _evaluate(config: EvaluateConfig) -> None:
             print(theirs.summary())
             print(f"  {'difference':17} {compare(mine, theirs)}")
     if config.record is not None:
-        path = write_record(make_record(run, evaluations, config.notes), config.record)
+        record = make_record(run, evaluations, config.notes)
+        _check_replaced(record, config.record)
+        path = write_record(record, config.record)
         print(f"recorded in {path}")
 
 
@@ -203,6 +197,47 @@ def _check_ids(run: Run, other: Run, which: str) -> None:
     ids = [each.config["config"]["env_id"] for each in (run, other)]
     if ids[0] != ids[1]:
         raise ValueError(f"runs {which} must be of one environment: {', '.join(ids)}")
+
+
+def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
+    """Raise a `ValueError` where the evaluation is not one that a record in `folder` can hold."""
+    if config.gaze not in (None, run.config["config"].get("gaze", "learned")):
+        raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
+    if run.config.get("weights_only"):
+        raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--record {folder} must be a folder; it is a file")
+    if config.env_kwargs:
+        raise ValueError(
+            "a record needs the arguments that the run was trained with: leave out "
+            "--env-kwargs or --record"
+        )
+    if config.split == "train":
+        raise ValueError(
+            "a record holds the score on scenes that were not trained on: leave out --split train "
+            "or --record"
+        )
+    if config.seed != 0:
+        raise ValueError(
+            "a record holds the score with the evaluation's seed 0, on which records are compared: "
+            f"leave out --seed {config.seed} or --record"
+        )
+
+
+def _check_replaced(record: Record, folder: Path) -> None:
+    """Raise a `ValueError` where `record` would replace one of more episodes or another split."""
+    for path in recorded_in(folder, record):
+        score, earlier = record.headline, read_record(path).headline
+        if score.split != earlier.split:
+            raise ValueError(
+                f"{path} holds the run's {earlier.split} score, which one of {score.split} scenes "
+                "would replace: record into another folder"
+            )
+        if score.episodes < earlier.episodes:
+            raise ValueError(
+                f"{path} holds the run's score of {earlier.episodes:,} episodes, which one of "
+                f"{score.episodes:,} would replace: play as many, or record into another folder"
+            )
 
 
 def _check_film(config: EvaluateConfig) -> None:
