@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config, check_validation
 from agents.training.distributed import (
@@ -232,7 +234,9 @@ class _Loop:
         if validate is None or self.stopped or not due:
             return
         self._save()
-        scores = from_first(lambda: validate(self.run))
+        # A resumed run may not repeat the validation, whose policy draws its first weights.
+        with torch.random.fork_rng(devices=[]):
+            scores = from_first(lambda: validate(self.run))
         self._write(events, {**scores, "seconds": self.seconds})
         self._note(scores, self.episodes, self.seconds)
 
