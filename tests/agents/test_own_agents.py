@@ -147,6 +147,16 @@ def test_what_is_no_core_is_refused(
     assert message in refusal(capsys, train.main, "reinforce", *TINY, "--network.core", core)
 
 
+def test_a_core_of_another_size_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core: Any = import_module("my_agents").LeakyCore
+    init = core.__init__
+    monkeypatch.setattr(core, "__init__", lambda self, inputs, units: init(self, inputs, 5))
+    said = refusal(capsys, train.main, "reinforce", *TINY, "--network.core", "my_agents:LeakyCore")
+    assert "core='my_agents:LeakyCore' was given core_units=8 and has units=5" in said
+
+
 def test_what_is_no_glimpse_encoder_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
