@@ -49,7 +49,7 @@ class EvaluateConfig:
     """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); None: as in
     training."""
     seed: int = 0
-    """Random seed of clutter, places and first glimpses."""
+    """Random seed of clutter, places and first glimpses, in a film too."""
     batch_size: int = 1000
     """Number of episodes played at once; the result does not depend on it."""
     device: str = "cpu"
@@ -84,6 +84,8 @@ def film_run(
     other: Run | None = None,
     reveal: str = "all",
     height: int = FRAME_HEIGHT,
+    seed: int = 0,
+    device: str = "cpu",
     **changes: Any,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, at the level that is scored;
@@ -96,6 +98,8 @@ def film_run(
         other: another run, filmed to the right of it on the same episodes.
         reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
         height: of the frames, in pixels.
+        seed: of clutter, places and first glimpses.
+        device: of the models.
         **changes: arguments of the environment that differ from the training's; `length` or
             `min_length` among them set the level of the episodes.
 
@@ -103,26 +107,26 @@ def film_run(
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: the two runs are of different environments, or `height` is too small to read.
     """
-    films = _film(run, episodes, reveal, height, changes)
+    shown: dict[str, Any] = {"reveal": reveal, "height": height, "seed": seed}
+    films = _film(run, episodes, device, shown, changes)
     if other is not None:
         _check_ids(run, other, "in one film")
-        pairs = zip(films, _film(other, episodes, reveal, height, changes), strict=True)
+        pairs = zip(films, _film(other, episodes, device, shown, changes), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     world = task_class_of(run.config["config"]["env_id"]) is None
     write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
 
 
 def _film(
-    run: Run, episodes: int, reveal: str, height: int, changes: dict[str, Any]
+    run: Run, episodes: int, device: str, shown: dict[str, Any], changes: dict[str, Any]
 ) -> list[Frames]:
-    policy, kwargs = policy_of(run, "learned", **changes)
+    """The films of one run; `shown` are further arguments of `film_episodes`."""
+    policy, kwargs = policy_of(run, "learned", device=device, **changes)
     greatest = scored_level(run)
     if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
         kwargs = {**kwargs, "min_length": greatest}
     env_id = run.config["config"]["env_id"]
-    films, _ = film_episodes(
-        policy, env_id, range(episodes), reveal=reveal, height=height, **kwargs
-    )
+    films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
     return films
 
 
@@ -157,6 +161,8 @@ def _evaluate(config: EvaluateConfig) -> None:
             other,
             config.reveal,
             config.film_height,
+            config.seed,
+            config.device,
             **config.env_kwargs,
         )
         print(f"filmed in {config.film}")
