@@ -128,10 +128,10 @@ def _train_by(
         folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"
         missing = options.resume and not has_run(folder)
 
-        def announce() -> None:
+        def announce(trained: Any) -> None:
             if missing:
                 print(f"there is no run in {folder} to resume: a new one begins")
-            print(plan_of(name, config, folder), flush=True)
+            print(plan_of(name, trained, folder), flush=True)
 
         if options.wandb:
             import_wandb()  # before a run is begun that the next attempt would find there

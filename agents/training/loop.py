@@ -46,7 +46,7 @@ def train(
     how_to_resume: str = "resume=True",
     validate: Validate | None = None,
     loggers: Sequence[str] = ("tensorboard",),
-    on_begin: Callable[[], None] = lambda: None,
+    on_begin: Callable[[Any], None] = lambda config: None,
     on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
     """Train for the configured number of episodes, or minutes, in the run's `folder`, or until
@@ -72,7 +72,8 @@ def train(
         validate: called every `validate_every` updates, outside the clock; its result is a line of
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
         loggers: names in `agents.training.loggers.LOGGERS`, which are also given all metrics.
-        on_begin: called before the first update, once all checks have passed.
+        on_begin: called before the first update with the config that is trained, once all checks
+            have passed.
         on_interrupt: called with the number of the signal when the interrupted run is saved.
 
     Raises:
@@ -105,7 +106,7 @@ def train(
         with writing(folder) if is_first() else nullcontext():
             run = from_first(begin)
             loop = _Loop(learner, config, run, validate, loggers)
-            on_begin()
+            on_begin(config)
             interrupted = loop.go(progress_bar, stop_after)
     finally:
         learner.close()
