@@ -16,7 +16,7 @@ from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, scored_level
 from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
-from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
+from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
@@ -132,7 +132,7 @@ def _film(
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(EvaluateConfig, args=arguments, prog="python -m agents.evaluate")
+    config = read_options(EvaluateConfig, arguments, prog="python -m agents.evaluate")
     run_command(lambda: _evaluate(config))
 
 
