@@ -137,8 +137,9 @@ class GradientLearner(ABC):
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
-        """Learn from one batch of episodes, by `descend`, and return the metrics, "error" and
-        "glimpses" among them; `progress` in [0, 1] drives the schedules."""
+        """Learn from one batch of episodes, by `descend`, and return the metrics, "return" and
+        "glimpses" among them, and "error" where the task has success; `progress` in [0, 1] drives
+        the schedules."""
 
     def update(self, progress: float) -> dict[str, float]:
         """Set the learning rate and learn from one batch of episodes.
