@@ -12,13 +12,12 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import tyro
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.presets import PRESETS
 from agents.scoring.films import write_showcase
 from agents.scoring.run_scores import evaluate_run
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.protocol import evaluate
@@ -127,7 +126,7 @@ def _clear_run(folder: Path) -> None:
 
 def main() -> None:
     """The command line."""
-    demo = tyro.cli(DemoConfig, prog="python -m agents.demo")
+    demo = read_options(DemoConfig, None, prog="python -m agents.demo")
     run_command(lambda: run_demo(demo))
 
 

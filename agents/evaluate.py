@@ -16,13 +16,14 @@ from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import policy_of, score_run, scored_level
 from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
-from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
+from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.differences import compare
-from glimpse_envs.evaluation.records import write_record
+from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import read_record, recorded_in, write_record
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -48,13 +49,14 @@ class EvaluateConfig:
     """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); None: as in
     training."""
     seed: int = 0
-    """Random seed of clutter, places and first glimpses."""
+    """Random seed of clutter, places and first glimpses, in a film too."""
     batch_size: int = 1000
     """Number of episodes played at once; the result does not depend on it."""
     device: str = "cpu"
     """Torch device of the model, such as cpu, cuda or cuda:1."""
     record: Path | None = None
-    """Folder to write the record to; None: no record is written."""
+    """Folder to write the record to; None: no record is written. An earlier record of the run is
+    replaced, unless it is of more episodes or of another split."""
     notes: str = ""
     """Text for the record, on how the setting differs from that of published results."""
     film: Path | None = None
@@ -82,6 +84,8 @@ def film_run(
     other: Run | None = None,
     reveal: str = "all",
     height: int = FRAME_HEIGHT,
+    seed: int = 0,
+    device: str = "cpu",
     **changes: Any,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, at the level that is scored;
@@ -94,6 +98,8 @@ def film_run(
         other: another run, filmed to the right of it on the same episodes.
         reveal: what is shown, "all" that is hidden or what the agent has "seen" so far.
         height: of the frames, in pixels.
+        seed: of clutter, places and first glimpses.
+        device: of the models.
         **changes: arguments of the environment that differ from the training's; `length` or
             `min_length` among them set the level of the episodes.
 
@@ -101,32 +107,32 @@ def film_run(
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: the two runs are of different environments, or `height` is too small to read.
     """
-    films = _film(run, episodes, reveal, height, changes)
+    shown: dict[str, Any] = {"reveal": reveal, "height": height, "seed": seed}
+    films = _film(run, episodes, device, shown, changes)
     if other is not None:
         _check_ids(run, other, "in one film")
-        pairs = zip(films, _film(other, episodes, reveal, height, changes), strict=True)
+        pairs = zip(films, _film(other, episodes, device, shown, changes), strict=True)
         films = [side_by_side(left, right) for left, right in pairs]
     world = task_class_of(run.config["config"]["env_id"]) is None
     write_film(chain.from_iterable(films), path, WORLD_FPS if world else RENDER_FPS)
 
 
 def _film(
-    run: Run, episodes: int, reveal: str, height: int, changes: dict[str, Any]
+    run: Run, episodes: int, device: str, shown: dict[str, Any], changes: dict[str, Any]
 ) -> list[Frames]:
-    policy, kwargs = policy_of(run, "learned", **changes)
+    """The films of one run; `shown` are further arguments of `film_episodes`."""
+    policy, kwargs = policy_of(run, "learned", device=device, **changes)
     greatest = scored_level(run)
     if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
         kwargs = {**kwargs, "min_length": greatest}
     env_id = run.config["config"]["env_id"]
-    films, _ = film_episodes(
-        policy, env_id, range(episodes), reveal=reveal, height=height, **kwargs
-    )
+    films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
     return films
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(EvaluateConfig, args=arguments, prog="python -m agents.evaluate")
+    config = read_options(EvaluateConfig, arguments, prog="python -m agents.evaluate")
     run_command(lambda: _evaluate(config))
 
 
@@ -136,18 +142,8 @@ def _evaluate(config: EvaluateConfig) -> None:
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
     _check_film(config)
-    trained_looks = run.config["config"].get("gaze", "learned")
-    if config.record is not None and config.gaze not in (None, trained_looks):
-        raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
-    if config.record is not None and run.config.get("weights_only"):
-        raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
-    if config.record is not None and config.record.exists() and not config.record.is_dir():
-        raise ValueError(f"--record {config.record} must be a folder; it is a file")
-    if config.record is not None and config.env_kwargs:
-        raise ValueError(
-            "a record needs the arguments that the run was trained with: leave out "
-            "--env-kwargs or --record"
-        )
+    if config.record is not None:
+        _check_record(run, config, config.record)
     unfit = {"at_most", "progress", "watcher", "id"} & config.env_kwargs.keys()
     if unfit:
         raise ValueError(f"env_kwargs: {', '.join(sorted(unfit))} cannot be set here")
@@ -165,6 +161,8 @@ def _evaluate(config: EvaluateConfig) -> None:
             other,
             config.reveal,
             config.film_height,
+            config.seed,
+            config.device,
             **config.env_kwargs,
         )
         print(f"filmed in {config.film}")
@@ -180,7 +178,9 @@ def _evaluate(config: EvaluateConfig) -> None:
             print(theirs.summary())
             print(f"  {'difference':17} {compare(mine, theirs)}")
     if config.record is not None:
-        path = write_record(make_record(run, evaluations, config.notes), config.record)
+        record = make_record(run, evaluations, config.notes)
+        _check_replaced(record, config.record)
+        path = write_record(record, config.record)
         print(f"recorded in {path}")
 
 
@@ -203,6 +203,47 @@ def _check_ids(run: Run, other: Run, which: str) -> None:
     ids = [each.config["config"]["env_id"] for each in (run, other)]
     if ids[0] != ids[1]:
         raise ValueError(f"runs {which} must be of one environment: {', '.join(ids)}")
+
+
+def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
+    """Raise a `ValueError` where the evaluation is not one that a record in `folder` can hold."""
+    if config.gaze not in (None, run.config["config"].get("gaze", "learned")):
+        raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
+    if run.config.get("weights_only"):
+        raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--record {folder} must be a folder; it is a file")
+    if config.env_kwargs:
+        raise ValueError(
+            "a record needs the arguments that the run was trained with: leave out "
+            "--env-kwargs or --record"
+        )
+    if config.split == "train":
+        raise ValueError(
+            "a record holds the score on scenes that were not trained on: leave out --split train "
+            "or --record"
+        )
+    if config.seed != 0:
+        raise ValueError(
+            "a record holds the score with the evaluation's seed 0, on which records are compared: "
+            f"leave out --seed {config.seed} or --record"
+        )
+
+
+def _check_replaced(record: Record, folder: Path) -> None:
+    """Raise a `ValueError` where `record` would replace one of more episodes or another split."""
+    for path in recorded_in(folder, record):
+        score, earlier = record.headline, read_record(path).headline
+        if score.split != earlier.split:
+            raise ValueError(
+                f"{path} holds the run's {earlier.split} score, which one of {score.split} scenes "
+                "would replace: record into another folder"
+            )
+        if score.episodes < earlier.episodes:
+            raise ValueError(
+                f"{path} holds the run's score of {earlier.episodes:,} episodes, which one of "
+                f"{score.episodes:,} would replace: play as many, or record into another folder"
+            )
 
 
 def _check_film(config: EvaluateConfig) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import tyro
 
 from agents.scoring.run_scores import score_run
-from agents.training.command_line import FOLDER, run_command
+from agents.training.command_line import FOLDER, read_options, run_command
 from glimpse_envs.core.files import replacing
 from glimpse_envs.evaluation.result import compare_table
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
@@ -67,7 +67,7 @@ def _check_new(folder: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(ExportConfig, args=arguments, prog="python -m agents.export")
+    config = read_options(ExportConfig, arguments, prog="python -m agents.export")
     run_command(lambda: _export(config))
 
 

@@ -17,7 +17,7 @@ import tyro
 from agents.scoring.run_scores import evaluate_run
 from agents.training.checkpoints import leaves_of
 from agents.training.checks import check_device
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from agents.training.resuming import FREE, setting_of
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -165,7 +165,7 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(SuiteConfig, args=arguments, prog="python -m agents.suite")
+    config = read_options(SuiteConfig, arguments, prog="python -m agents.suite")
 
     def score() -> None:
         trust(*config.trust)

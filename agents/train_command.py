@@ -20,7 +20,7 @@ from agents.train_settings import (
     trusted,
 )
 from agents.training.announcing import evaluate_command, last_validation, plan_of
-from agents.training.command_line import FOLDER, run_command, without_options
+from agents.training.command_line import FOLDER, join_help_lines, run_command, without_options
 from agents.training.interrupts import raise_interrupted
 from agents.training.loggers import LOGGERS, import_wandb
 from agents.training.resuming import has_run, resume_command
@@ -121,15 +121,17 @@ def _train_by(
     first = RunOptions() if presets else RunOptionsWithoutPreset()
 
     def train(config: Any = default, options: RunOptions = first) -> None:
+        if resumed is None and config.env_id == start.env_id:
+            config = replace(config, env_kwargs={**start.env_kwargs, **config.env_kwargs})
         environment = config.env_id.rpartition("/")[2]
         short = name.rpartition(":")[2]  # of another package's, module:NAME
         folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"
         missing = options.resume and not has_run(folder)
 
-        def announce() -> None:
+        def announce(trained: Any) -> None:
             if missing:
                 print(f"there is no run in {folder} to resume: a new one begins")
-            print(plan_of(name, config, folder), flush=True)
+            print(plan_of(name, trained, folder), flush=True)
 
         if options.wandb:
             import_wandb()  # before a run is begun that the next attempt would find there
@@ -152,6 +154,7 @@ def _train_by(
 
     # An empty name makes the option --seed, not --config.seed.
     kind = algorithm.config
+    join_help_lines(kind, type(first))
     train.__annotations__["config"] = Annotated[kind, tyro.conf.arg(name="")]
     train.__annotations__["options"] = Annotated[type(first), tyro.conf.arg(name="")]
     prog = f"python -m {module} {name}"

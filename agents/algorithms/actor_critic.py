@@ -53,7 +53,8 @@ class ActorCriticConfig(PolicyGradientConfig):
     """Number of rewards before the critic's value in n-step returns; with at least as many as an
     episode's glimpses, Monte-Carlo returns."""
     discount: float = 1.0
-    """Discount factor per step, in [0, 1]."""
+    """Discount factor per step, in [0, 1]. Below 1 the critic's value stands for what follows the
+    end of a truncated episode; at 1 its time limit, such as CartPole's, counts as an end."""
     epochs: int = 1
     """Number of passes over a batch: 1, with one minibatch, is A2C; more is PPO."""
     minibatches: int = 1

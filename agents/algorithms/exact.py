@@ -47,7 +47,7 @@ from agents.algorithms.tile_learner import (
 from agents.episodes.rollout import autocast
 from agents.policy.core import State
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.training.checks import check_choices, check_counts, check_finite
+from agents.training.checks import check_choices, check_counts, check_not_negative
 from glimpse_envs.evaluation.record import Model
 
 
@@ -215,7 +215,7 @@ class Exact(TileLearner):
 
     def __init__(self, config: ExactConfig) -> None:
         check_choices(config)
-        check_finite(config, "baseline_weight")
+        check_not_negative(config, "baseline_weight")
         check_counts(config, "max_paths")
         super().__init__(config)
         tiles, looks = len(self.reader.locations), len(self.pays) - 1

@@ -137,8 +137,9 @@ class GradientLearner(ABC):
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
-        """Learn from one batch of episodes, by `descend`, and return the metrics, "error" and
-        "glimpses" among them; `progress` in [0, 1] drives the schedules."""
+        """Learn from one batch of episodes, by `descend`, and return the metrics, "return" and
+        "glimpses" among them, and "error" where the task has success; `progress` in [0, 1] drives
+        the schedules."""
 
     def update(self, progress: float) -> dict[str, float]:
         """Set the learning rate and learn from one batch of episodes.
@@ -175,6 +176,7 @@ class GradientLearner(ABC):
             "policy": self.policy.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
+            "torch": self._torch_streams(),
             "env": self._env_state() if self.batches else {},
         }
 
@@ -183,12 +185,24 @@ class GradientLearner(ABC):
         self.policy.load_state_dict(state["policy"])
         self.optimizer.load_state_dict(state.get("optimizer", {}))
         self.generator.set_state(state["generator"])
+        streams = state.get("torch", {})  # older checkpoints have none
+        if "cpu" in streams:
+            torch.set_rng_state(streams["cpu"])
+        if "cuda" in streams and self.device.type == "cuda":
+            torch.cuda.set_rng_state(streams["cuda"], self.device)
         if self.batches:
             parts = split(own_part(state["env"]), len(self.batches))
             for batch, part in zip(self.batches, parts, strict=True):
                 batch.load_state_dict(part)
         else:  # unfinished episodes are lost
             self._seed_rows(int(torch.randint(2**31, (), generator=self.generator)))
+
+    def _torch_streams(self) -> dict[str, Tensor]:
+        """The states of torch's own random streams, which a network of others may draw from."""
+        streams = {"cpu": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            streams["cuda"] = torch.cuda.get_rng_state(self.device)
+        return streams
 
     def _env_state(self) -> dict[str, Any]:
         """The state of all rows, of all parts and processes."""

@@ -27,11 +27,10 @@ def learning_signal(
         config: `answer_by`, `look_signal` and `look_gain`.
         discount: a step's, of returns.
     """
-    by_reward = "reward" in (config.answer_by, config.look_signal)
-    if by_reward or trajectory.targets is None:
+    by_reward, taught = "reward" in (config.answer_by, config.look_signal), trajectory.taught
+    if by_reward or taught is None or trajectory.targets is None:
         return trajectory.rewards
-    assert trajectory.taught is not None
-    answers = torch.stack([action[trajectory.taught] for action in trajectory.actions])
+    answers = torch.stack([action[taught] for action in trajectory.actions])
     success = (answers == trajectory.targets).to(log_likelihood.dtype)
     score = log_likelihood.detach()
     score = score.exp() if config.look_signal == "probability" else score
@@ -40,7 +39,7 @@ def learning_signal(
         worth = 1.0 / trajectory.target_mask.sum(dim=0).clamp(min=1)
         signal = trajectory.rewards + worth * earning * score
     else:
-        ending = trajectory.components[trajectory.taught].ending
+        ending = trajectory.components[taught].ending
         if ending is not None:
             ends = trajectory.targets == ending
             earning = earning & ends

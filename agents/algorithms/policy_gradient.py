@@ -18,9 +18,9 @@ from agents.episodes.rollout import sample_actions
 from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.cells import CellsHead
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
-from agents.policy.heads import LogMoveHead
+from agents.policy.heads import GaussianHead, LogMoveHead
 from agents.policy.words import WordsHead
-from agents.training.checks import check_counts, check_finite, check_positive
+from agents.training.checks import check_counts, check_finite, check_not_negative, check_positive
 from glimpse_envs.evaluation.record import Gaze, Model
 
 _KINDS: dict[type, str] = {
@@ -121,10 +121,20 @@ class PolicyGradientLearner(GradientLearner):
     def __init__(self, config: PolicyGradientConfig, env: VectorEnv | Sequence[VectorEnv]) -> None:
         super().__init__(config, env, policy_maker(config.network))
         try:
+            self._check_look_std()
             self._check_signals()
         except ValueError:
             self.close()
             raise
+
+    def _check_look_std(self) -> None:
+        final, heads = self.config.final_look_std, self.policy.heads
+        if final is None or ("look" in heads and isinstance(heads["look"], GaussianHead)):
+            return
+        raise ValueError(
+            f"final_look_std={final} has no effect: looks in {self.config.env_id} are not drawn "
+            "from a Gaussian here, as those at tiles, addresses and cells are not; leave it out"
+        )
 
     def _check_signals(self) -> None:
         config, taught = self.config, self.description.taught
@@ -210,7 +220,8 @@ class PolicyGradientLearner(GradientLearner):
 
 def check_policy_gradient(config: PolicyGradientConfig, *weights: str) -> None:
     """Raise a `ValueError` where a shared field, or one of the further `weights`, is invalid."""
-    check_finite(config, "look_weight", "entropy_weight", "early_answer_weight", *weights)
+    check_finite(config, "entropy_weight", "early_answer_weight")
+    check_not_negative(config, "look_weight", *weights)
     check_positive(config, "final_look_std")
     if config.early_answer_weight < 0:
         raise ValueError(

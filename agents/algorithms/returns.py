@@ -1,7 +1,9 @@
 """Returns and advantages from rewards and values; all are (T, B), time first, rows independent.
 
-Episodes are whole, so the value after the end is 0. Rows of unequal length are padded: `alive` is
-False after a row's end, where `rewards` and `values` have no effect.
+Episodes are whole, so the value after the end is 0 here. Of an episode that was truncated it is in
+the rewards already, where the discount is below 1 (`Trajectory.rewards_to_the_end`); without a
+discount its last step counts as an end. Rows of unequal length are padded: `alive` is False after a
+row's end, where `rewards` and `values` have no effect.
 """
 
 import torch

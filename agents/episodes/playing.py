@@ -15,7 +15,7 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.training.distributed import processes, row_counts
 from agents.training.row_draws import RowGenerator
 from agents.training.transfers import ToHost
-from glimpse_envs.episodes.description import answer_rewards
+from glimpse_envs.episodes.description import answer_rewards, task_of
 from glimpse_envs.episodes.infos import read_outcome
 
 # Rows that have ended are dropped when no more than this share of those decided on is left.
@@ -54,7 +54,10 @@ class Part:
         rows = env.num_envs
         self.observation, self.info = env.reset(options=dict(options or {}))
         self.earns = answer_rewards(env)
-        self.levels = self.info.get("length", np.zeros(rows, np.int64)).copy()
+        # Without a task of this kind, an info's "length" or "target" may mean anything.
+        self.has_task = task_of(env) is not None
+        begun = self.info if self.has_task else {}
+        self.levels = begun.get("length", np.zeros(rows, np.int64)).copy()
         self.state = policy.initial_state(rows)
         self.alive = np.ones(rows, np.bool_)
         self.going: Tensor | None = None  # (b,) the rows that are still decided on; None: all
@@ -119,11 +122,12 @@ class Part:
             terminal = _terminal(self.observation, self.info, cut)
             after = _values_after(self.policy, terminal, cut, self.state, self.going)
             self.last_values[torch.as_tensor(cut).to(self.device)] = after
-        mask = outcome.get("target_mask", np.zeros(rows, np.bool_))
+        asked = outcome if self.has_task else {}
+        mask = asked.get("target_mask", np.zeros(rows, np.bool_))
         self.alive = alive & ~ended
         earned = np.where(alive, reward, 0.0)
         self.steps.append(Step(earned, mask & alive, alive, self.alive, stoppable))
-        self.targets += [outcome["target"]] if "target" in outcome else []
+        self.targets += [asked["target"]] if "target" in asked else []
         self.left = _counts(int(self.alive.sum()), self.together)
         if self.plays:
             self._decide()

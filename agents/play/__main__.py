@@ -15,7 +15,7 @@ import tyro
 from agents.play.game import Setting
 from agents.play.human import HumanLog
 from agents.play.machines import Machine, published_run
-from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, run_command
+from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -83,7 +83,7 @@ def listening_at(port: int) -> socket.socket:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(PlayConfig, args=arguments, prog="python -m agents.play")
+    config = read_options(PlayConfig, arguments, prog="python -m agents.play")
     run_command(lambda: _serve(config))
 
 

@@ -136,7 +136,7 @@ class HumanLog:
             env_kwargs=dict(self.setting.env_kwargs),
             model=Model("Human", learns_from="reward", gaze="human"),
             algorithm=HUMAN,
-            command=_command(self.setting),
+            command=_command(self.setting, self.folder),
             seed=self.setting.seed,
             budget=budget,
             levels=None,
@@ -153,12 +153,16 @@ class HumanLog:
         return write_record(record, self.folder)
 
 
-def _command(setting: Setting) -> str:
-    pairs = [f"{name}={json.dumps(value)}" for name, value in setting.env_kwargs.items()]
-    changed = ["--env-kwargs", *pairs] if pairs else []
-    return shlex.join(
-        ["python", "-m", "agents.play", setting.env_id, *changed, "--record", "results"]
-    )
+def _command(setting: Setting, folder: Path) -> str:
+    """The command that goes on with a log in `folder`."""
+    words = ["python", "-m", "agents.play", setting.env_id]
+    if setting.env_kwargs:
+        pairs = (f"{name}={json.dumps(value)}" for name, value in setting.env_kwargs.items())
+        words += ["--env-kwargs", *pairs]
+    for option, value in (("split", setting.split), ("seed", setting.seed)):
+        if value != getattr(Setting, option):
+            words += [f"--{option}", str(value)]
+    return shlex.join([*words, "--record", str(folder)])
 
 
 class Replay:

@@ -124,6 +124,9 @@ def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | Non
         config: its kind and units, and its recall.
         inputs: units of a glimpse's code.
         context: (C, h, w) of a context, which "dram" alone takes.
+
+    Raises:
+        ValueError: there is no such class, or its core has another number of units.
     """
     if config.core == "dram":
         return DRAMCore(inputs, config.core_units, context)
@@ -133,8 +136,12 @@ def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | Non
         "lstm": LSTMCore,
     }
     make = cores.get(config.core) or find_class("core", config.core, Core, {})
-    units = config.recall_units
-    if not config.recall_glimpses:
-        return make(inputs, config.core_units)
-    inner = make(inputs + units, config.core_units)
-    return RecallCore(inputs, inner, units, config.recall_glimpses)
+    recalled = config.recall_units if config.recall_glimpses else 0
+    made = make(inputs + recalled, config.core_units)
+    units = getattr(made, "units", None)
+    if units != config.core_units:
+        raise ValueError(
+            f"core={config.core!r} was given core_units={config.core_units} and has units={units}: "
+            "its output, and its attribute `units`, must be of that number"
+        )
+    return RecallCore(inputs, made, recalled, config.recall_glimpses) if recalled else made

@@ -10,7 +10,7 @@ import tyro
 from agents.report.analysis import analyse
 from agents.report.curves import group_runs
 from agents.report.page import make_page
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.runs import open_run
@@ -76,7 +76,7 @@ def write_report(config: ReportConfig) -> Path:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(ReportConfig, args=arguments, prog="python -m agents.report")
+    config = read_options(ReportConfig, arguments, prog="python -m agents.report")
     run_command(lambda: print(f"written to {write_report(config)}"))
 
 

@@ -8,10 +8,12 @@ from glimpse_envs.evaluation.runs import Run
 
 @dataclass(frozen=True)
 class TrainingLength:
-    """Episodes, and seconds, which are NaN where they are unknown."""
+    """Episodes, seconds, which are NaN where they are unknown, and, of Stable-Baselines3's
+    learners, timesteps."""
 
     episodes: int
     seconds: float
+    timesteps: int | None = None
 
 
 def training_length(run: Run) -> TrainingLength | None:
@@ -23,11 +25,13 @@ def training_length(run: Run) -> TrainingLength | None:
     """
     if run.checkpoint_path.exists():
         _, metadata = run.load_checkpoint()
-        return TrainingLength(metadata["episodes"], metadata["seconds"])
+        return TrainingLength(metadata["episodes"], metadata["seconds"], metadata.get("timesteps"))
     lines = run.read_metrics()
     if not lines:
         return None
-    return TrainingLength(int(lines[-1]["step"]), lines[-1].get("seconds", math.nan))
+    last, step = lines[-1], int(lines[-1]["step"])
+    timesteps = step if "timesteps" in run.config.get("config", {}) else None
+    return TrainingLength(int(last.get("episodes", step)), last.get("seconds", math.nan), timesteps)
 
 
 def what_is_left(run: Run) -> str | None:
@@ -43,9 +47,10 @@ def what_is_left(run: Run) -> str | None:
     if (minutes := config.get("minutes")) is not None:
         lacks = length.seconds < 60 * minutes
         return f"{length.seconds / 60:.1f} of {minutes:g} minutes" if lacks else None
-    episodes = config.get("episodes") or 0
-    lacks = length.episodes < episodes
-    return f"{length.episodes:,} of {episodes:,} episodes" if lacks else None
+    unit = "episodes" if length.timesteps is None else "timesteps"
+    done = length.episodes if length.timesteps is None else length.timesteps
+    total = config.get(unit) or 0
+    return f"{done:,} of {total:,} {unit}" if done < total else None
 
 
 def _stopped_early(run: Run, stop_at: float | None) -> bool:

@@ -54,7 +54,7 @@ def train(
     progress_bar: bool = True,
     how_to_resume: str = "resume=True",
     loggers: Sequence[str] = ("tensorboard",),
-    on_begin: Callable[[], None] = lambda: None,
+    on_begin: Callable[[Any], None] = lambda config: None,
     on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
     """Train in the run's `folder` until the configured timesteps or minutes are over; Ctrl-C saves
@@ -86,8 +86,8 @@ def train(
                 run = extend_budget(run, config)
                 if model_path(run).exists():
                     episodes, seconds = load_model(run, config, model)
+            on_begin(config)
             keeper = _Keeper(run, config, episodes, seconds, progress_bar)
-            on_begin()
             interrupted = _learn(model, config, keeper, loggers)
     finally:
         venv.close()

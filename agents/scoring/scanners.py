@@ -90,24 +90,33 @@ def _here(observation: Observation) -> NDArray[np.float64]:
 
 
 class RandomScanner(Scanner):
-    """Uniform over places or tiles; a relative look has the greatest length and any direction."""
+    """Uniform over places or tiles; a relative look has the greatest length and any direction.
+
+    The looks of an episode are drawn together, one row after another, so that the looks at a scene
+    do not depend on how many scenes are scanned at once.
+    """
 
     name = "random"
 
     def places(
         self, observation: Observation, step: int, info: dict[str, Any]
     ) -> NDArray[np.float64]:
+        if step == 0:
+            self._drawn = self._draw(len(observation["remaining"]))
+        drawn = self._drawn[:, step]
+        return _here(observation) + drawn if self.view.look == "relative" else drawn
+
+    def _draw(self, rows: int) -> NDArray[np.float64]:
+        """The places, or moves, (rows, budget, 2) of an episode of each row."""
         part, parts = self.share
-        rows = len(observation["remaining"])
-        all_rows, own = parts * rows, slice(part * rows, (part + 1) * rows)
+        size, own = (parts * rows, self.budget), slice(part * rows, (part + 1) * rows)
         if self.view.look == "relative":
-            angle = self.random.uniform(0, 2 * np.pi, all_rows)[own]
-            move = np.stack([np.cos(angle), np.sin(angle)], axis=1) * self.view.max_move
-            return _here(observation) + move
+            angle = self.random.uniform(0, 2 * np.pi, size)[own]
+            return np.stack([np.cos(angle), np.sin(angle)], axis=-1) * self.view.max_move
         if self.view.look == "tiles":
             tiles = self.view.tile_locations  # (n, 2)
-            return tiles[self.random.integers(len(tiles), size=all_rows)[own]]
-        return self.random.uniform(-1, 1, (all_rows, 2))[own]
+            return tiles[self.random.integers(len(tiles), size=size)[own]]
+        return self.random.uniform(-1, 1, (*size, 2))[own]
 
 
 class RasterScanner(Scanner):

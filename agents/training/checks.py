@@ -35,6 +35,14 @@ def check_finite(config: object, *names: str) -> None:
             raise ValueError(f"{name}={value} must be finite")
 
 
+def check_not_negative(config: object, *names: str) -> None:
+    """Raise a `ValueError` where a field of `names` is not at least 0 and finite."""
+    for name in names:
+        value = getattr(config, name)
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name}={value} must be at least 0 and finite")
+
+
 def check_types(config: Any) -> None:
     """Raise a `ValueError` where a field of a dataclass, or of one within it, is not of its
     declared type, or cannot be written to the run's config."""

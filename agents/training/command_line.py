@@ -1,10 +1,16 @@
-"""What all commands share: KEY=VALUE pairs, options that are left out, errors in one line."""
+"""What all commands share: KEY=VALUE pairs, options and their help, errors in one line."""
 
+import ast
+import inspect
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
 import gymnasium as gym
@@ -70,6 +76,42 @@ def without_options(*names: str) -> Callable[[type[Config]], type[Config]]:
         return config
 
     return leave_out
+
+
+def read_options(kind: type[Config], arguments: list[str] | None, **options: Any) -> Config:
+    """Read a config from the command line; `options` are those of `tyro.cli`."""
+    join_help_lines(kind)
+    return tyro.cli(kind, args=arguments, **options)
+
+
+def join_help_lines(*kinds: type) -> None:
+    """Let the help of the configs `kinds`, and of those nested in them, be wrapped anew: tyro keeps
+    the line breaks of docstrings beside those of the terminal's width."""
+    for kind in kinds:
+        docs: dict[str, str] = {}
+        for base in reversed(kind.__mro__):
+            docs |= _field_docs(base)
+        for field in fields(kind):
+            if field.name in docs:
+                text = " ".join(docs[field.name].split())
+                field.metadata = MappingProxyType({**field.metadata, "help": text})
+        hints = get_type_hints(kind).values()
+        join_help_lines(*(one for one in hints if isinstance(one, type) and is_dataclass(one)))
+
+
+def _field_docs(kind: type) -> dict[str, str]:
+    """The docstrings below the fields of a class's own."""
+    try:
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError, SyntaxError):  # it has no source
+        return {}
+    docs = {}
+    for node, below in pairwise(body.body if isinstance(body, ast.ClassDef) else []):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            match below:
+                case ast.Expr(value=ast.Constant(value=str(doc))):
+                    docs[node.target.id] = doc
+    return docs
 
 
 USER_ERRORS = (

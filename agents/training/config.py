@@ -1,6 +1,5 @@
 """The options of all learners, and their checks."""
 
-import math
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
@@ -11,6 +10,7 @@ from agents.training.checks import (
     check_choices,
     check_counts,
     check_device,
+    check_not_negative,
     check_positive,
     check_types,
 )
@@ -33,7 +33,8 @@ class RunConfig:
     env_id: str = "Glimpse/ClutteredMNIST-v0"
     """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
-    """Arguments of the environment, all after one option, such as budget=6 look=tiles."""
+    """Arguments of the environment, all after one option, such as budget=6 look=tiles. Those of a
+    preset or record stay unless they are given anew or --env-id changes."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
     device: str = "cpu"
@@ -119,10 +120,7 @@ def check_config(config: TrainingConfig) -> None:
     counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
     check_counts(config, *counts)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
-    for name in ("validate_every", "validation_episodes", "weight_decay"):
-        value = getattr(config, name)
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name}={value} must be at least 0")
+    check_not_negative(config, "validate_every", "validation_episodes", "weight_decay")
     if not 0 <= config.warmup < 1:
         raise ValueError(f"warmup={config.warmup} must be at least 0 and below 1")
     if config.batch_size % config.copies:

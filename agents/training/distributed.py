@@ -126,10 +126,12 @@ def share_of(config: Config) -> Config:
 
 def check_divisible(model: nn.Module) -> None:
     """Raise a `ValueError` where the rows of a batch cannot be split for `model`."""
-    if processes() > 1 and any(isinstance(part, nn.BatchNorm2d) for part in model.modules()):
+    kind = nn.modules.batchnorm._BatchNorm  # of all dimensions
+    found = next((part for part in model.modules() if isinstance(part, kind)), None)
+    if processes() > 1 and found is not None:
         raise ValueError(
-            f"{type(model).__name__} normalises by the whole batch (BatchNorm2d), which is not "
-            "split over processes: train it in one"
+            f"{type(model).__name__} normalises by the whole batch ({type(found).__name__}), which "
+            "is not split over processes: train it in one"
         )
 
 

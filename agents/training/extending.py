@@ -17,11 +17,17 @@ def extend_budget(run: Run, config: Any) -> Run:
                if given[name] != saved.get(name, given[name])}  # fmt: skip
     if not greater:
         return run
-    for name, value in greater.items():
-        print(
-            f"{name} was {saved[name]} and is {value}: the schedules of the learning rate, of "
-            "validations and of all else that follows progress are stretched from here on"
+    # Stable-Baselines3's learners, whose length is in timesteps, have no schedules.
+    stretched = (
+        ""
+        if "timesteps" in given
+        else (
+            ": the schedules of the learning rate, of validations and of all else that follows "
+            "progress are stretched from here on"
         )
+    )
+    for name, value in greater.items():
+        print(f"{name} was {saved[name]} and is {value}{stretched}")
     extended = {**run.config, "config": {**saved, **greater}}
     # The command of this process may name the run alone, and leave out its settings.
     command = command_of_settings(extended) or command_line()

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config, check_validation
 from agents.training.distributed import (
@@ -44,7 +46,7 @@ def train(
     how_to_resume: str = "resume=True",
     validate: Validate | None = None,
     loggers: Sequence[str] = ("tensorboard",),
-    on_begin: Callable[[], None] = lambda: None,
+    on_begin: Callable[[Any], None] = lambda config: None,
     on_interrupt: Callable[[int], None] = ignore,
 ) -> Run:
     """Train for the configured number of episodes, or minutes, in the run's `folder`, or until
@@ -70,7 +72,8 @@ def train(
         validate: called every `validate_every` updates, outside the clock; its result is a line of
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
         loggers: names in `agents.training.loggers.LOGGERS`, which are also given all metrics.
-        on_begin: called before the first update, once all checks have passed.
+        on_begin: called before the first update with the config that is trained, once all checks
+            have passed.
         on_interrupt: called with the number of the signal when the interrupted run is saved.
 
     Raises:
@@ -103,7 +106,7 @@ def train(
         with writing(folder) if is_first() else nullcontext():
             run = from_first(begin)
             loop = _Loop(learner, config, run, validate, loggers)
-            on_begin()
+            on_begin(config)
             interrupted = loop.go(progress_bar, stop_after)
     finally:
         learner.close()
@@ -232,7 +235,9 @@ class _Loop:
         if validate is None or self.stopped or not due:
             return
         self._save()
-        scores = from_first(lambda: validate(self.run))
+        # A resumed run may not repeat the validation, whose policy draws its first weights.
+        with torch.random.fork_rng(devices=[]):
+            scores = from_first(lambda: validate(self.run))
         self._write(events, {**scores, "seconds": self.seconds})
         self._note(scores, self.episodes, self.seconds)
 

@@ -37,7 +37,7 @@ class ProgressBar:
         latest = metrics["error"] if "error" in metrics else metrics["return"]
         if self.smoothed is None:
             self.smoothed = latest
-        self.smoothed += 0.02 * (latest - self.smoothed)
+        self.smoothed += 0.1 * (latest - self.smoothed)
         score = f"return {self.smoothed:.3g}"
         if "error" in metrics:
             score = f"error {100 * self.smoothed:.1f} %"

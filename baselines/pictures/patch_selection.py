@@ -121,6 +121,8 @@ class PatchSelection(PictureModel):
             kept = kept.gather(1, best)
             features = features.take_along_dim(best[..., None], dim=1)
         self.train(training)
+        # Before torch 2.13 weights that autocast has cast without gradients stay without them.
+        torch.clear_autocast_cache()
         return kept
 
     def _features(self, scene: Tensor, which: Tensor) -> Tensor:

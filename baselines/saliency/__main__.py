@@ -20,7 +20,7 @@ from torch import Tensor
 
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.scoring.run_record import model_of
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from baselines.model import Baseline
 from baselines.pictures.picture_model import PictureModel
 from baselines.pictures.reader import RecurrentReader
@@ -200,7 +200,7 @@ def _play_scene(env: gym.Env, policy: Any, scene: int, seed: int) -> Episode:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(SaliencyConfig, args=arguments, prog="python -m baselines.saliency")
+    config = read_options(SaliencyConfig, arguments, prog="python -m baselines.saliency")
 
     def command() -> None:
         trust(*config.trust)

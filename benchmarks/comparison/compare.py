@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import gymnasium as gym
-import tyro
 
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
-from agents.training.command_line import KEY_VALUE_PAIRS, run_command
+from agents.training.command_line import KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.config import TrainingConfig, check_config
 from agents.training.precision import fastest_precision
 from benchmarks.comparison.contenders import A_FEW, ALGORITHMS, CONTENDERS
@@ -225,5 +224,5 @@ def _draw(config: CompareConfig) -> list[Record]:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(CompareConfig, args=arguments, prog="python -m benchmarks.comparison")
+    config = read_options(CompareConfig, arguments, prog="python -m benchmarks.comparison")
     run_command(lambda: compare_models(config))

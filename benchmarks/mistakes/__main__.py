@@ -18,7 +18,7 @@ import torch
 import tyro
 
 from agents.training.checks import check_counts
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from benchmarks.mistakes.counting import check_runs, count_mistakes, play
 from benchmarks.mistakes.scenes import draw_sheet
 from glimpse_envs.evaluation.runs import open_run
@@ -84,8 +84,8 @@ def record_name(mistakes: Mistakes) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    config = tyro.cli(
-        MistakesConfig, args=arguments, prog="python -m benchmarks.mistakes", description=__doc__
+    config = read_options(
+        MistakesConfig, arguments, prog="python -m benchmarks.mistakes", description=__doc__
     )
     run_command(lambda: find_mistakes(config))
 

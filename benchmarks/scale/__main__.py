@@ -16,12 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-import tyro
-
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig
 from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, fastest_precision
@@ -249,7 +247,7 @@ def _check(scaling: ScalingConfig) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    scaling = tyro.cli(ScalingConfig, args=arguments, prog="python -m benchmarks.scale")
+    scaling = read_options(ScalingConfig, arguments, prog="python -m benchmarks.scale")
 
     def command() -> None:
         measured = measure(scaling)

@@ -20,7 +20,7 @@ import gymnasium
 import tyro
 
 from agents.training.checks import check_counts
-from agents.training.command_line import run_command
+from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig, check_config
 from benchmarks.processes import Failure, side_by_side
 from benchmarks.tables.listing import listing
@@ -174,7 +174,7 @@ def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     # Schedulers end a job by SIGTERM, which is to save, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    config = tyro.cli(
-        TablesConfig, args=arguments, prog="python -m benchmarks.tables", description=__doc__
+    config = read_options(
+        TablesConfig, arguments, prog="python -m benchmarks.tables", description=__doc__
     )
     run_command(lambda: fill_tables(config))

@@ -133,15 +133,24 @@ def write_record(record: Record, folder: str | Path) -> Path:
     except (TypeError, ValueError) as error:
         raise RecordError(f"a value does not fit into JSON: {error}") from error
     parse_record(json.loads(text))
-    stem = f"{record.env_id}_{record.model.name}_seed{record.seed}"
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", stem)
-    path = Path(folder) / f"{stem}_{identity(record)}.json"
-    earlier = [old for old in path.parent.glob(f"{stem}_*.json") if _holds(old, record)]
+    path = Path(folder) / f"{_stem(record)}_{identity(record)}.json"
+    earlier = recorded_in(folder, record)
     write_atomically(path, text.encode())
     for old in earlier:
         if old != path:
             old.unlink()
     return path
+
+
+def recorded_in(folder: str | Path, record: Record) -> list[Path]:
+    """The files in `folder` that `write_record` would replace by `record`, of the same run."""
+    found = sorted(Path(folder).glob(f"{_stem(record)}_*.json"))
+    return [path for path in found if _holds(path, record)]
+
+
+def _stem(record: Record) -> str:
+    stem = f"{record.env_id}_{record.model.name}_seed{record.seed}"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem)
 
 
 def _holds(path: Path, record: Record) -> bool:

@@ -91,8 +91,10 @@ def test_a_loss_that_is_nan_stops_the_run_and_is_named(
         ({"minibatches": 3}, r"minibatches=3 must divide the batch's 8 scenes \(batch_size=8"),
         ({"minibatches": 4, "copies": 4}, "minibatches=4 must divide the batch's 2 scenes"),
         ({"advantage": "td"}, "advantage='td' must be one of 'gae', 'n_step'"),
-        ({"value_weight": np.inf}, "value_weight=inf must be finite"),
-        ({"look_weight": np.nan}, "look_weight=nan must be finite"),
+        ({"value_weight": np.inf}, "value_weight=inf must be at least 0 and finite"),
+        ({"value_weight": -0.5}, "value_weight=-0.5 must be at least 0"),
+        ({"curiosity_weight": -0.1}, "curiosity_weight=-0.1 must be at least 0"),
+        ({"look_weight": np.nan}, "look_weight=nan must be at least 0 and finite"),
         ({"final_look_std": -1.0}, "final_look_std=-1.0 must be above 0"),
         (
             {"final_look_std": 0.1, "network": tiny_network(learn_look_std=True)},

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -253,6 +254,34 @@ def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[st
     assert "--answer-by {label,reward}" in output
     assert "--network.core {rnn,gru,lstm,dram}" in output
     assert "Number of episodes of each scene" in output
+
+
+@pytest.mark.parametrize(
+    ("command", "texts"),
+    [
+        (
+            train.main,
+            [
+                "stay unless they are given anew or --env-id changes.",  # inherited
+                "rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs (the lower for answers,",
+                "Resume the run in the folder of --run, if there is one, with its own settings. O",
+            ],
+        ),
+        (evaluate_main, ["What the film shows: all that is hidden, or what the agent has seen so"]),
+    ],
+)
+def test_help_is_wrapped_at_the_terminals_width(
+    command: Callable[[list[str]], None],
+    texts: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    with pytest.raises(SystemExit):
+        command(["reinforce", "--help"])
+    output = capsys.readouterr().out
+    for text in texts:
+        assert text in output
 
 
 def test_a_folder_is_named_after_environment_algorithm_and_seed(

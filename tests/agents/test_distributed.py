@@ -189,6 +189,9 @@ def test_what_cannot_be_split_is_refused(tmp_path: Path) -> None:
     model = SpatialTransformer(setting, SpatialTransformerConfig())
     with pytest.raises(ValueError, match="SpatialTransformer normalises by the whole batch"):
         check_divisible(model)
+    for part in (nn.BatchNorm1d(3), nn.BatchNorm3d(3)):
+        with pytest.raises(ValueError, match=rf"whole batch \({type(part).__name__}\)"):
+            check_divisible(nn.Sequential(part))
 
 
 @pytest.mark.parametrize(("counts", "own"), [(None, slice(3, 6)), ([5, 3], slice(5, 8))])

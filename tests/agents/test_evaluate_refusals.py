@@ -9,6 +9,7 @@ from agents.algorithms.reinforce import Reinforce
 from agents.evaluate import main
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from tests.support.baselines import tiny_config as baseline_config
 from tests.support.baselines import trained as trained_baseline
@@ -32,6 +33,36 @@ def test_a_record_is_only_of_the_looks_trained_with(
     assert ended.value.code == 2
     assert "the looks that the run was trained with" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--split", "train"], "leave out --split train or --record"),
+        (["--seed", "7"], "leave out --seed 7 or --record"),
+        (["--episodes", "5"], "score of 40 episodes, which one of 5 would replace"),
+        (["--split", "validation"], "test score, which one of validation scenes would replace"),
+    ],
+)
+def test_a_record_is_not_replaced_by_a_lesser_one(
+    arguments: list[str],
+    message: str,
+    run: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = [str(run.folder), "--episodes", "40", "--record", str(tmp_path)]
+    main(command)
+    (path,) = tmp_path.iterdir()
+    before = path.read_text()
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main([*command, *arguments])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert path.read_text() == before
+    main([*command, "--episodes", "50"])
+    assert read_record(path).headline.episodes == 50
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_what_is_shown_beside_glimpses_is_refused(monkeypatch: pytest.MonkeyPatc
         ({"paths": "some"}, "paths='some' must be one of 'next', 'all'"),
         ({"paths": "all", "max_paths": 15}, r"4\*\*2 = 16 paths a scene, more than max_paths=15"),
         ({"max_paths": 0}, "max_paths=0 must be at least 1"),
-        ({"baseline_weight": np.nan}, "baseline_weight=nan must be finite"),
+        ({"baseline_weight": np.nan}, "baseline_weight=nan must be at least 0"),
         ({"entropy_weight": np.inf}, "entropy_weight=inf must be finite"),
     ],
 )

@@ -13,6 +13,7 @@ from agents.algorithms.reinforce import Reinforce
 from agents.demo import DemoConfig, run_demo
 from agents.evaluate import main
 from agents.scoring.films import film_episodes, side_by_side, write_showcase
+from agents.scoring.run_scores import policy_of
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
 from agents.training.precision import fastest_precision
 from glimpse_envs.evaluation.policy import Policy
@@ -61,6 +62,29 @@ def test_a_run_is_filmed_with_the_arguments_that_are_asked_for(tmp_path: Path) -
         options = ["--episodes", "1", "--film", str(film), "--film-episodes", "2"]
         main([str(run.folder), *options, *changes])
         assert count_frames(film) == 2 * (glimpses + 3)
+
+
+@pytest.mark.learning
+def test_a_film_is_of_the_evaluations_seed_and_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trained(Reinforce, tiny_config(), tmp_path / "run")
+    films: list[list[Any]] = []
+    devices = []
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        devices.append(options["device"])
+        return policy_of(*arguments, **options)
+
+    monkeypatch.setattr("agents.evaluate.policy_of", noted)
+    monkeypatch.setattr("agents.evaluate.write_film", lambda frames, *_: films.append([*frames]))
+    for seed in ("0", "1", "1"):
+        film = ["--film", str(tmp_path / "film.gif"), "--film-episodes", "1", "--seed", seed]
+        main([str(run.folder), "--episodes", "2", *film, "--device", "cpu:0"])
+    zero, one, again = (np.stack(film) for film in films)
+    assert (zero != one).any()
+    assert (one == again).all()
+    assert devices == ["cpu:0"] * 3
 
 
 def test_a_policy_that_stops_early_is_filmed_as_long_as_it_looks(tmp_path: Path) -> None:

@@ -353,3 +353,39 @@ def test_a_view_that_it_does_not_take_is_refused_by_name() -> None:
 
     with pytest.raises(ValueError, match=rf"^{PLAIN}: .*unexpected keyword argument 'view'$"):
         evaluate(Reader(), PLAIN, episodes=2)
+
+
+class Goal(Pedals):
+    """Pedals that tell of a goal and a length in their info, as worlds of others do."""
+
+    def __init__(self) -> None:
+        super().__init__(plain=True)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        seen, _ = super().reset(seed=seed)
+        return seen, {"length": "long"}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        info = {"target": np.zeros(2), "target_mask": "none", "length": "long"}
+        return *super().step(action)[:4], info
+
+
+@pytest.fixture
+def goal() -> Any:
+    gym.register("GlimpseTest/Goal-v0", entry_point=f"{__name__}:Goal")
+    yield "GlimpseTest/Goal-v0"
+    gym.registry.pop("GlimpseTest/Goal-v0")
+
+
+def test_infos_of_others_are_not_taken_for_answers(goal: str) -> None:
+    changes: dict[str, Any] = {"env_id": goal, "network": SMALL, "batch_size": 8}
+    learners = (
+        Reinforce(ReinforceConfig(**changes)),
+        ActorCritic(ActorCriticConfig(**changes)),
+    )
+    for learner in learners:
+        played = play_episodes(learner.env, learner.policy, learner.choose)
+        assert played.targets is None
+        assert not played.levels.any()
+        assert learner.update(0.5)["loss/answer"] == 0.0
+        learner.close()

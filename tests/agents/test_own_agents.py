@@ -1,15 +1,19 @@
 """An algorithm, a core and a baseline of another package pass through all commands."""
 
+import math
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gymnasium import spaces
+from torch import Tensor, nn
 
 from agents import evaluate, train
+from agents.algorithms.reinforce import Reinforce
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.networks import NetworkConfig, core_name
+from agents.scoring.run_scores import validate_run
 from agents.training.repeating import command_of_settings
 from benchmarks.tables.planning import find_table
 from benchmarks.tables.table import FromDefaults, Row
@@ -17,6 +21,9 @@ from glimpse_envs.evaluation import trust as trusting
 from glimpse_envs.evaluation.records import read_records
 from glimpse_envs.evaluation.runs import load_policy, open_run
 from tests.support.episodes import CENTRED
+from tests.support.same_runs import assert_same_run
+from tests.support.tiny import UPDATES, tiny_config, tiny_network
+from tests.support.trainings import Killed, trained
 
 ROOT = Path(__file__).parents[2]
 SHRUNK = "my_agents:SHRUNK"
@@ -140,6 +147,16 @@ def test_what_is_no_core_is_refused(
     assert message in refusal(capsys, train.main, "reinforce", *TINY, "--network.core", core)
 
 
+def test_a_core_of_another_size_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core: Any = import_module("my_agents").LeakyCore
+    init = core.__init__
+    monkeypatch.setattr(core, "__init__", lambda self, inputs, units: init(self, inputs, 5))
+    said = refusal(capsys, train.main, "reinforce", *TINY, "--network.core", "my_agents:LeakyCore")
+    assert "core='my_agents:LeakyCore' was given core_units=8 and has units=5" in said
+
+
 def test_what_is_no_glimpse_encoder_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +169,49 @@ def test_what_is_no_glimpse_encoder_is_refused(
     encoder: Any = import_module("my_agents").SharedScales
     monkeypatch.setattr(encoder, "forward", lambda self, seen: self.each(seen.flatten(2)))
     assert "codes must be (rows, units), (2, " in refused("my_agents:SharedScales")
+
+
+class Dropping(nn.Module):
+    """An encoder whose noise is of torch's own stream."""
+
+    def __init__(self, shape: tuple[int, ...], units: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Flatten(), nn.Dropout(), nn.Linear(math.prod(shape), units), nn.ReLU()
+        )
+
+    def forward(self, seen: Tensor) -> Tensor:
+        codes: Tensor = self.layers(seen)
+        return codes
+
+
+class Mortal(Reinforce):
+    """Dies right after its first validation."""
+
+    def update(self, progress: float) -> dict[str, float]:
+        if progress >= 4 / UPDATES:
+            raise Killed
+        return super().update(progress)
+
+
+def test_a_run_whose_encoder_draws_numbers_of_its_own_is_resumed_exactly(tmp_path: Path) -> None:
+    network = tiny_network(glimpse_network=f"{__name__}:Dropping")
+    config = tiny_config(network=network, validate_every=4, validation_episodes=10)
+    unbroken = trained(Reinforce, config, tmp_path / "unbroken", validate=validate_run)
+    with pytest.raises(Killed):
+        trained(Mortal, config, tmp_path / "broken", validate=validate_run)
+    for stop_after in (7, None):
+        options: dict[str, Any] = {"validate": validate_run, "stop_after": stop_after}
+        broken = trained(Reinforce, config, tmp_path / "broken", resume=True, **options)
+    assert_same_run(broken, unbroken)
+
+
+def test_a_checkpoint_from_before_torchs_stream_was_kept_is_read() -> None:
+    learner = Reinforce(tiny_config())
+    state = learner.state_dict()
+    del state["torch"]
+    learner.load_state_dict(state)
+    learner.close()
 
 
 def test_a_table_trains_them() -> None:

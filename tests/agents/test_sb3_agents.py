@@ -13,6 +13,7 @@ import pytest
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor
+from tqdm import tqdm
 
 import glimpse_envs
 from agents.sb3 import __main__ as sb3
@@ -268,6 +269,21 @@ def test_a_damaged_model_or_another_config_is_refused(
         load_policy(tmp_path)
 
 
+def test_the_bar_begins_after_the_plan_is_printed(
+    corner: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def bar(**options: Any) -> Any:
+        begun.append("bar")
+        return tqdm(**options)
+
+    monkeypatch.setattr("agents.sb3.training.tqdm", bar)
+    config = small(A2CConfig, corner, timesteps=512)
+    train(config, tmp_path, on_begin=lambda config: begun.append(config.env_id))
+    assert begun == [config.env_id, "bar"]
+
+
 def test_the_command_trains_and_goes_on(
     corner: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,11 +294,14 @@ def test_the_command_trains_and_goes_on(
         "--n-envs", "32", "--network.core-units", "8", "--run", str(folder),
     ]  # fmt: skip
     sb3.main(command)
-    assert f"the run is in {folder}" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"the run is in {folder}" in printed
+    assert f"a2c on {CENTRED} history=True " in printed
     config = json.loads((folder / "config.json").read_text())
     assert config["policy"] == "agents.sb3.__main__:SB3Policy"
     assert config["config"]["env_kwargs"] == {"history": True, **corner}
-    sb3.main(["a2c", "--run", str(folder), "--resume"])
+    sb3.main(["a2c", "--run", str(folder), "--resume", "--timesteps", "1024"])
+    assert "timesteps was 512 and is 1024\n" in capsys.readouterr().out
     for arguments, says in (
         (command, "is a run already"),
         (["ppo", "--run", str(folder), "--resume"], "another algorithm: of a2c, not of ppo"),

@@ -154,6 +154,21 @@ def test_a_random_scanner_goes_on_from_its_state(look: str) -> None:
         np.testing.assert_array_equal(other.looks(observation, step, info), following)
 
 
+@pytest.mark.parametrize("look", LOOKS)
+def test_random_looks_do_not_depend_on_the_scenes_at_once(look: str) -> None:
+    env = make_single(CLUTTERED, look=look)
+    scores = [
+        evaluate(
+            ScannedPolicy(RandomScanner(env)), CLUTTERED, episodes=20, batch_size=size, look=look
+        )
+        for size in (7, 20)
+    ]
+    one, other = (score.locations for score in scores)
+    assert one is not None
+    assert other is not None
+    np.testing.assert_array_equal(one, other)
+
+
 def test_seeds_of_the_random_scanner_differ() -> None:
     one, two = (played("random", CLUTTERED, 5, seed)[0] for seed in (1, 2))
     assert (one[1:] != two[1:]).any()

@@ -230,7 +230,18 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
         ({"warmup": 1.0}, "warmup=1.0 must be at least 0 and below 1"),
         ({"warmup": -0.1}, "warmup=-0.1 must be"),
         ({"max_gradient_norm": 0.0}, "max_gradient_norm=0.0 must be above 0"),
-        ({"look_weight": np.nan}, "look_weight=nan must be finite"),
+        ({"look_weight": np.nan}, "look_weight=nan must be at least 0 and finite"),
+        ({"look_weight": -0.1}, "look_weight=-0.1 must be at least 0"),
+        ({"baseline_weight": -1.0}, "baseline_weight=-1.0 must be at least 0"),
+        (
+            {"final_look_std": 0.1, "env_kwargs": {"look": "tiles"}},
+            "final_look_std=0.1 has no effect: looks in .* are not drawn from a Gaussian",
+        ),
+        (
+            {"final_look_std": 0.1, "network": tiny_network(look_coordinates="cells")}
+            | {"env_id": "Glimpse/ClutteredGlyphs-v0"},
+            "final_look_std=0.1 has no effect",
+        ),
         ({"early_answer_weight": -0.1}, "early_answer_weight=-0.1 must not be negative"),
         (
             {"early_answer_weight": 0.1, "answer_by": "reward"},

@@ -163,6 +163,16 @@ def test_the_answer_comes_from_the_patches_kept_alone() -> None:
     assert slopes[:, 0][seen == 1].abs().max() > 0
 
 
+def test_what_was_selected_in_autocast_trains_all_weights() -> None:
+    """Before torch 2.13 its cache of weights, made without gradients, would leave them out."""
+    model, scene = selection(kept=5, at_once=4), pictures(2)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = model({"scene": scene}).logits
+    logits.float().square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+
+
 def test_all_patches_are_kept_where_there_are_no_more() -> None:
     model, scene = selection(kept=100), pictures(2)
     assert model.select(scene).tolist() == [list(range(36))] * 2

@@ -1,6 +1,7 @@
 """What people play is scored by the protocol of all policies, and shown once there is enough."""
 
 import json
+import shlex
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tyro
 from starlette.testclient import TestClient
 
 from agents.play.__main__ import PlayConfig, setting_from
@@ -82,6 +84,19 @@ def test_a_record_is_kept_at_once_and_shown_when_there_is_enough(tmp_path: Path)
     assert problems == []
     assert run.record.algorithm == HUMAN
     assert run.record.headline.episodes == FEWEST_PLAYED
+
+
+def test_the_command_of_a_record_goes_on_with_it(tmp_path: Path) -> None:
+    kwargs = {"budget": 2, "look": "tiles", "stop": False}
+    setting = Setting(PICTURES.env_id, kwargs, split="validation", seed=3)
+    log = HumanLog(tmp_path / "my records", setting)
+    play_all(log, 2)
+    (path,) = log.folder.glob("*.json")
+    words = shlex.split(read_record(path).command)
+    assert words[:3] == ["python", "-m", "agents.play"]
+    config = tyro.cli(PlayConfig, args=words[3:])
+    assert setting_from(config, []) == setting
+    assert config.record == log.folder
 
 
 def test_a_log_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:

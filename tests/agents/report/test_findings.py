@@ -136,6 +136,18 @@ def test_the_length_is_that_of_the_weights_and_what_is_left_is_told(tmp_path: Pa
     assert training_warnings(run) == []
 
 
+def test_timesteps_that_are_left_are_told(tmp_path: Path) -> None:
+    config = {"policy": "nobody:Nobody", "config": {"timesteps": 2_000}}
+    run = create_run(tmp_path / "run", config)
+    run.append_metrics(640, {"seconds": 3.0, "episodes": 100})
+    assert training_length(run) == TrainingLength(100, 3.0, 640)
+    run.save_checkpoint({}, {"episodes": 150, "seconds": 5.0, "timesteps": 960})
+    left = "The training is not finished: 960 of 2,000 timesteps are done."
+    assert training_warnings(run) == [left]
+    run.save_checkpoint({}, {"episodes": 400, "seconds": 9.0, "timesteps": 2_048})
+    assert training_warnings(run) == []
+
+
 def test_weights_alone_are_not_warned_of_for_metrics_that_they_do_not_keep(tmp_path: Path) -> None:
     config = {"policy": "nobody:Nobody", "config": {"episodes": 100}, "weights_only": True}
     whole, part = (create_run(tmp_path / name, config) for name in ("whole", "part"))
