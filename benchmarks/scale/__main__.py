@@ -139,7 +139,8 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
         for record in read_records(folder / "score")[0]:
             if record.headline.episodes == scaling.episodes:
                 return record
-    scores = score_run(run, episodes=scaling.episodes, progress=True)
+    # Batches of the training's size: blocks of memory above a limit are cleared at every use.
+    scores = score_run(run, episodes=scaling.episodes, batch_size=config.batch_size, progress=True)
     record = make_record(
         run,
         scores,
