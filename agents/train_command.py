@@ -13,11 +13,11 @@ import tyro
 
 from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.train_settings import (
+    EarlyOptions,
     Presets,
     config_to_resume,
     config_to_start_from,
     length_given,
-    trusted,
 )
 from agents.training.announcing import evaluate_command, last_validation, plan_of
 from agents.training.command_line import FOLDER, join_help_lines, run_command, without_options
@@ -101,14 +101,15 @@ def _train_by(
     arguments: list[str],
 ) -> None:
     """Train by the command line's `arguments`."""
-    trust(*trusted(arguments))
     named = not arguments[0].startswith("-")
     name, rest = (arguments[0], arguments[1:]) if named else (None, arguments)
-    start, origin = config_to_start_from(module, name, algorithms, presets, rest)
+    given = EarlyOptions.read(rest)
+    trust(*given.trust)
+    start, origin = config_to_start_from(module, name, algorithms, presets, given)
     name = start.algorithm
     algorithm = find_algorithm(name, algorithms)
-    length = length_given(algorithm.config, rest)
-    resumed = config_to_resume(algorithm.config, rest)
+    length = length_given(algorithm.config, given)
+    resumed = config_to_resume(algorithm.config, given)
     default = resumed or start
     if length is not None and default.minutes is not None:
         if resumed is not None:

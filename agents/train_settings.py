@@ -3,9 +3,9 @@ run to resume that it names, which is read before all other options."""
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.training.resuming import BUDGETS, config_from_json, has_run, read_config
@@ -17,12 +17,56 @@ Presets = Mapping[str, Sequence[Any]]
 """Name -> configs, one an algorithm; the first is the default."""
 
 
+@dataclass(frozen=True)
+class EarlyOptions:
+    """The options that are read before tyro reads all of them.
+
+    Args:
+        preset, from_record, run, resume, trust: see `agents.train_command.RunOptions`.
+        minutes, episodes, timesteps: the training's length, as text; None where it is not given.
+        env_kwargs: the pairs after each --env-kwargs.
+    """
+
+    preset: str | None
+    from_record: Path | None
+    run: Path | None
+    resume: bool
+    trust: list[str]
+    minutes: str | None
+    episodes: str | None
+    timesteps: str | None
+    env_kwargs: list[list[str]]
+
+    @classmethod
+    def read(cls, arguments: list[str]) -> Self:
+        """Read them from a command line's `arguments`."""
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        for name in ("--preset", "--minutes", "--episodes", "--timesteps"):
+            parser.add_argument(name, nargs="?")
+        parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
+        parser.add_argument("--run", type=Path, nargs="?")
+        parser.add_argument("--resume", action="store_true")
+        parser.add_argument("--trust", nargs="*", default=[])
+        parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
+        return cls(**vars(parser.parse_known_args(arguments)[0]))
+
+    def run_to_resume(self) -> Run | None:
+        """The run in the folder of --run; None where there is none, or without --resume.
+
+        Raises:
+            RunError: it is damaged.
+        """
+        if self.run is None or not self.resume or not has_run(self.run):
+            return None
+        return open_run(self.run)
+
+
 def config_to_start_from(
     module: str,
     name: str | None,
     algorithms: Mapping[str, Trainable],
     presets: Presets,
-    arguments: list[str],
+    given: EarlyOptions,
 ) -> tuple[Any, str | None]:
     """The config to start from (a record's, a preset's or the algorithm's defaults), and the option
     that names it, None for the defaults. Where no algorithm is named, it is that of the run to
@@ -33,26 +77,25 @@ def config_to_start_from(
         RunError: the run to resume is damaged, or of an algorithm that `module` does not train.
         ValueError: there is no such algorithm, preset or run, or two of them do not fit.
     """
-    known = _known(arguments)
-    if known.preset is not None and known.from_record is not None:
+    if given.preset is not None and given.from_record is not None:
         raise ValueError("--preset and --from-record are both given: give one")
     if name is not None:
         find_algorithm(name, algorithms)
-    if known.from_record is not None:
-        found = _config_of_record(module, name, algorithms, known.from_record)
-        return found, f"--from-record {known.from_record}"
-    if known.preset is not None:
-        if known.preset not in presets:
-            raise ValueError(f"--preset {known.preset} must be one of {', '.join(presets)}")
-        of = {config.algorithm: config for config in presets[known.preset]}
+    if given.from_record is not None:
+        found = _config_of_record(module, name, algorithms, given.from_record)
+        return found, f"--from-record {given.from_record}"
+    if given.preset is not None:
+        if given.preset not in presets:
+            raise ValueError(f"--preset {given.preset} must be one of {', '.join(presets)}")
+        of = {config.algorithm: config for config in presets[given.preset]}
         name = name or next(iter(of))
         if name not in of:
-            raise ValueError(f"--preset {known.preset} is for {', '.join(of)}, not for {name}")
-        return of[name], f"--preset {known.preset}"
-    name = name or _algorithm_to_resume(module, algorithms, arguments)
+            raise ValueError(f"--preset {given.preset} is for {', '.join(of)}, not for {name}")
+        return of[name], f"--preset {given.preset}"
+    name = name or _algorithm_to_resume(module, algorithms, given)
     if name is None:
-        folder = _folder_to_resume(arguments)
-        absent = "" if folder is None else f"there is no run in {folder} to resume; to begin one, "
+        wanted = given.resume and given.run is not None
+        absent = f"there is no run in {given.run} to resume; to begin one, " if wanted else ""
         raise ValueError(f"{absent}name an algorithm first, one of {', '.join(algorithms)}")
     return find_algorithm(name, algorithms).config(), None
 
@@ -93,14 +136,14 @@ def config_of_record(path: Path, algorithms: Mapping[str, Trainable]) -> Any:
 
 
 def _algorithm_to_resume(
-    module: str, algorithms: Mapping[str, Trainable], arguments: list[str]
+    module: str, algorithms: Mapping[str, Trainable], given: EarlyOptions
 ) -> str | None:
-    """The algorithm of the run that `arguments` resume; None without one.
+    """The algorithm of the run to resume; None without one.
 
     Raises:
         RunError: the run is damaged, or of none of `algorithms`.
     """
-    run = _run_to_resume(arguments)
+    run = given.run_to_resume()
     if run is None:
         return None
     name = str(run.config.get("algorithm"))
@@ -114,65 +157,29 @@ def _algorithm_to_resume(
     return name
 
 
-def length_given(kind: type[Any], arguments: list[str]) -> str | None:
-    """The option of `arguments` that sets a training's length in episodes or timesteps, whichever
+def length_given(kind: type[Any], given: EarlyOptions) -> str | None:
+    """The option that sets a training's length in episodes or timesteps, whichever
     `kind` has; None without one.
 
     Raises:
         ValueError: minutes are given, too.
     """
     (length,) = BUDGETS & {field.name for field in fields(kind)} - {"minutes"}
-    known = _known(arguments)
-    if getattr(known, length) is None:
+    if getattr(given, length) is None:
         return None
-    if known.minutes not in (None, "None"):
+    if given.minutes not in (None, "None"):
         raise ValueError(f"--{length} and --minutes are both given: give one")
     return length
 
 
-def trusted(arguments: list[str]) -> list[str]:
-    """The packages that `arguments` name after --trust."""
-    return list(_known(arguments).trust)
-
-
-def config_to_resume(kind: type[Any], arguments: list[str]) -> Any:
-    """The config of the run that `arguments` resume; None without one.
+def config_to_resume(kind: type[Any], given: EarlyOptions) -> Any:
+    """The config of the run to resume; None without one.
 
     Raises:
         RunError: the run is damaged or of another algorithm.
         ValueError: --env-kwargs is given twice; tyro would drop the first.
     """
-    if len(_known(arguments).env_kwargs) > 1:
+    if len(given.env_kwargs) > 1:
         raise ValueError("--env-kwargs is given twice: give all pairs after one, a=1 b=2")
-    run = _run_to_resume(arguments)
+    run = given.run_to_resume()
     return None if run is None else read_config(run, kind)
-
-
-def _run_to_resume(arguments: list[str]) -> Run | None:
-    """The run that `arguments` resume; None without one.
-
-    Raises:
-        RunError: it is damaged.
-    """
-    folder = _folder_to_resume(arguments)
-    return None if folder is None or not has_run(folder) else open_run(folder)
-
-
-def _folder_to_resume(arguments: list[str]) -> Path | None:
-    """The folder of --run, in which there may be no run; None without it or --resume."""
-    known = _known(arguments)
-    folder: Path | None = known.run
-    return folder if known.resume else None
-
-
-def _known(arguments: list[str]) -> argparse.Namespace:
-    """The options among `arguments` that are read before tyro reads all of them."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in ("--preset", "--minutes", "--episodes", "--timesteps"):
-        parser.add_argument(name, nargs="?")
-    parser.add_argument("--from-record", "--from_record", type=Path, nargs="?")
-    parser.add_argument("--run", type=Path, nargs="?")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--trust", nargs="*", default=[])
-    parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
-    return parser.parse_known_args(arguments)[0]

@@ -20,7 +20,7 @@ from typing import Annotated
 import torch
 import tyro
 
-from agents.train_settings import config_to_resume
+from agents.train_settings import EarlyOptions, config_to_resume
 from agents.training.command_line import FOLDER, join_help_lines, run_command
 from agents.training.loop import train
 from agents.training.resuming import read_config
@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     def command() -> None:
         given = sys.argv[1:] if arguments is None else arguments
-        start = config_to_resume(CopyConfig, given) or CopyConfig()
+        start = config_to_resume(CopyConfig, EarlyOptions.read(given)) or CopyConfig()
         join_help_lines(CopyConfig, CopyOptions)
         config, options = tyro.cli(
             tuple[Annotated[CopyConfig, kinds], Annotated[CopyOptions, kinds]],
