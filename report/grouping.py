@@ -16,7 +16,7 @@ from report.groups import Group
 from report.kinds import KINDS
 from report.markdown import setting
 from report.runs import Run
-from report.trained_runs import own_arguments
+from report.trained_runs import own_arguments_of
 
 NEUTRAL_KWARGS = frozenset(
     {
@@ -124,8 +124,7 @@ def _row(record: Record) -> str:
 
 def _seen(group: Group) -> list[str]:
     """How the hidden thing is seen, where that differs from the id's defaults, in words."""
-    kwargs, row = group.first.env_kwargs, SUITE.get(group.first.env_id)
-    own = {} if row is None else own_arguments(row)
+    kwargs, own = group.first.env_kwargs, own_arguments_of(group.first.env_id)
     names = sorted(kwargs.keys() & (_view_arguments(group.first) - NEUTRAL_KWARGS))
     return [setting(name, kwargs[name]) for name in names if own.get(name) != kwargs[name]]
 

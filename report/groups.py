@@ -22,11 +22,11 @@ from glimpse_envs.evaluation.statistics import (
     interquartile_mean,
     wilson_interval,
 )
-from glimpse_envs.suite import SUITE
-from report.kinds import MOVING, OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
+from glimpse_envs.vision.scenes import find_scene
+from report.kinds import OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
 from report.markdown import UNKNOWN, minutes
 from report.runs import Run
-from report.trained_runs import own_arguments
+from report.trained_runs import own_arguments_of
 
 Verdict = Literal["under", "above", "overlaps"]
 
@@ -68,7 +68,9 @@ class Group:
     def sees(self) -> str:
         """What it is shown of a picture, in words."""
         context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
-        frame = OF_FRAME if self.kind == "full" and self._argument("scene") in MOVING else ""
+        scene = self._argument("scene")
+        moves = scene is not None and find_scene(scene).moves
+        frame = OF_FRAME if self.kind == "full" and moves else ""
         return SEES_OF_PICTURES[self.kind] + frame + context
 
     @property
@@ -86,9 +88,7 @@ class Group:
 
     def _argument(self, name: str) -> Any:
         """Of the environment, given or its id's own; None where it has none of this name."""
-        row = SUITE.get(self.first.env_id)
-        own = {} if row is None else own_arguments(row)
-        return {**own, **self.first.env_kwargs}.get(name)
+        return {**own_arguments_of(self.first.env_id), **self.first.env_kwargs}.get(name)
 
     @property
     def curriculum(self) -> str:

@@ -22,9 +22,6 @@ SEES_OF_PICTURES: dict[Kind, str] = {
 OF_CONTEXT = ", and the whole scene coarsely"
 """What is added to it by `context=True`."""
 
-MOVING = ("moving_images",)
-"""Scenes that move, by name."""
-
 OF_FRAME = " of the present frame, without a memory"
 """What is added to it of a network that answers each frame alone."""
 

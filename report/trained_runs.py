@@ -43,6 +43,12 @@ def trained_runs(results: Path) -> dict[str, TrainedRun]:
     return found
 
 
+def own_arguments_of(env_id: str) -> dict[str, Any]:
+    """`own_arguments` of an id; none of one that is not in the suite."""
+    row = SUITE.get(env_id)
+    return {} if row is None else own_arguments(row)
+
+
 def own_arguments(row: Row) -> dict[str, Any]:
     """All arguments of a row's task, name -> value, whether the suite's or the default."""
     parameters = load_task(row.task).parameters(row.kwargs)

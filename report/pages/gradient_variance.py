@@ -196,16 +196,16 @@ def _law(record: VarianceRecord, linear_widths: int) -> str:
         return "No one law fits these exponents: see the tables."
     trained = [str(slope) for name, slope in ratios.items() if name.endswith("training")]
     return (
-        "REINFORCE's noise-to-signal grows linearly, or almost, with the number of sampled "
-        "decisions that share one reward, whether these are hidden units or looks. It does not "
-        "grow, or hardly changes, with the number of deterministic units that compute the "
+        "REINFORCE's noise-to-signal grows about linearly with the number of sampled "
+        "decisions that share one reward, whether these are hidden units or looks. It hardly "
+        "changes with the number of deterministic units that compute the "
         "decisions: at initialisation, where policies of all widths look alike, all are about "
         "equally noisy. "
         "After training, policies of different widths have learned different things, so that "
         "exponents in the width "
         f"({', '.join(trained)}) mix the effects of width and of learning. "
         f"{_with_training(record)} "
-        f"The variance alone is linear, or almost, in the width for {linear_widths} of "
+        f"The variance alone is about linear in the width for {linear_widths} of "
         f"{len(record.settings('width'))} policies, but says little by itself: where it grows, the "
         "gradient may grow too."
     )

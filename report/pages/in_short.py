@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
-from glimpse_envs.suite import SUITE
 from report.grouping import Task
 from report.groups import Group, score_cells
 from report.kinds import Kind
 from report.markdown import UNKNOWN, environment, minutes, table
-from report.trained_runs import own_arguments
+from report.trained_runs import own_arguments_of
 
 _AGENTS: tuple[Kind, ...] = ("hard",)
 _SEE_ALL: tuple[Kind, ...] = ("addressed", "soft_to_hard", "soft", "full")
@@ -74,9 +73,7 @@ def _error_cells(group: Group) -> list[str]:
 
 def _is_eased(group: Group) -> bool:
     """Whether a group plays another game than its id's."""
-    row = SUITE.get(group.first.env_id)
-    own = {} if row is None else own_arguments(row)
-    given = group.first.env_kwargs
+    given, own = group.first.env_kwargs, own_arguments_of(group.first.env_id)
     return any(given.get(name, own.get(name)) != own.get(name) for name in _EASED)
 
 

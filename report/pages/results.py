@@ -68,7 +68,8 @@ beside the numbers that papers and public repositories report."""
 _CAPTION = (
     "Error after each glimpse, on the test scenes. A bar at a line's end is its 95 % interval. "
     "Crosses (the paper) and stars (the best public number) have the colour of the model that they "
-    "are compared with. Of a model with several settings the longest training is shown."
+    "are compared with. Of a model with several settings one with seeds enough for a "
+    "claim is shown, and of these the longest training."
 )
 
 _ABOVE = (
