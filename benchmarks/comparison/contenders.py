@@ -2,13 +2,15 @@
 privileged training, soft attention, and networks in the full view. A new contender is a row."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.algorithms.algorithm import Algorithm
+from agents.presets import PRESETS as AGENT_PRESETS
 from agents.train import ALGORITHMS as AGENTS
 from agents.training.config import TrainingConfig
 from baselines.pictures.picture_model import PictureModel
+from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import MODELS
 
@@ -18,27 +20,38 @@ ALGORITHMS: dict[str, Algorithm] = AGENTS | {
 }
 
 
+_PRESETS: dict[str, Any] = {
+    config.algorithm: config
+    for config in (*AGENT_PRESETS["pictures"], *BASELINE_PRESETS["pictures"])
+}
+
+_UNITS = ("what_units", "where_units", "glimpse_units", "core_units", "head_units")
+CONTROLLER = {name: getattr(_PRESETS["reinforce"].network, name) for name in _UNITS}
+"""Sizes of the controller of all models that take glimpses, hard or soft, by field of
+`NetworkConfig`: those of the agents' preset."""
+
+
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm, and how it differs from its defaults."""
+    """An algorithm, and how it differs from its preset of pictures."""
 
     algorithm: str
     """A name in `ALGORITHMS`."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Config fields that differ from their defaults."""
+    """Config fields that differ from the preset's, or from the defaults where it has none."""
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the environment."""
     trials: int = 0
-    """Approximate number of short trainings on cluttered MNIST by which its defaults were
+    """Approximate number of short trainings, on cluttered digits, by which its settings were
     chosen."""
 
     @property
     def notes(self) -> str:
         """How its settings were chosen, for its record."""
         if not self.trials:
-            return "defaults, untuned"
+            return "settings untuned"
         trainings = "short training" if self.trials == 1 else "short trainings"
-        return f"defaults, picked by about {self.trials} {trainings} on cluttered MNIST"
+        return f"settings chosen by about {self.trials} {trainings} on cluttered digits"
 
     def config(self, env_id: str, env_kwargs: Mapping[str, Any], **given: Any) -> TrainingConfig:
         """The config of its training in an environment.
@@ -47,35 +60,38 @@ class Contender:
             env_id, env_kwargs: of the environment; the contender's arguments are added.
             **given: further fields, the same for all contenders.
         """
-        arguments = {**env_kwargs, **self.env_kwargs}
-        return ALGORITHMS[self.algorithm].config(
-            env_id=env_id, env_kwargs=arguments, **{**self.changes, **given}
+        start = _PRESETS.get(self.algorithm) or ALGORITHMS[self.algorithm].config()
+        changes: dict[str, Any] = {**self.changes, **given}
+        if hasattr(start, "network"):
+            changes["network"] = replace(start.network, **CONTROLLER)
+        return replace(
+            start, env_id=env_id, env_kwargs={**env_kwargs, **self.env_kwargs}, **changes
         )
 
 
 TILES = {"look": "tiles"}
+MUON = {"optimizer": "muon", "learning_rate": 4e-3}
 
-# All with the networks that their configs start with, so that the controller is the same.
 CONTENDERS: dict[str, Contender] = {
     # Hard: one glimpse at a time.
     "reinforce": Contender("reinforce", trials=30),
     "random": Contender("reinforce", {"gaze": "random"}, trials=30),
-    "reinforce_tiles": Contender("reinforce", env_kwargs=TILES, trials=30),
+    "reinforce_tiles": Contender("reinforce", env_kwargs=TILES, trials=1),
     "a2c": Contender("actor_critic", trials=4),
-    "ppo": Contender("actor_critic", {"epochs": 4, "minibatches": 4}, trials=2),
+    "ppo": Contender("actor_critic", {"epochs": 2, "minibatches": 2}, trials=4),
     # Privileged: hard when scored, but trained on all tiles.
-    "exact": Contender("exact", env_kwargs=TILES, trials=5),
-    "straight_through": Contender("straight_through", env_kwargs=TILES, trials=1),
+    "exact": Contender("exact", {**MUON, "batch_size": 128}, TILES, trials=6),
+    "straight_through": Contender("straight_through", {**MUON, "batch_size": 256}, TILES, trials=3),
     # Soft: every pixel at every glimpse.
-    "soft_tiles": Contender("soft_tiles", trials=1),
-    "soft_tiles_by_location": Contender("soft_tiles", {"attention": "location"}),
-    "draw": Contender("gaussian_window", trials=15),
-    "soft_retina": Contender("gaussian_window", {"window": "retina"}, trials=15),
+    "soft_tiles": Contender("soft_tiles", trials=3),
+    "soft_tiles_by_location": Contender("soft_tiles", {"attention": "location"}, trials=1),
+    "draw": Contender("gaussian_window", trials=20),
+    "soft_retina": Contender("gaussian_window", {"window": "retina"}, trials=16),
     # Full view: every pixel at once.
-    "spatial_transformer": Contender("spatial_transformer", trials=10),
-    "full_strong": Contender("full_view", trials=1),
-    "full_conv": Contender("full_view", {"kind": "conv"}),
-    "full_dense": Contender("full_view", {"kind": "dense"}),
+    "spatial_transformer": Contender("spatial_transformer", trials=11),
+    "full_strong": Contender("full_view", trials=2),
+    "full_conv": Contender("full_view", {"kind": "conv"}, trials=1),
+    "full_dense": Contender("full_view", {"kind": "dense"}, trials=1),
 }
 
 # The contenders of `make compare`.

@@ -14,7 +14,7 @@ from report.curves import Point, curve_of, time_to
 from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
-from report.groups import BY_THE_WALL, Group, hardware_of, score_cells
+from report.groups import Group, hardware_of, score_cells
 from report.markdown import UNKNOWN, bullets, count, environment, listed, short_revision, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.environment_facts import scored_chance
@@ -44,9 +44,10 @@ _HEAD = """# Hard against soft
 What does it cost to choose each glimpse, and what to read everything? Here all models are trained
 on the same scenes, for the same time on one core, and scored in the same way: each test scene is
 played once, and the last answer counts. Agents and recurrent models with soft attention have the
-same controller (glimpse network, core and heads). All have the settings that their commands start
-with, chosen by unequal numbers of trials (below); by their presets, on the pages of
-[results](results.md), models do better, and their order is another one."""
+same controller (glimpse network, core and heads, of the same sizes). Other settings are those of
+their presets, or were chosen by short trials, of unequal numbers (below). The training is short, so
+the table says which models learn fast; longer trainings are on the pages of
+[results](results.md)."""
 
 _KINDS = (
     "Hard attention (solid lines, filled marks) sees one glimpse at a time, in training too.",
@@ -68,16 +69,12 @@ _COUNTED = (
     "*Of which reading* counts the filters, the weights or the retina's cells alone.",
     "Intervals are of 95 %: Wilson's for one run, otherwise a bootstrap over seeds, and over "
     "scenes where each is known; stretched with fewer than five seeds.",
+    "Core-seconds: seconds of the core's own clock, which does not count the time of other "
+    "processes, spent in training updates with one thread, environment included, on the machine "
+    "named above. Scoring on the validation split is excluded. The time to an error is that of the "
+    "first validation at or below it, so its resolution is the time between validations.",
 )
 
-_CORE_SECONDS = (
-    "Core-seconds: {clock}, spent in training updates with one thread, environment included, on "
-    "the machine named above. Scoring on the validation split is excluded. The time to an error is "
-    "that of the first validation at or below it, so its resolution is the time between "
-    "validations."
-)
-_CPU = "seconds of the core's own clock, which does not count the time of other processes"
-_WALL = "seconds of wall time, which other processes lengthen"
 
 _NOT_COUNTED = (
     "Building a scene, and summing it once for the retina. Both touch every pixel whatever the "
@@ -137,10 +134,9 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
             bullets(_settings(task.groups)),
             hardware_of(task.groups),
         ]
-    counted = (*_COUNTED, _CORE_SECONDS.format(clock=_clock(tasks)))
     blocks += [
         "## What is counted",
-        bullets(counted),
+        bullets(_COUNTED),
         "What is not counted:",
         bullets(_NOT_COUNTED),
     ]
@@ -152,17 +148,6 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
     else:
         blocks += _scaling_blocks(scaling)
     return page_of(blocks)
-
-
-def _clock(tasks: Sequence[Task]) -> str:
-    """By which clock the runs were timed."""
-    records = [record for task in tasks for group in task.groups for record in group.records]
-    by_wall = [record.revision.startswith(BY_THE_WALL) for record in records]
-    if not any(by_wall):
-        return _CPU
-    if all(by_wall):
-        return _WALL
-    return f"{_CPU}; of those marked *wall*, {_WALL}"
 
 
 def comparison_table(groups: Iterable[Group]) -> str:
@@ -214,8 +199,7 @@ def _settings(groups: Sequence[Group]) -> list[str]:
         answers = "all answers are trained" if every else "scored answers are trained"
         if record.model.learns_from == "reward":
             answers = "answers are learned by reward"
-        notes = re.sub(r"\b(about 1 short training)s\b", r"\1", record.notes) or "no notes"
-        text = f"{notes}; {answers}"
+        text = f"{record.notes or 'no notes'}; {answers}"
         shared.setdefault(text, []).append(record.model.name)
     return [f"{', '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
 

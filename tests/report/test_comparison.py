@@ -49,19 +49,6 @@ def cells_of(table: str, model: str) -> dict[str, str]:
 # The page and the table
 
 
-@pytest.mark.parametrize(
-    ("revisions", "words"),
-    [
-        (["abc1234"], "Core-seconds: seconds of the core's own clock"),
-        (["56345c46652d0"], "Core-seconds: seconds of wall time, which other"),
-        (["56345c46652d0", "abc1234"], "; of those marked *wall*, seconds of wall"),
-    ],
-)
-def test_the_clock_is_that_of_the_runs(revisions: list[str], words: str) -> None:
-    records = [a_record(revision=each, seed=seed) for seed, each in enumerate(revisions)]
-    assert words in comparison_page(tasks_of(as_runs(records)), None, Places())
-
-
 def test_what_lacks_and_what_did_not_begin_to_learn_is_said(tmp_path: Path) -> None:
     whole = a_scaling()
     first, *others = whole.points
@@ -126,16 +113,6 @@ def test_the_page_says_who_learns_from_what_and_links_to_records() -> None:
     assert f"- {MODELS[1].name}: untuned; scored answers are trained" in page
     assert page.count("[0](../results/a.json)") == 2
     assert "Not measured yet: `python -m benchmarks.scale" in page
-
-
-def test_one_training_is_no_trainings() -> None:
-    for trainings, shown in (
-        ("1 short trainings", "1 short training;"),
-        ("11 short trainings",) * 2,
-    ):
-        record = a_record(notes=f"defaults, picked by about {trainings}")
-        page = comparison_page(tasks_of(as_runs([record])), None, Places())
-        assert f"picked by about {shown}" in page
 
 
 # The figure
