@@ -71,6 +71,8 @@ class Contender:
 
 TILES = {"look": "tiles"}
 MUON = {"optimizer": "muon", "learning_rate": 4e-3}
+_OF_AGENTS = ("optimizer", "learning_rate", "weight_decay", "batch_size")
+AGENTS_OPTIMIZER = {name: getattr(_PRESETS["reinforce"], name) for name in _OF_AGENTS}
 
 CONTENDERS: dict[str, Contender] = {
     # Hard: one glimpse at a time.
@@ -81,7 +83,7 @@ CONTENDERS: dict[str, Contender] = {
     "ppo": Contender("actor_critic", {"epochs": 2, "minibatches": 2}, trials=4),
     # Privileged: hard when scored, but trained on all tiles.
     "exact": Contender("exact", {**MUON, "batch_size": 128}, TILES, trials=6),
-    "straight_through": Contender("straight_through", {**MUON, "batch_size": 256}, TILES, trials=3),
+    "straight_through": Contender("straight_through", AGENTS_OPTIMIZER, TILES, trials=3),
     # Soft: every pixel at every glimpse.
     "soft_tiles": Contender("soft_tiles", trials=3),
     "soft_tiles_by_location": Contender("soft_tiles", {"attention": "location"}, trials=1),
@@ -89,7 +91,7 @@ CONTENDERS: dict[str, Contender] = {
     "soft_retina": Contender("gaussian_window", {"window": "retina"}, trials=16),
     # Full view: every pixel at once.
     "spatial_transformer": Contender("spatial_transformer", trials=11),
-    "full_strong": Contender("full_view", trials=2),
+    "full_strong": Contender("full_view", MUON, trials=2),
     "full_conv": Contender("full_view", {"kind": "conv"}, trials=1),
     "full_dense": Contender("full_view", {"kind": "dense"}, trials=1),
 }
