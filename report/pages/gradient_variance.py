@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from report.figures.gradient_variance import draw_figure
-from report.markdown import short_revision
+from report.markdown import ReportError, short_revision
 from report.page import Places, Published
 from report.pages.gradient_variance_tables import (
     decisions,
@@ -229,5 +229,5 @@ def _pair(record: VarianceRecord, experiment: str, setting: str) -> tuple[Slope,
     noise = record.slope(experiment, setting, "learned", "variance")
     ratio = record.slope(experiment, setting, "learned", "noise_to_signal")
     if noise is None or ratio is None:
-        raise ValueError(f"the record has no exponents of {experiment}, {setting}: measure again")
+        raise ReportError(f"the record has no exponents of {experiment}, {setting}: measure again")
     return noise, ratio

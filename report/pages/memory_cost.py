@@ -4,12 +4,12 @@ Drawn from the records of `benchmarks.speed.memory_speed` and `benchmarks.cost.r
 which is missing.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from report.benchmark_records import read_benchmark
 from report.figures.read_cost import draw_figure
 from report.markdown import short_revision, table
 from report.page import Places, Published
@@ -68,7 +68,7 @@ _METHOD = """`python -m benchmarks.cost.read_cost` ({hardware}, torch {torch}, r
 
 def publish(places: Places) -> Published:
     """The page of `places.benchmarks`, and its figure where the cost of a read was measured."""
-    record = _read(places.benchmarks / READ_COST_FILE)
+    record = read_benchmark(places.benchmarks / READ_COST_FILE)
     figures = {} if record is None else {FIGURE: partial(_draw, record)}
     return Published({PAGE: make_page(places.benchmarks)}, figures=figures)
 
@@ -87,15 +87,13 @@ def _draw(record: Mapping[str, Any], path: Path) -> None:
 def make_page(folder: Path) -> str:
     """Return the Markdown page of the records in `folder`."""
     blocks = [_HEAD, "## Steps of Copy"]
-    speed, cost = (_read(folder / f"{name}.json") for name in ("memory_speed", "read_cost"))
+    speed, cost = (
+        read_benchmark(folder / f"{name}.json") for name in ("memory_speed", "read_cost")
+    )
     blocks += speed_section(speed) if speed else [_missing("speed.memory_speed")]
     blocks.append("## One read, by the number of cells")
     blocks += cost_section(cost) if cost else [_missing("cost.read_cost")]
     return "\n\n".join(blocks) + "\n"
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def _missing(name: str) -> str:

@@ -1,9 +1,9 @@
 """The page of measured speeds, drawn from the records in `results/benchmarks`."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from report.benchmark_records import read_benchmark
 from report.markdown import short_revision, table
 from report.page import Places, Published
 
@@ -35,9 +35,9 @@ def make_page(folder: Path) -> str:
         ("processes", _processes),
     )
     for name, draw in sections:
-        path = folder / f"{name}.json"
-        if path.exists():
-            blocks += draw(json.loads(path.read_text(encoding="utf-8")))
+        record = read_benchmark(folder / f"{name}.json")
+        if record is not None:
+            blocks += draw(record)
         else:
             blocks.append(
                 f"{name}: not measured yet (`python -m benchmarks.speed.{name} --record`)."

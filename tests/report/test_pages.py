@@ -181,6 +181,30 @@ def test_a_folder_that_is_not_there_changes_nothing(
     assert everything_in(root) == before
 
 
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [
+        ("speed", "processes.json"),
+        ("trials", "trials.json"),
+        ("trials", "trials_mine.json"),
+        ("memory_cost", "read_cost.json"),
+        ("gradient_variance", "gradient_variance.json"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "is not JSON"), ("[]", "holds a JSON list"), ('{"hardware": "a core"}', "lacks ")],
+)
+def test_a_damaged_record_of_a_benchmark_is_named(
+    root: Path, page: str, file: str, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root / "results" / "benchmarks" / file
+    path.write_text(text)
+    assert main([page], root) == 2
+    assert f"error: {path}: {message}" in capsys.readouterr().err
+    assert not (root / "docs").exists()
+
+
 def test_an_error_of_one_page_keeps_all_others_from_being_written(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
