@@ -190,6 +190,15 @@ def test_models_without_costs_are_absent_where_they_are_needed(
     assert len(named_lines(row[-1])) == 2
 
 
+def test_an_error_without_glimpses_stands_at_the_whole_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known, old = a_record(), a_record(seed=1, score={"success_by_glimpse": ()})
+    ((values, *_),) = rows_of(draw([known, old], monkeypatch))
+    (line,) = drawn_lines(values)
+    assert points_of(line)[0] == [known.headline.costs["values_delivered"]]
+
+
 def test_a_cost_that_nobody_measured_makes_no_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     bare = a_record(score={"costs": {}, "costs_by_glimpse": {}})
     (row,) = rows_of(draw([bare], monkeypatch))

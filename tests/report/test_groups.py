@@ -16,6 +16,7 @@ from report.kinds import KINDS, kind_of
 from tests.support.records import (
     ENV_ID,
     EPISODES,
+    FULL_CONV,
     MODELS,
     RANDOM,
     SOFT_TILES,
@@ -132,6 +133,17 @@ def test_a_reference_is_cleared_only_by_the_whole_interval() -> None:
     assert compare((1.0, 2.0), 2.0) == "overlaps"
     assert compare((1.0, 2.0), 1.5) == "overlaps"
     assert compare((1.0, 2.0), 0.9) == "above"
+
+
+def test_errors_by_glimpse_are_those_of_all_seeds_or_of_none() -> None:
+    assert len(the_group(a_record(), a_record(seed=1)).error_by_glimpse) == 8
+    old = a_record(seed=1, score={"success_by_glimpse": ()})
+    assert the_group(a_record(), old).error_by_glimpse == []
+
+
+def test_a_record_does_not_import_the_scene_of_another_package() -> None:
+    group = the_group(a_record(FULL_CONV, env_kwargs={"scene": "not_installed:Scene"}))
+    assert group.sees == "every pixel"
 
 
 def test_levels_are_means_over_the_seeds_that_were_scored_there() -> None:

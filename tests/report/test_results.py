@@ -305,6 +305,13 @@ def test_published_errors_have_the_colour_of_what_they_are_held_against(
     assert overlapping_texts(figure) == []
 
 
+def test_published_errors_are_not_drawn_beside_another_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (panel,) = draw(monkeypatch, on_mnist(env_kwargs={"clutter": 2})).axes
+    assert list(named_lines(panel)) == ["Reinforce LSTM (clutter 2), 8 glimpses"]
+
+
 def test_more_than_five_lines_make_another_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     models = [REINFORCE, RANDOM, SOFT_DRAW, SOFT_TILES, FULL_CONV, FULL_STRONG]
     figure = draw(monkeypatch, *(on_mnist(model) for model in models))
