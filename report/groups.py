@@ -24,7 +24,7 @@ from glimpse_envs.evaluation.statistics import (
 )
 from glimpse_envs.vision.scenes import SCENES, find_scene
 from report.kinds import OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
-from report.markdown import UNKNOWN, minutes
+from report.markdown import UNKNOWN, digits, minutes
 from report.runs import Run
 from report.trained_runs import own_arguments_of
 
@@ -247,7 +247,7 @@ def score_cells(group: Group) -> tuple[str, str]:
         low, high = group.interval
         return f"{group.error:.2f}", f"{low:.2f} to {high:.2f}"
     found = group.mean_return
-    return (UNKNOWN if found is None else f"return {found:.3g}"), UNKNOWN
+    return (UNKNOWN if found is None else f"return {digits(found)}"), UNKNOWN
 
 
 def hardware_of(groups: Iterable[Group]) -> str:

@@ -60,12 +60,17 @@ def environment(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
 
 
 def count(number: float) -> str:
-    """A count to three digits: 640, 62 k, 4.0 M."""
+    """A count to two or three digits: 640, 2.9 k, 62 k, 4.0 M."""
     for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
-        if number >= size:
-            scaled = number / size
-            return f"{scaled:.1f}{unit}" if scaled < 10 and unit != " k" else f"{scaled:.0f}{unit}"
+        scaled = number / size
+        if scaled >= 0.9995:  # what rounds to 1,000 of the unit below
+            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
     return f"{number:.0f}"
+
+
+def digits(number: float, most: int = 3) -> str:
+    """A number to so many digits, before the point to all of them: 0.0123, -20.4, 1,234."""
+    return f"{number:,.0f}" if abs(number) >= 10**most - 0.5 else f"{number:.{most}g}"
 
 
 def minutes(number: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from report.benchmark_records import read_benchmark
 from report.figures.read_cost import draw_figure
-from report.markdown import short_revision, table
+from report.markdown import digits, short_revision, table
 from report.page import Places, Published
 
 PAGE = "docs/memory_cost.md"
@@ -199,11 +199,7 @@ def _cost_table(
 ) -> str:
     cells = sorted({cost["cells"] for cost in record["costs"]})
     lines = [
-        (name, *(_microseconds(costs[n]) if n in costs else "" for n in cells))
+        (name, *(digits(costs[n]) if n in costs else "" for n in cells))
         for name, costs in curves(record, rows, gradients).items()
     ]
     return table(("", *(f"{n:,}" for n in cells)), lines)
-
-
-def _microseconds(cost: float) -> str:
-    return f"{cost:,.0f}" if cost >= 100 else f"{cost:.3g}"

@@ -85,7 +85,7 @@ def test_the_table_has_costs_and_errors() -> None:
     assert cells["values delivered"] == "3,456"
     assert cells["pixels covered"] == "3,600"
     assert cells["multiply-adds a scene"] == "8.0 M"
-    assert cells["of which reading"] == "7 k"
+    assert cells["of which reading"] == "7.0 k"
     assert cells["core-minutes"] == "10"
     assert cells["core-seconds to 10 %"] == "8"
     assert cells["to 5 %"] == "16"
