@@ -161,8 +161,12 @@ class Group:
 
     @property
     def minutes_cell(self) -> str:
-        """`core_minutes` for a table, and by which clock if not by the core's own."""
-        return minutes(self.core_minutes) + (" (wall)" if self.by_the_wall else "")
+        """`core_minutes` for a table."""
+        return self.timed(self.core_minutes)
+
+    def timed(self, number: float) -> str:
+        """Minutes of training for a table, and by which clock if not by the core's own."""
+        return minutes(number) + (" (wall)" if self.by_the_wall else "")
 
     @property
     def solved(self) -> int:

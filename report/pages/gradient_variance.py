@@ -217,9 +217,10 @@ def _with_training(record: VarianceRecord) -> str:
     ratios = record.curve("training", setting, "learned", "noise_to_signal")
     earned = record.curve("training", setting, "learned", "reward")
     first, last = min(ratios), max(ratios)
+    effect = "raises" if ratios[last] > ratios[first] else "lowers"
     return (
-        f"Learning alone, at a width of 64, raises noise-to-signal from {ratios[first]:.2g} after "
-        f"{first:g} updates (mean reward {earned[first]:.2g}) to {ratios[last]:.2g} after "
+        f"Learning alone, at a width of 64, {effect} noise-to-signal from {ratios[first]:.2g} "
+        f"after {first:g} updates (mean reward {earned[first]:.2g}) to {ratios[last]:.2g} after "
         f"{last:g} (mean reward {earned[last]:.2g})."
     )
 

@@ -27,7 +27,7 @@ run."""
 
 _COLUMNS = """*At random* is the number of scenes that so many runs would get wrong if the runs'
 mistakes were independent of each other. *Looks at a target* are chosen glimpses whose centre lies
-in the target's box; a target with such a look, or with the first glimpse, was *visited*. *Clutter*
+in a target's box; a target with such a look, or with the first glimpse, was *visited*. *Clutter*
 is the share of the target's box that pieces of other images cover or change."""
 
 
@@ -81,8 +81,8 @@ def _section(mistakes: Mistakes, link: str) -> list[str]:
         f"## {environment(mistakes.env_id, mistakes.env_kwargs)}",
         f"{mistakes.model}, {'one run' if runs == 1 else f'{runs} runs'} of "
         f"{count(mistakes.images)} training images, on "
-        f"{mistakes.scenes:,} {mistakes.split} scenes: {each} % wrong ([record]({link}), "
-        f"{mistakes.hardware}, revision {short_revision(mistakes.revision)}).",
+        f"{mistakes.scenes:,} {mistakes.split} scenes: {each} % wrong ([record]({link}); trained "
+        f"on {mistakes.hardware}, scenes played by revision {short_revision(mistakes.revision)}).",
         *(text for text in tables if text),
     ]
 

@@ -115,14 +115,16 @@ def headline(groups: Sequence[Group]) -> str:
     return "\n\n".join(
         [
             table(_README_HEADER, rows) if rows else "Nothing is measured yet.",
-            f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
-            "other kind, chosen by validation error (old runs that have none, by test error). "
+            "The best agent of each environment with a published error, and on "
+            f"{short(MAIN_ID)} the best model of every other kind, chosen by validation error (old "
+            "runs that have none, by test error). "
             f"Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, which are no "
             "claim. Core-minutes are of one training (*wall*: by the wall's clock, beside other "
             "work). A number with † was not checked against its paper. Agents are trained on "
-            "50,000 images, the papers' mostly on 60,000, with other networks and optimizers; "
-            f"CenteredMNIST on shifted digits: [all differences]({PAGE}#{_ANCHOR}). All models, "
-            f"sources and records: [{PAGE}]({PAGE}).",
+            "50,000 images, the papers' mostly on 60,000, with other networks and optimizers: "
+            f"[all differences]({PAGE}#{_ANCHOR}). *Overhang*: in training, not in tests, "
+            "digits are shifted by up to so many pixels. All models, sources and records: "
+            f"[{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]
     )

@@ -40,7 +40,7 @@ is played once, with the likeliest actions."""
 
 _COLUMNS = (
     "**Error**: percentage of test episodes without success; the inter-quartile mean over the "
-    "seeds (the mean with fewer than four). A description is right or wrong as a whole, and the "
+    "seeds (the mean with fewer than four). A description is right or wrong as a whole, and its "
     "test scenes show only combinations of a class and a location that never occur in training.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",

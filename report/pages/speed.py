@@ -160,7 +160,8 @@ def _processes(record: dict[str, Any]) -> list[str]:
         "## Training in several processes",
         f"`{record['env_id']}` by the preset, a batch of {record['batch_size']:,} shared out: "
         f"{one:,.0f} images a second by one process, {several:,.0f} by {record['processes']}, "
-        f"{record['ratio']:.2f} times as many ({record['hardware']}, revision "
+        f"{record['ratio']:.2f} times as many, by the clock on the wall ({record['hardware']}, "
+        "revision "
         f"{short_revision(record['revision'])}). The optimizer's step, which every process takes "
         "for itself, and the memory that the cores share are not divided.",
     ]

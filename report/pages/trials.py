@@ -43,7 +43,8 @@ Short trainings that compare settings of the agents and baselines of [training](
 equal time of one core. They were used to choose the settings of the presets and of the rows of the
 results' tables. Most are single runs, so small differences are noise, and none is a claim; rejected
 settings are listed as well. *The same* refers to a line above it, *the row* to one of the
-results' tables, and *the preset* to that of the environment's family."""
+results' tables, and *the preset* to that of the environment's family; row and preset are meant as
+they were before the trials, and may have changed since."""
 
 
 def publish(places: Places) -> Published:
