@@ -168,7 +168,7 @@ def _redraw(config: TablesConfig) -> None:
     """Redraw the pages, where the records are the checkout's own."""
     from report.__main__ import main as report
 
-    if config.results.resolve() == ROOT / "results":
+    if config.results.resolve() == (ROOT / "results").resolve():
         report([])
 
 
