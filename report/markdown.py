@@ -41,13 +41,13 @@ def short(env_id: str) -> str:
 
 
 def setting(name: str, value: object) -> str:
-    """A setting in words: "6 glimpses", "look tiles", "no place noise"."""
+    """A setting in words: "6 glimpses", "look tiles", "10 minutes", "no place noise"."""
     words = name.rpartition(".")[2].replace("_", " ")
-    words = "glimpses" if words == "budget" else words
+    words = {"budget": "glimpses", "stop at": "early stop at"}.get(words, words)
     if isinstance(value, bool) or value is None:
-        return words if value else f"no {words}"
+        return words if value else f"no {words.removesuffix(' at')}"
     if isinstance(value, float):
-        return f"{words} {value:g}"
+        return f"{value:g} minutes" if words == "minutes" else f"{words} {value:g}"
     if isinstance(value, int) and words.endswith("s"):
         return f"{count(value) if value >= 10_000 else value} {words}"
     return f"{words} {value}"

@@ -177,6 +177,17 @@ def test_labels_tell_only_what_differs() -> None:
     assert labels == ["Reinforce LSTM", "Reinforce LSTM (look tiles)", "Soft tiles LSTM"]
 
 
+def test_settings_and_arguments_share_a_labels_brackets() -> None:
+    records = [
+        a_record(env_kwargs={"scales": 4}, config={"minutes": minutes}) for minutes in (4.0, 10.0)
+    ]
+    (task,) = tasks_of(as_runs(records))
+    assert [group.label for group in task.groups] == [
+        "Reinforce LSTM (10 minutes, 4 scales)",
+        "Reinforce LSTM (4 minutes, 4 scales)",
+    ]
+
+
 def test_ways_of_looking_are_compared_and_other_scenes_are_not() -> None:
     records = [
         a_record(),

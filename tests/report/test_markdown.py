@@ -2,7 +2,7 @@
 
 import pytest
 
-from report.markdown import count, digits
+from report.markdown import count, digits, setting
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,16 @@ def test_a_count_has_at_least_two_digits(number: float, text: str) -> None:
 )
 def test_no_number_has_an_exponent(number: float, most: int, text: str) -> None:
     assert digits(number, most) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        *(("budget", 6, "6 glimpses"), ("look", "tiles", "look tiles"), ("scales", 4, "4 scales")),
+        *(("place_noise", None, "no place noise"), ("network.skip", True, "skip")),
+        *(("minutes", 10.0, "10 minutes"), ("stop_at", 0.99, "early stop at 0.99")),
+        *(("stop_at", None, "no early stop"), ("learning_rate", 0.001, "learning rate 0.001")),
+    ],
+)
+def test_a_setting_in_words(name: str, value: object, text: str) -> None:
+    assert setting(name, value) == text
