@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from report.markdown import ReportError
+from report.markdown import ReportError, short_revision
 
 
 class Entries(dict[str, Any]):
@@ -42,3 +43,8 @@ def read_benchmark(path: Path) -> Entries | None:
     if not isinstance(found, Entries):
         raise ReportError(f"{path}: holds a JSON {type(found).__name__}; a record is an object")
     return found
+
+
+def with_short_revision(record: dict[str, Any]) -> ChainMap[str, Any]:
+    """The entries of a record for a text with their names in braces."""
+    return ChainMap({"revision": short_revision(record["revision"])}, record)

@@ -6,8 +6,9 @@ Its verdict is read off the fitted exponents, so that another measurement may gi
 from functools import partial
 from pathlib import Path
 
+from report.benchmark_records import with_short_revision
 from report.figures.gradient_variance import draw_figure
-from report.markdown import ReportError, short_revision
+from report.markdown import ReportError
 from report.page import Places, Published
 from report.pages.gradient_variance_tables import (
     decisions,
@@ -81,7 +82,6 @@ def publish(places: Places) -> Published:
 
 def make_page(record: VarianceRecord) -> str:
     """Return the Markdown page of a record."""
-    revision = short_revision(record.data["revision"])
     blocks = [
         _HEAD,
         verdict(record),
@@ -96,7 +96,7 @@ def make_page(record: VarianceRecord) -> str:
         offset(record),
         "## Where the gradient is known",
         enumerable(record),
-        _METHOD.format(**{**record.data, "revision": revision}),
+        _METHOD.format_map(with_short_revision(record.data)),
     ]
     return "\n\n".join(blocks) + "\n"
 

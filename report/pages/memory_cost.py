@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from report.benchmark_records import read_benchmark
+from report.benchmark_records import read_benchmark, with_short_revision
 from report.figures.read_cost import draw_figure
 from report.markdown import digits, short_revision, table
 from report.page import Places, Published
@@ -154,7 +154,7 @@ def curves(
     return {name: curve(record, ways, gradients) for name, ways in rows.items()}
 
 
-def cost_section(record: Mapping[str, Any]) -> list[str]:
+def cost_section(record: dict[str, Any]) -> list[str]:
     """The figure, tables of whole reads and of their parts, and how it was measured."""
     blocks = [f"![The cost of one read]({Path(FIGURE).name})", verdict(record)]
     for gradients in (False, True):
@@ -169,7 +169,7 @@ def cost_section(record: Mapping[str, Any]) -> list[str]:
             for each in record["skipped"]
         )
         blocks.append(f"Not measured, because memory does not suffice: {skipped}.")
-    blocks.append(_METHOD.format(**{**record, "revision": short_revision(record["revision"])}))
+    blocks.append(_METHOD.format_map(with_short_revision(record)))
     return blocks
 
 
