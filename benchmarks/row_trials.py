@@ -27,6 +27,7 @@ from benchmarks.tables.table import ALGORITHMS, Row
 from benchmarks.trials import folder_name, trained_and_judged
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.episodes.description import task_of
+from report.page import ROOT
 
 AS_IT_IS = "the row as it is"
 Changes = dict[str, Any]
@@ -47,7 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     row = row_named(options.table, options.row)
     budget = {"seed": options.seed, "minutes": options.minutes}
-    start = changed(row.config(Path("results")), budget)
+    records = ROOT / "results" / find_table(options.table).folder
+    start = changed(row.config(records), budget)
     refuse_without_success(start)
     asked = [(AS_IT_IS, {}), *map(parse, options.change)]
     configs = [(words, changes, changed(start, changes)) for words, changes in asked]

@@ -157,4 +157,8 @@ def _label(run: Run, words: Sequence[str]) -> str:
 
 
 def _label_with(label: str, words: Sequence[str]) -> str:
-    return f"{label} ({', '.join(words)})" if words else label
+    """`label` with `words` in brackets, which may have others already."""
+    if not words:
+        return label
+    begun = f"{label[:-1]}, " if label.endswith(")") else f"{label} ("
+    return f"{begun}{', '.join(words)})"

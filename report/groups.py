@@ -22,9 +22,9 @@ from glimpse_envs.evaluation.statistics import (
     interquartile_mean,
     wilson_interval,
 )
-from glimpse_envs.vision.scenes import find_scene
+from glimpse_envs.vision.scenes import SCENES, find_scene
 from report.kinds import OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
-from report.markdown import UNKNOWN, minutes
+from report.markdown import UNKNOWN, digits, minutes
 from report.runs import Run
 from report.trained_runs import own_arguments_of
 
@@ -69,7 +69,8 @@ class Group:
         """What it is shown of a picture, in words."""
         context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
         scene = self._argument("scene")
-        moves = scene is not None and find_scene(scene).moves
+        # A scene of another package may not be installed, and a record is not to import it.
+        moves = scene in SCENES and find_scene(scene).moves
         frame = OF_FRAME if self.kind == "full" and moves else ""
         return SEES_OF_PICTURES[self.kind] + frame + context
 
@@ -122,8 +123,11 @@ class Group:
 
     @property
     def error_by_glimpse(self) -> list[float]:
-        """(T,) as `error`, after each glimpse; empty where answers are not judged one by one."""
+        """(T,) as `error`, after each glimpse; empty where answers are not judged one by one, in
+        the records of all seeds."""
         each = [record.headline.success_by_glimpse for record in self.records]
+        if not all(each):
+            return []
         columns = zip(*each, strict=True)
         return [interquartile_mean([100 * (1 - s) for s in column]) for column in columns]
 
@@ -157,8 +161,12 @@ class Group:
 
     @property
     def minutes_cell(self) -> str:
-        """`core_minutes` for a table, and by which clock if not by the core's own."""
-        return minutes(self.core_minutes) + (" (wall)" if self.by_the_wall else "")
+        """`core_minutes` for a table."""
+        return self.timed(self.core_minutes)
+
+    def timed(self, number: float) -> str:
+        """Minutes of training for a table, and by which clock if not by the core's own."""
+        return minutes(number) + (" (wall)" if self.by_the_wall else "")
 
     @property
     def solved(self) -> int:
@@ -243,7 +251,7 @@ def score_cells(group: Group) -> tuple[str, str]:
         low, high = group.interval
         return f"{group.error:.2f}", f"{low:.2f} to {high:.2f}"
     found = group.mean_return
-    return (UNKNOWN if found is None else f"return {found:.3g}"), UNKNOWN
+    return (UNKNOWN if found is None else f"return {digits(found)}"), UNKNOWN
 
 
 def hardware_of(groups: Iterable[Group]) -> str:

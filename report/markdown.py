@@ -41,13 +41,13 @@ def short(env_id: str) -> str:
 
 
 def setting(name: str, value: object) -> str:
-    """A setting in words: "6 glimpses", "look tiles", "no place noise"."""
+    """A setting in words: "6 glimpses", "look tiles", "10 minutes", "no place noise"."""
     words = name.rpartition(".")[2].replace("_", " ")
-    words = "glimpses" if words == "budget" else words
+    words = {"budget": "glimpses", "stop at": "early stop at"}.get(words, words)
     if isinstance(value, bool) or value is None:
-        return words if value else f"no {words}"
+        return words if value else f"no {words.removesuffix(' at')}"
     if isinstance(value, float):
-        return f"{words} {value:g}"
+        return f"{value:g} minutes" if words == "minutes" else f"{words} {value:g}"
     if isinstance(value, int) and words.endswith("s"):
         return f"{count(value) if value >= 10_000 else value} {words}"
     return f"{words} {value}"
@@ -60,12 +60,17 @@ def environment(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
 
 
 def count(number: float) -> str:
-    """A count to three digits: 640, 62 k, 4.0 M."""
+    """A count to two or three digits: 640, 2.9 k, 62 k, 4.0 M."""
     for unit, size in ((" G", 1e9), (" M", 1e6), (" k", 1e3)):
-        if number >= size:
-            scaled = number / size
-            return f"{scaled:.1f}{unit}" if scaled < 10 and unit != " k" else f"{scaled:.0f}{unit}"
+        scaled = number / size
+        if scaled >= 0.9995:  # what rounds to 1,000 of the unit below
+            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
     return f"{number:.0f}"
+
+
+def digits(number: float, most: int = 3) -> str:
+    """A number to so many digits, before the point to all of them: 0.0123, -20.4, 1,234."""
+    return f"{number:,.0f}" if abs(number) >= 10**most - 0.5 else f"{number:.{most}g}"
 
 
 def minutes(number: float) -> str:

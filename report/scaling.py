@@ -12,7 +12,7 @@ from pydantic import Field
 from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.from_json import STRICT, Amount, Count, Number, from_json
 from glimpse_envs.evaluation.records import RecordError
-from report.markdown import UNKNOWN, count, table
+from report.markdown import UNKNOWN, count, digits, table
 
 FILE_NAME = "scaling.json"
 
@@ -140,7 +140,7 @@ def scaling_table(scaling: Scaling) -> str:
                 point.model,
                 f"{point.error_percent:.2f}",
                 f"{low:.2f} to {high:.2f}",
-                *(_digits(time, 3) for time in times),
+                *(digits(time) for time in times),
                 adds,
                 str(point.batch_size),
                 count(point.images),
@@ -167,18 +167,13 @@ def extremes_table(scaling: Scaling) -> str:
             f"{point.side:,}x{point.side:,}",
             point.model,
             f"{point.error_percent:.2f}",
-            _digits(point.inference.total),
+            digits(point.inference.total, 2),
             *([count(point.images)] if unequal else []),
         ]
         for point in points
     ]
     heads = ["scene", "model", "error %", "ms a scene", *(["training images"] if unequal else [])]
     return table(heads, rows)
-
-
-def _digits(time: float, digits: int = 2) -> str:
-    """Milliseconds in so many digits, of 100 and more in all of them."""
-    return f"{time:,.0f}" if time >= 100 else f"{time:.{digits}g}"
 
 
 def _parse(data: Any) -> Scaling:

@@ -1,6 +1,5 @@
 """The record of `benchmarks.variance.__main__`, as its page and its figure read it."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from report.benchmark_records import read_benchmark
+from report.markdown import ReportError
 
 FILE_NAME = "gradient_variance.json"
 
@@ -49,8 +51,15 @@ class VarianceRecord:
 
     @classmethod
     def read(cls, path: Path) -> "VarianceRecord":
-        """Read the record at `path`."""
-        return cls(json.loads(path.read_text(encoding="utf-8")))
+        """Read the record at `path`.
+
+        Raises:
+            ReportError: there is none, or no JSON object; the message names the file.
+        """
+        found = read_benchmark(path)
+        if found is None:
+            raise ReportError(f"{path}: there is no such record")
+        return cls(found)
 
     def slope(self, experiment: str, setting: str, estimator: str, measure: str) -> Slope | None:
         """The exponent that was fitted to all parameters, None where the measure was not known."""
@@ -72,11 +81,20 @@ class VarianceRecord:
         self, experiment: str, setting: str, estimator: str, measure: str
     ) -> dict[float, float]:
         """The geometric mean over the seeds at each x of "variance", "noise_to_signal" or "reward",
-        without the places where it is not known for half of them."""
+        without the places where it is not known for half of them.
+
+        Raises:
+            ReportError: it was not measured, or more than once.
+        """
         values: dict[float, list[float]] = {}
         unknown: Counter[float] = Counter()
-        (series,) = self._series(experiment=experiment, setting=setting, estimator=estimator)
-        for row in series["points"]:
+        found = self._series(experiment=experiment, setting=setting, estimator=estimator)
+        if len(found) != 1:
+            raise ReportError(
+                f"the record of variance has {len(found)} series of {experiment}, {setting}, "
+                f"{estimator}, and not one: measure again"
+            )
+        for row in found[0]["points"]:
             point = dict(zip(self.data["columns"], row, strict=True))
             value = point["reward" if measure == "reward" else "variance"]
             if measure == "noise_to_signal":

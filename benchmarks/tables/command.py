@@ -31,6 +31,7 @@ from benchmarks.tables.worker import LOG, fill, last_lines
 from glimpse_envs.evaluation.provenance import allowed_cores
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import RunError
+from report.markdown import UNKNOWN, digits
 from report.page import ROOT
 from report.runs import read_runs
 
@@ -158,7 +159,8 @@ def _outcomes(
 def _summary(path: Path) -> str:
     score = read_record(path).headline
     if score.success is None:
-        return f"return {score.mean_return:.3g}, {path}"
+        found = UNKNOWN if score.mean_return is None else digits(score.mean_return)
+        return f"return {found}, {path}"
     return f"error {100 * (1 - score.success):.2f} %, {path}"
 
 
@@ -166,7 +168,7 @@ def _redraw(config: TablesConfig) -> None:
     """Redraw the pages, where the records are the checkout's own."""
     from report.__main__ import main as report
 
-    if config.results.resolve() == ROOT / "results":
+    if config.results.resolve() == (ROOT / "results").resolve():
         report([])
 
 

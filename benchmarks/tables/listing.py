@@ -24,7 +24,8 @@ def listing(rows: Sequence[PlannedRow]) -> str:
     missing = sum(len(row.missing) for row in rows)
     hours = sum((row.hours or 0.0) * len(row.missing) for row in rows)
     unknown = sum(len(row.missing) for row in rows if row.hours is None)
-    total = f"{missing} runs lack a record: about {hours:.1f} core-hours"
+    lack = "1 run lacks" if missing == 1 else f"{missing} runs lack"
+    total = f"{lack} a record: about {hours:.1f} core-hours"
     if unknown:
         total += f", and {unknown} of which nothing tells how long they take"
     lacking = [

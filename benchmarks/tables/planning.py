@@ -106,13 +106,14 @@ def plan(tables: Sequence[Table], results: Path, runs: Path) -> list[PlannedRow]
         runs: the folder that holds the runs' folders.
 
     Raises:
-        ValueError, OSError, RecordError: a row's recipe is not there; the message names it.
+        ValueError, OSError, RecordError: a row's recipe is not there, or a row has no seeds; the
+            message names it.
     """
-    planned = [
-        _planned(row, table, (results / table.folder).resolve(), runs.resolve())
-        for table in tables
-        for row in table.rows
-    ]
+    planned = []
+    for table in tables:
+        folder = (results / table.folder).resolve()
+        known = _runs_in(folder)
+        planned += [_planned(row, table, folder, known, runs.resolve()) for row in table.rows]
     names = [each.row.name for each in planned]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -129,7 +130,11 @@ def _runs_in(records: Path) -> list[Run]:
     return read_runs(records)[0]
 
 
-def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
+def _planned(row: Row, table: Table, records: Path, known: Sequence[Run], runs: Path) -> PlannedRow:
+    """A row of `table`, of whose folder `records` all runs are `known`."""
+    wanted = table.seeds if row.seeds is None else row.seeds
+    if wanted < 1:
+        raise ValueError(f"row {row.name!r}: seeds={wanted} must be at least 1")
     config = row.config(records, ROOT / "results" / table.folder)
     tasks = [
         Task(
@@ -139,9 +144,8 @@ def _planned(row: Row, table: Table, records: Path, runs: Path) -> PlannedRow:
             notes=row.notes,
             scored=row.scored,
         )
-        for seed in range(table.seeds if row.seeds is None else row.seeds)
+        for seed in range(wanted)
     ]
-    known = _runs_in(records)
     of_row = {run.record.seed: run for run in known if tasks[0].of_row(run.record)}
     seeds = [task.config.seed for task in tasks]
     return PlannedRow(

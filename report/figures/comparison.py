@@ -126,7 +126,7 @@ def _against(cost: str) -> Callable[[Group], Curve | None]:
         if not places or min(places) <= 0:
             return None
         errors = group.error_by_glimpse[-len(places) :] or [group.error]
-        return _curve(places, errors, group.interval)
+        return _curve(places[-len(errors) :], errors, group.interval)
 
     return curve
 

@@ -53,7 +53,7 @@ def draw_results(groups: Sequence[Group], path: str | Path) -> None:
 
 def _panels(groups: Sequence[Group]) -> list[list[Group]]:
     """The groups of each panel: environments in the order of their references, then the others."""
-    judged = [group for group in groups if group.first.headline.success_by_glimpse]
+    judged = [group for group in groups if group.error_by_glimpse]
     known = list(dict.fromkeys(reference.env_id for reference in REFERENCES))
     measured = {group.first.env_id for group in judged}
     ids = [env_id for env_id in known if env_id in measured] + sorted(measured.difference(known))
@@ -88,7 +88,7 @@ def _draw_panel(panel: Axes, groups: Sequence[Group]) -> None:
     marks: dict[str, str] = {}
     for group, style in styled(groups):
         bounds += _draw_group(panel, group, style, longest)
-        for reference in (r for r in REFERENCES if r.env_id == env_id and _stands_by(r, group)):
+        for reference in (r for r in REFERENCES if r.fits(group.first)):
             for mark, error in _draw_reference(panel, reference, style, longest).items():
                 marks[mark] = PUBLISHED[mark]
                 bounds.append(error)
@@ -118,13 +118,6 @@ def _draw_group(panel: Axes, group: Group, style: LineStyle, longest: int) -> li
     panel.plot(range(1, len(errors) + 1), errors, label=name, **style.line())
     panel.vlines(len(errors), low, high, color=style.colour, linewidth=3, alpha=0.4)
     return [*errors, low, high]
-
-
-def _stands_by(reference: Reference, group: Group) -> bool:
-    """Whether a published error is of the like model and budget."""
-    if group.kind == "full":
-        return reference.fits_model(group.first.model)
-    return reference.fits_model(group.first.model) and reference.glimpses == group.first.budget
 
 
 def _draw_reference(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.groups import Group, hardware_of
-from report.markdown import listed, table
+from report.markdown import listed, minutes, table
 from report.page import Places
 from report.runs import record_links
 
@@ -27,7 +28,10 @@ def bits_blocks(groups: Sequence[Group], places: Places, page: str) -> list[str]
 def _blocks(group: Group, places: Places, page: str) -> list[str]:
     scores = [score for record in group.records for score in record.scores]
     tested = listed(sorted({f"{score.episodes:,}" for score in scores}))
-    seeds = f"{group.seeds} seeds" if group.seeds > 1 else "one seed, no claim"
+    seeds = "one seed" if group.seeds == 1 else f"{group.seeds} seeds"
+    doubt = "" if group.seeds >= CLAIM_SEEDS else ", no claim"
+    each = "" if group.seeds == 1 else " each"
+    clock = " by the wall's clock" if group.by_the_wall else ""
     links = record_links(group.runs, places, page)
     rows = []
     for level in sorted({score.level for score in scores if score.level is not None}):
@@ -44,10 +48,10 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
         ])  # fmt: skip
     return [
         "A neural Turing machine is trained to copy random 8-bit vectors, 1 to 20 of them, and "
-        f"then tested on longer ones ({COPY}; {seeds}, {group.core_minutes:.0f} core-minutes "
-        f"each, {tested} test sequences of each length). *Wrong bits* is the mean number of wrong "
-        "bits in a sequence, followed by the range of this mean over the seeds and by the greatest "
-        "number in any sequence.",
+        f"then tested on longer ones ({COPY}; {seeds}{doubt}, {minutes(group.core_minutes)} "
+        f"core-minutes{each}{clock}, {tested} test sequences of each length). *Wrong bits* is the "
+        "mean number of wrong bits in a sequence, followed by the range of this mean over the "
+        "seeds and by the greatest number in any sequence.",
         table(_HEADER, rows),
         hardware_of([group]),
     ]

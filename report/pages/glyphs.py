@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.grouping import Task, tasks_of
-from report.groups import Group, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
 from report.markdown import bullets, count, environment, table
 from report.page import Places, Published, page_of
@@ -29,15 +28,15 @@ _HEAD = f"""# Results on glyphs
 
 Each environment of MNIST digits also exists with built-in images of digits, *glyphs*, which need
 no data files. They serve to try an idea, or to check an installation. The agents below were trained
-for a few core-minutes ({TRAIN}), with the settings of those of [pictures](results.md)
-and [scenes](scenes.md), and half as many units. Glyphs are not handwritten, so these errors
-cannot be compared with those."""
+for a few core-minutes ({TRAIN}), with the settings that the rows of
+[pictures](results.md) and [scenes](scenes.md) had at that time, and half as many units. Glyphs are
+not handwritten, so these errors cannot be compared with those."""
 
 _COLUMNS = (
     "**Error**: percentage of test episodes without success; each test scene is played once.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
-    f"Results of fewer than {CLAIM_SEEDS} seeds are no claim.",
+    FEW_SEEDS,
 )
 
 

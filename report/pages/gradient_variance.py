@@ -6,8 +6,9 @@ Its verdict is read off the fitted exponents, so that another measurement may gi
 from functools import partial
 from pathlib import Path
 
+from report.benchmark_records import with_short_revision
 from report.figures.gradient_variance import draw_figure
-from report.markdown import short_revision
+from report.markdown import ReportError
 from report.page import Places, Published
 from report.pages.gradient_variance_tables import (
     decisions,
@@ -81,7 +82,6 @@ def publish(places: Places) -> Published:
 
 def make_page(record: VarianceRecord) -> str:
     """Return the Markdown page of a record."""
-    revision = short_revision(record.data["revision"])
     blocks = [
         _HEAD,
         verdict(record),
@@ -96,7 +96,7 @@ def make_page(record: VarianceRecord) -> str:
         offset(record),
         "## Where the gradient is known",
         enumerable(record),
-        _METHOD.format(**{**record.data, "revision": revision}),
+        _METHOD.format_map(with_short_revision(record.data)),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -217,9 +217,10 @@ def _with_training(record: VarianceRecord) -> str:
     ratios = record.curve("training", setting, "learned", "noise_to_signal")
     earned = record.curve("training", setting, "learned", "reward")
     first, last = min(ratios), max(ratios)
+    effect = "raises" if ratios[last] > ratios[first] else "lowers"
     return (
-        f"Learning alone, at a width of 64, raises noise-to-signal from {ratios[first]:.2g} after "
-        f"{first:g} updates (mean reward {earned[first]:.2g}) to {ratios[last]:.2g} after "
+        f"Learning alone, at a width of 64, {effect} noise-to-signal from {ratios[first]:.2g} "
+        f"after {first:g} updates (mean reward {earned[first]:.2g}) to {ratios[last]:.2g} after "
         f"{last:g} (mean reward {earned[last]:.2g})."
     )
 
@@ -229,5 +230,5 @@ def _pair(record: VarianceRecord, experiment: str, setting: str) -> tuple[Slope,
     noise = record.slope(experiment, setting, "learned", "variance")
     ratio = record.slope(experiment, setting, "learned", "noise_to_signal")
     if noise is None or ratio is None:
-        raise ValueError(f"the record has no exponents of {experiment}, {setting}: measure again")
+        raise ReportError(f"the record has no exponents of {experiment}, {setting}: measure again")
     return noise, ratio

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from report.markdown import table
+from report.markdown import ReportError, table
 from report.variance_record import NAMES, Slope, VarianceRecord, geometric_mean
 
 
@@ -142,8 +142,8 @@ def known(slope: Slope | None) -> Slope:
     """An exponent that the page cannot do without.
 
     Raises:
-        ValueError: it was not measured.
+        ReportError: it was not measured.
     """
     if slope is None:
-        raise ValueError("the record lacks an exponent: measure again, with more seeds")
+        raise ReportError("the record lacks an exponent: measure again, with more seeds")
     return slope

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
+from report.controls import is_control
 from report.grouping import Task
 from report.groups import Group, score_cells
 from report.kinds import Kind
@@ -14,14 +15,21 @@ from report.trained_runs import own_arguments_of
 _AGENTS: tuple[Kind, ...] = ("hard",)
 _SEE_ALL: tuple[Kind, ...] = ("addressed", "soft_to_hard", "soft", "full")
 
-_EASED = ("context", "reward", "slack")
-"""Arguments by which a task becomes easier, or is not played by glimpses alone."""
+_EASED = ("budget", "context", "glimpse_size", "reward", "scales", "slack")
+"""Arguments by which a task becomes easier, or is not played by the id's own glimpses alone."""
 
+_HEADING = "## In short"
+_FURTHER = f"then those with {CLAIM_SEEDS} or more seeds. All models and their costs stand below."
 _CHOICE = (
     "The model of each kind that did best on validation scenes (of old runs without validation, on "
-    f"test scenes). Those with the environment's own budget and reward and without a coarse view "
-    f"of the whole are preferred, then those with {CLAIM_SEEDS} or more seeds. All models and "
-    "their costs stand below."
+    "test scenes). Those with the environment's own budget, reward, glimpse size and scales, and "
+    f"without a coarse view of the whole, are preferred, {_FURTHER}"
+)
+_MEMORY_CHOICE = (
+    "The model of each kind with the greatest share of seeds that solved the task; where shares "
+    "are equal, the one that did best on validation sequences (of old runs without validation, on "
+    "test sequences), then the one that was trained for the least time. Those with the "
+    f"environment's own budget and reward are preferred, {_FURTHER}"
 )
 _LENGTHS = (
     "Lengths beyond the trained ones ask more of a key-value memory than of an agent: its keys are "
@@ -34,7 +42,7 @@ def scenes_in_short(tasks: Sequence[Task]) -> list[str]:
     """Test errors of the agents that choose their glimpses, beside models that see every pixel."""
     each = ("error % (95 % interval), runs", "core-minutes")
     heads = ("scenes", "chooses glimpses", *each, "sees every pixel", *each)
-    return _blocks(tasks, heads, lambda group: (group.choice,), _error_cells)
+    return [_HEADING, _table(tasks, heads, lambda group: (group.choice,), _error_cells), _CHOICE]
 
 
 def memory_in_short(tasks: Sequence[Task]) -> list[str]:
@@ -42,28 +50,28 @@ def memory_in_short(tasks: Sequence[Task]) -> list[str]:
     was used of that given: agents that see one cell a step, beside memories that see every cell."""
     each = ("solved", "success % at 1x", "at 2x", "core-minutes")
     heads = ("task", "sees one cell a step", *each, "sees every cell", *each)
-    return [*_blocks(tasks, heads, _by_solved, _solved_cells), _LENGTHS]
+    return [_HEADING, _table(tasks, heads, _by_solved, _solved_cells), _MEMORY_CHOICE, _LENGTHS]
 
 
-def _blocks(
+def _table(
     tasks: Sequence[Task],
     heads: Sequence[str],
     rank: Callable[[Group], tuple[float, ...]],
     cells: Callable[[Group], list[str]],
-) -> list[str]:
+) -> str:
     """A row a task: for agents and for models that see everything, the best one and its cells."""
     width = (len(heads) - 1) // 2
     rows = []
     for task in tasks:
         row = [environment(task.env_id, task.env_kwargs)]
         for kinds in (_AGENTS, _SEE_ALL):
-            groups = [group for group in task.groups if group.kind in kinds]
+            groups = [g for g in task.groups if g.kind in kinds and not is_control(g)]
             best = min(
                 groups, key=lambda g: (_is_eased(g), g.seeds < CLAIM_SEEDS, rank(g)), default=None
             )
             row += [UNKNOWN] * width if best is None else [best.label, *cells(best)]
         rows.append(row)
-    return ["## In short", table(heads, rows), _CHOICE]
+    return table(heads, rows)
 
 
 def _error_cells(group: Group) -> list[str]:

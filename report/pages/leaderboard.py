@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
@@ -15,7 +16,7 @@ from report.learners import LEARNERS, Learner
 from report.markdown import UNKNOWN, bullets, short, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
-from report.runs import read_runs
+from report.runs import Run, read_runs
 
 PAGE = "docs/leaderboard.md"
 FOLDER = "leaderboard"
@@ -61,7 +62,8 @@ Found = Mapping[str, Mapping[int, float]]
 def publish(places: Places) -> Published:
     """The page."""
     runs, problems = read_runs(places.results / FOLDER)
-    return Published({PAGE: leaderboard_page([run.record for run in runs])}, problems=problems)
+    text = leaderboard_page([run.record for run in runs])
+    return Published({PAGE: text}, problems=[*problems, *_second_runs(runs)])
 
 
 def leaderboard_page(records: Sequence[Record]) -> str:
@@ -95,14 +97,37 @@ def _exceptions(learners: Sequence[Learner]) -> list[str]:
 
 
 def scores_of(learner: Learner, records: Sequence[Record]) -> dict[str, dict[int, float]]:
-    """The normalised returns of a learner's runs on tasks of the suite with nothing changed."""
+    """The normalised returns of a learner's runs on tasks of the suite with nothing changed; of
+    several with one seed, the first."""
     found: dict[str, dict[int, float]] = {}
     for record in records:
         normalised = record.headline.normalised
-        standard = record.env_id in TASK_SETS["all"] and not record.env_kwargs
-        if standard and normalised is not None and learner.fits(record):
-            found.setdefault(record.env_id, {})[record.seed] = normalised
+        if normalised is not None and _is_of(learner, record):
+            found.setdefault(record.env_id, {}).setdefault(record.seed, normalised)
     return found
+
+
+def _is_of(learner: Learner, record: Record) -> bool:
+    standard = record.env_id in TASK_SETS["all"] and not record.env_kwargs
+    return standard and learner.fits(record)
+
+
+def _second_runs(runs: Sequence[Run]) -> list[str]:
+    """Problems: runs of a learner on a task with a seed that another one of its runs has, such as
+    one by an older preset. Scores of both would be of no one learner."""
+    firsts: dict[tuple[str, str, int], Path] = {}
+    problems = []
+    for run in runs:
+        for learner in LEARNERS:
+            if _is_of(learner, run.record):
+                env_id, seed = run.record.env_id, run.record.seed
+                first = firsts.setdefault((learner.name, env_id, seed), run.file)
+                if first != run.file:
+                    problems.append(
+                        f"{run.file}: {first.name} is of {learner.name} on {env_id} with seed "
+                        f"{seed}, too, and counts: remove the one of older settings"
+                    )
+    return problems
 
 
 def _ranked(found: Mapping[str, Found], tasks: Sequence[str]) -> list[list[str]]:

@@ -12,7 +12,7 @@ from report.grouping import Task, group_runs, tasks_of
 from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
 from report.kinds import SEES_OF_CELLS
-from report.markdown import UNKNOWN, bullets, count, environment, listed, minutes, table
+from report.markdown import UNKNOWN, bullets, count, environment, listed, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.bits import bits_blocks
 from report.pages.in_short import memory_in_short
@@ -176,7 +176,7 @@ def _cells(group: Group) -> dict[str, str]:
         "seeds": str(group.seeds),
         "solved": f"{group.solved} of {group.seeds}",
         "episodes to solve": _cell(group.episodes_to_solve, count),
-        "minutes to solve": _cell(group.minutes_to_solve, minutes),
+        "minutes to solve": _cell(group.minutes_to_solve, group.timed),
         "episodes": count(fmean(record.episodes for record in group.records)),
         "core-minutes": group.minutes_cell,
         **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},

@@ -4,14 +4,14 @@ Drawn from the records of `benchmarks.speed.memory_speed` and `benchmarks.cost.r
 which is missing.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from report.benchmark_records import read_benchmark, with_short_revision
 from report.figures.read_cost import draw_figure
-from report.markdown import short_revision, table
+from report.markdown import digits, short_revision, table
 from report.page import Places, Published
 
 PAGE = "docs/memory_cost.md"
@@ -68,7 +68,7 @@ _METHOD = """`python -m benchmarks.cost.read_cost` ({hardware}, torch {torch}, r
 
 def publish(places: Places) -> Published:
     """The page of `places.benchmarks`, and its figure where the cost of a read was measured."""
-    record = _read(places.benchmarks / READ_COST_FILE)
+    record = read_benchmark(places.benchmarks / READ_COST_FILE)
     figures = {} if record is None else {FIGURE: partial(_draw, record)}
     return Published({PAGE: make_page(places.benchmarks)}, figures=figures)
 
@@ -87,15 +87,13 @@ def _draw(record: Mapping[str, Any], path: Path) -> None:
 def make_page(folder: Path) -> str:
     """Return the Markdown page of the records in `folder`."""
     blocks = [_HEAD, "## Steps of Copy"]
-    speed, cost = (_read(folder / f"{name}.json") for name in ("memory_speed", "read_cost"))
+    speed, cost = (
+        read_benchmark(folder / f"{name}.json") for name in ("memory_speed", "read_cost")
+    )
     blocks += speed_section(speed) if speed else [_missing("speed.memory_speed")]
     blocks.append("## One read, by the number of cells")
     blocks += cost_section(cost) if cost else [_missing("cost.read_cost")]
     return "\n\n".join(blocks) + "\n"
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def _missing(name: str) -> str:
@@ -156,7 +154,7 @@ def curves(
     return {name: curve(record, ways, gradients) for name, ways in rows.items()}
 
 
-def cost_section(record: Mapping[str, Any]) -> list[str]:
+def cost_section(record: dict[str, Any]) -> list[str]:
     """The figure, tables of whole reads and of their parts, and how it was measured."""
     blocks = [f"![The cost of one read]({Path(FIGURE).name})", verdict(record)]
     for gradients in (False, True):
@@ -171,7 +169,7 @@ def cost_section(record: Mapping[str, Any]) -> list[str]:
             for each in record["skipped"]
         )
         blocks.append(f"Not measured, because memory does not suffice: {skipped}.")
-    blocks.append(_METHOD.format(**{**record, "revision": short_revision(record["revision"])}))
+    blocks.append(_METHOD.format_map(with_short_revision(record)))
     return blocks
 
 
@@ -201,11 +199,7 @@ def _cost_table(
 ) -> str:
     cells = sorted({cost["cells"] for cost in record["costs"]})
     lines = [
-        (name, *(_microseconds(costs[n]) if n in costs else "" for n in cells))
+        (name, *(digits(costs[n]) if n in costs else "" for n in cells))
         for name, costs in curves(record, rows, gradients).items()
     ]
     return table(("", *(f"{n:,}" for n in cells)), lines)
-
-
-def _microseconds(cost: float) -> str:
-    return f"{cost:,.0f}" if cost >= 100 else f"{cost:.3g}"

@@ -22,12 +22,13 @@ _HEAD = """# Analysis of the remaining errors
 On which scenes do trained agents fail? Several runs with the same settings and different seeds play
 the same scenes (`python -m benchmarks.mistakes runs/seed0 runs/seed1 ...`). A scene that all of
 them get wrong is hard, at least for these settings. A scene that only one run gets wrong is bad
-luck, which a majority vote of three or more runs would remove. For some settings there is only one
-run."""
+luck, which a majority vote of three or more runs would remove."""
+
+_ALONE = "For some settings there is only one run."
 
 _COLUMNS = """*At random* is the number of scenes that so many runs would get wrong if the runs'
 mistakes were independent of each other. *Looks at a target* are chosen glimpses whose centre lies
-in the target's box; a target with such a look, or with the first glimpse, was *visited*. *Clutter*
+in a target's box; a target with such a look, or with the first glimpse, was *visited*. *Clutter*
 is the share of the target's box that pieces of other images cover or change."""
 
 
@@ -44,7 +45,8 @@ def publish(places: Places) -> Published:
     if not found:
         blocks.append("Not measured yet: `python -m benchmarks.mistakes`.")
     else:
-        blocks.append(_COLUMNS)
+        alone = any(len(mistakes.seeds) == 1 for _, mistakes in found)
+        blocks += [*([_ALONE] if alone else []), _COLUMNS]
     figures: dict[str, Draw] = {}
     for path, mistakes in found:
         blocks += _section(mistakes, places.link(path, PAGE))
@@ -81,8 +83,8 @@ def _section(mistakes: Mistakes, link: str) -> list[str]:
         f"## {environment(mistakes.env_id, mistakes.env_kwargs)}",
         f"{mistakes.model}, {'one run' if runs == 1 else f'{runs} runs'} of "
         f"{count(mistakes.images)} training images, on "
-        f"{mistakes.scenes:,} {mistakes.split} scenes: {each} % wrong ([record]({link}), "
-        f"{mistakes.hardware}, revision {short_revision(mistakes.revision)}).",
+        f"{mistakes.scenes:,} {mistakes.split} scenes: {each} % wrong ([record]({link}); trained "
+        f"on {mistakes.hardware}, scenes played by revision {short_revision(mistakes.revision)}).",
         *(text for text in tables if text),
     ]
 

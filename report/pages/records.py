@@ -31,7 +31,8 @@ _HEAD = """# Records
 
 <!-- Drawn by `python -m report` from results/; do not edit. -->
 
-Every published number is drawn from one of these files. The command repeats the training. If the
+Every row of the tables of models is drawn from these files; speeds, costs, variances, trials and
+analyses of mistakes have records of their own. The command repeats the training. If the
 original command was not kept, or names a record that is no longer here, the command given starts
 from the run's own record, which holds the seed and the configuration. A dash stands for versions of
 libraries that were not recorded. A revision that ends in `+dirty`, or in the name of a prototype,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
 
+from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.statistics import (
     CLAIM_EPISODES,
     CLAIM_SEEDS,
@@ -114,14 +115,16 @@ def headline(groups: Sequence[Group]) -> str:
     return "\n\n".join(
         [
             table(_README_HEADER, rows) if rows else "Nothing is measured yet.",
-            f"The best agent of each environment, and on {short(MAIN_ID)} the best model of every "
-            "other kind, chosen by validation error (old runs that have none, by test error). "
+            "The best agent of each environment with a published error, and on "
+            f"{short(MAIN_ID)} the best model of every other kind, chosen by validation error (old "
+            "runs that have none, by test error). "
             f"Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, which are no "
             "claim. Core-minutes are of one training (*wall*: by the wall's clock, beside other "
             "work). A number with † was not checked against its paper. Agents are trained on "
-            "50,000 images, the papers' mostly on 60,000, with other networks and optimizers; "
-            f"CenteredMNIST on shifted digits: [all differences]({PAGE}#{_ANCHOR}). All models, "
-            f"sources and records: [{PAGE}]({PAGE}).",
+            "50,000 images, the papers' mostly on 60,000, with other networks and optimizers: "
+            f"[all differences]({PAGE}#{_ANCHOR}). *Overhang*: in training, not in tests, "
+            "digits are shifted by up to so many pixels. All models, sources and records: "
+            f"[{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]
     )
@@ -152,7 +155,7 @@ def _row(group: Group, reference: Reference | None, places: Places) -> list[str]
     return [
         ", ".join([group.label, *_arguments(group)]),
         *_scores(group, reference),
-        _span([count(run.episodes) for run in group.records]),
+        _span([record.episodes for record in group.records]),
         group.minutes_cell,
         record_links(group.runs, places, PAGE),
     ]
@@ -207,7 +210,7 @@ def _footnotes(groups: Sequence[Group]) -> list[str]:
     if groups:
         notes += [hardware_of(groups), POINTER.format("records.md")]
     notes += ["## Sources", bullets(_sources())]
-    differences = [*differences_of(groups), *controls_of(groups)]
+    differences = [*differences_of(groups, _place), *controls_of(groups)]
     if differences:
         notes += [f"## {DIFFERENCES}", bullets(differences)]
     above = above_papers(groups)
@@ -226,7 +229,7 @@ def above_papers(groups: Sequence[Group]) -> list[str]:
                 continue
             names = [name for name in _TRAINED_BY if record.config.get(name) is not None]
             lines.append(
-                f"{group.label} on {environment(record.env_id, record.env_kwargs)}, "
+                f"{group.label} on {_place(record)}, "
                 f"{group.error:.2f} % against {paper:.2f} %: {count(record.episodes)} scenes in "
                 f"{group.core_minutes:.0f} core-minutes, "
                 + ", ".join(setting(name, record.config[name]) for name in names)
@@ -253,36 +256,43 @@ def _budgets(references: Sequence[Reference]) -> str:
     return listed([str(reference.glimpses) for reference in references]) + " glimpses"
 
 
-def differences_of(groups: Sequence[Group]) -> list[str]:
-    """Each note once, after the runs that it is of."""
-    runs_of: dict[str, dict[str, list[str]]] = {}
+def differences_of(groups: Sequence[Group], place: Callable[[Record], str]) -> list[str]:
+    """Each note, and what is not as in RAM's setting, once, after the models that it is of.
+
+    Args:
+        groups: of a page.
+        place: the environment of a record, as far as the groups' labels do not tell it.
+    """
+    models_of: dict[str, dict[str, list[str]]] = {}
     for group in groups:
-        unnoted = _unnoted(group)
-        for record in group.records:
-            note = record.notes or unnoted
-            if note:
-                models = runs_of.setdefault(note, {})
-                models.setdefault(group.label, []).append(short(record.env_id))
+        of_group = [(group.first, _from_ram(group))]
+        for record, told in [*((record, record.notes) for record in group.records), *of_group]:
+            if told:
+                models = models_of.setdefault(told, {})
+                models.setdefault(group.label, []).append(place(record))
     return [
         "; ".join(
-            f"{model} on {listed(list(dict.fromkeys(envs)))}" for model, envs in models.items()
+            f"{model} on {listed(list(dict.fromkeys(places)))}" for model, places in models.items()
         )
-        + f": {note}"
-        for note, models in runs_of.items()
+        + f": {told}"
+        for told, models in models_of.items()
     ]
 
 
-def _unnoted(group: Group) -> str:
-    """What differs from RAM's setting where no record of a group says so; "" where it is compared
-    with others."""
+def _from_ram(group: Group) -> str:
+    """What differs from RAM's setting, by the config, of an agent that is held against RAM's; ""
+    of all others."""
     first = group.first
     of_ram = any(r.source.startswith("RAM") and r.fits(first) for r in REFERENCES)
     agent = first.algorithm == "reinforce" and first.model.gaze == "learned"
-    if not of_ram or not agent or any(record.notes for record in group.records):
-        return ""
-    return differences_from_ram(first.config)
+    return differences_from_ram(first.config) if of_ram and agent else ""
 
 
-def _span(texts: Sequence[str]) -> str:
-    distinct = list(dict.fromkeys(texts))
-    return distinct[0] if len(distinct) == 1 else f"{distinct[0]} to {distinct[-1]}"
+def _place(record: Record) -> str:
+    return environment(record.env_id, record.env_kwargs)
+
+
+def _span(numbers: Sequence[float]) -> str:
+    """The least and the greatest count, or the one that all are."""
+    least, most = count(min(numbers)), count(max(numbers))
+    return least if least == most else f"{least} to {most}"

@@ -8,7 +8,7 @@ from statistics import fmean
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
-from report.markdown import UNKNOWN, bullets, count, environment, table
+from report.markdown import UNKNOWN, bullets, count, environment, short, table
 from report.page import Places, Published, page_of
 from report.pages.in_short import scenes_in_short
 from report.pages.records import POINTER
@@ -40,7 +40,7 @@ is played once, with the likeliest actions."""
 
 _COLUMNS = (
     "**Error**: percentage of test episodes without success; the inter-quartile mean over the "
-    "seeds (the mean with fewer than four). A description is right or wrong as a whole, and the "
+    "seeds (the mean with fewer than four). A description is right or wrong as a whole, and its "
     "test scenes show only combinations of a class and a location that never occur in training.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and scenes, "
     "stretched with fewer than five seeds.",
@@ -78,7 +78,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
     if waiting:
         blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
     blocks += ["## Sources", bullets(_source(reference) for reference in SCENE_REFERENCES)]
-    differences = differences_of(groups)
+    differences = differences_of(groups, lambda record: short(record.env_id))
     if differences:
         blocks += ["## Differences from the references' settings", bullets(differences)]
     if groups:

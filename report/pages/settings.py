@@ -5,8 +5,8 @@ from typing import Any
 
 RAM_SETTINGS: dict[str, tuple[Any, str]] = {
     "what_units": (128, "{} units encode the glimpse, not 128"),
-    "where_units": (128, "{} units encode its place, not 128"),
-    "glimpse_units": (256, "{} units join the two codes, not 256"),
+    "where_units": (128, "{} units encode the place of a glimpse, not 128"),
+    "glimpse_units": (256, "{} units join the codes of glimpse and place, not 256"),
     "glimpse_network": ("dense", "the glimpse is read by convolutions, not by a dense layer"),
     "contrast": (False, "the contrast of the glimpse is seen too"),
     "normalise": (False, "the glimpse network is normalised"),

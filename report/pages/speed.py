@@ -1,9 +1,9 @@
 """The page of measured speeds, drawn from the records in `results/benchmarks`."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from report.benchmark_records import read_benchmark
 from report.markdown import short_revision, table
 from report.page import Places, Published
 
@@ -35,9 +35,9 @@ def make_page(folder: Path) -> str:
         ("processes", _processes),
     )
     for name, draw in sections:
-        path = folder / f"{name}.json"
-        if path.exists():
-            blocks += draw(json.loads(path.read_text(encoding="utf-8")))
+        record = read_benchmark(folder / f"{name}.json")
+        if record is not None:
+            blocks += draw(record)
         else:
             blocks.append(
                 f"{name}: not measured yet (`python -m benchmarks.speed.{name} --record`)."
@@ -160,7 +160,8 @@ def _processes(record: dict[str, Any]) -> list[str]:
         "## Training in several processes",
         f"`{record['env_id']}` by the preset, a batch of {record['batch_size']:,} shared out: "
         f"{one:,.0f} images a second by one process, {several:,.0f} by {record['processes']}, "
-        f"{record['ratio']:.2f} times as many ({record['hardware']}, revision "
+        f"{record['ratio']:.2f} times as many, by the clock on the wall ({record['hardware']}, "
+        "revision "
         f"{short_revision(record['revision'])}). The optimizer's step, which every process takes "
         "for itself, and the memory that the cores share are not divided.",
     ]

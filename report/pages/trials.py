@@ -4,10 +4,10 @@ It is drawn from `results/benchmarks/trials.json`, from the records in `OTHERS`,
 `python -m benchmarks.row_trials`.
 """
 
-import json
 from statistics import median
 from typing import Any
 
+from report.benchmark_records import read_benchmark
 from report.markdown import short_revision, table
 from report.page import Places, Published, page_of
 from report.references.pictures import LEARNED, REFERENCES
@@ -43,21 +43,23 @@ Short trainings that compare settings of the agents and baselines of [training](
 equal time of one core. They were used to choose the settings of the presets and of the rows of the
 results' tables. Most are single runs, so small differences are noise, and none is a claim; rejected
 settings are listed as well. *The same* refers to a line above it, *the row* to one of the
-results' tables, and *the preset* to that of the environment's family."""
+results' tables, and *the preset* to that of the environment's family; row and preset are meant as
+they were before the trials, and may have changed since."""
 
 
 def publish(places: Places) -> Published:
     """The page, a section for each record."""
     text = "Not measured yet (`python -m benchmarks.trials --record`)."
-    path = places.benchmarks / "trials.json"
-    if path.exists():
-        text = _block(json.loads(path.read_text(encoding="utf-8")))
+    first = read_benchmark(places.benchmarks / "trials.json")
+    if first is not None:
+        text = _block(first)
     blocks = [_HEAD, "## Optimizer, batch and network size", text]
-    found = {path.stem: path for path in sorted(places.benchmarks.glob("trials_*.json"))}
+    paths = sorted(places.benchmarks.glob("trials_*.json"))
+    found = {path.stem: record for path in paths if (record := read_benchmark(path)) is not None}
     of_rows = [name for name in found if name not in OTHERS]
     for name in (*filter(found.__contains__, OTHERS), *of_rows):
         about = OTHERS.get(name) or f"The row `{name.removeprefix('trials_')}`"
-        blocks += [f"## {about}", _block(json.loads(found[name].read_text(encoding="utf-8")))]
+        blocks += [f"## {about}", _block(found[name])]
     return Published({PAGE: page_of(blocks)})
 
 
@@ -67,8 +69,8 @@ def _block(record: dict[str, Any]) -> str:
         for one in record["trials"]
     ]
     # Runs are kept, and may be of other revisions than their scores.
-    revisions = ", ".join(map(short_revision, record.get("revisions", [record["revision"]])))
-    length = record.get("length", f"{record['minutes']:g} core-minutes each")
+    revisions = ", ".join(map(short_revision, record.get("revisions") or [record["revision"]]))
+    length = record.get("length") or f"{record['minutes']:g} core-minutes each"
     noise = record.get("noise", "differences below a percentage point are noise")
     about = (
         f"{len(rows)} trials of {length} on "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import Any
 
 from glimpse_envs.evaluation.record import Record
@@ -10,7 +11,7 @@ from glimpse_envs.suite import ATARI, MINIGRID
 from report.grouping import group_runs
 from report.groups import FEW_SEEDS, Group, hardware_of
 from report.how_made import meanings_blocks
-from report.markdown import UNKNOWN, bullets, count, listed, table
+from report.markdown import UNKNOWN, bullets, count, digits, listed, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.references.worlds import FACTS, NO_CLAIM, WORLD_REFERENCES
@@ -91,7 +92,7 @@ def _section(
     for group in groups:
         shared = {
             "seeds": str(group.seeds),
-            "episodes": count(group.first.episodes),
+            "episodes": count(fmean(record.episodes for record in group.records)),
             "core-minutes": f"{group.core_minutes:.0f}",
             "records": record_links(group.runs, places, PAGE),
         }
@@ -140,9 +141,10 @@ def _catch(group: Group) -> dict[str, str]:
 
 
 def _steps(group: Group) -> float | None:
-    """Of the training of one seed; None where episodes may be of any length."""
-    record = group.first
-    return record.episodes * record.budget if record.headline.glimpses == record.budget else None
+    """Of training, a mean over the seeds; None where episodes may be of any length."""
+    if any(record.headline.glimpses != record.budget for record in group.records):
+        return None
+    return fmean(record.episodes * record.budget for record in group.records)
 
 
 def _success(group: Group) -> dict[str, str]:
@@ -163,8 +165,8 @@ def _return(group: Group) -> dict[str, str]:
     if interval is not None and interval[0] == interval[1]:
         interval = None  # equal returns tell nothing of how far others may lie
     return {
-        "return": UNKNOWN if mean is None else f"{mean:.3g}",
-        "interval": UNKNOWN if interval is None else f"{interval[0]:.3g} to {interval[1]:.3g}",
+        "return": UNKNOWN if mean is None else digits(mean),
+        "interval": UNKNOWN if interval is None else " to ".join(map(digits, interval)),
     }
 
 

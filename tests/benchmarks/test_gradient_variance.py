@@ -281,6 +281,20 @@ def test_words_of_growth_follow_the_interval(slope: Slope, words: str) -> None:
     assert growth(slope) == words
 
 
+def test_the_effect_of_learning_is_told_as_it_was_measured() -> None:
+    record = VarianceRecord.read(Places().benchmarks / FILE_NAME)
+    law = verdict(record)
+    assert "raises noise-to-signal from" in law
+    data = copy.deepcopy(record.data)
+    x = data["columns"].index("x")
+    trainings = data["scale"]["trainings"]
+    for series in data["series"]:
+        if series["experiment"] == "training":
+            for row in series["points"]:
+                row[x] = trainings[len(trainings) - 1 - trainings.index(row[x])]
+    assert "lowers noise-to-signal from" in verdict(VarianceRecord(data))
+
+
 def test_the_verdict_follows_the_exponents() -> None:
     record = VarianceRecord.read(Places().benchmarks / FILE_NAME)
     assert "**Yes.**" in verdict(with_slopes(record, "width", 1.0))

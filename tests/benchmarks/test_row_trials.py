@@ -83,6 +83,23 @@ def test_a_row_without_success_is_refused_before_it_is_trained(
         main(["glyphs", ROW])
 
 
+def test_a_recipe_is_read_from_the_tables_own_records_wherever_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Any] = []
+
+    def begin(algorithm: Any, config: Any, folder: Path, scenes: int) -> None:
+        begun.append(config)
+        raise InterruptedError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(row_trials, "trained_and_judged", begin)
+    with pytest.raises(InterruptedError):
+        main(["memory", "copy-hard", "--minutes", "0.5"])
+    (config,) = begun
+    assert (config.algorithm, config.minutes) == ("key_value_memory", 0.5)
+
+
 def test_a_table_of_others_has_rows_too() -> None:
     found = row_trials.row_named("benchmarks.tables.glyphs:GLYPHS", ROW)
     assert found == row()

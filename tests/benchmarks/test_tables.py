@@ -165,6 +165,24 @@ def test_two_rows_of_one_name_are_refused(tmp_path: Path) -> None:
         plan([QUICK, replace(QUICK, name="again")], tmp_path, tmp_path)
 
 
+def test_a_row_without_seeds_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="row 'quick': seeds=0 must be at least 1"):
+        plan([replace(QUICK, seeds=0)], tmp_path, tmp_path)
+
+
+def test_records_of_a_table_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+
+    def reading(folder: Path) -> tuple[list[Any], list[str]]:
+        read.append(folder)
+        return [], []
+
+    monkeypatch.setattr("benchmarks.tables.planning.read_runs", reading)
+    rows = tuple(replace(QUICK.rows[0], name=name) for name in ("one", "two"))
+    plan([replace(QUICK, rows=rows)], tmp_path, tmp_path)
+    assert read == [tmp_path / QUICK.folder]
+
+
 def test_a_row_with_an_option_that_is_none_is_named(tmp_path: Path) -> None:
     recipe = FromPreset("pictures", "reinforce")
     row = Row(name="odd", env_id="Glimpse/Copy-v0", recipe=recipe, changes={"colour": 1})
@@ -372,5 +390,11 @@ def test_pages_are_redrawn_from_the_checkouts_own_results(
     own = TablesConfig(("pictures",), rows=("circle-square-16",), seeds=1, runs=tmp_path)
     fill_tables(own)
     assert drawn == [[]]
+    linked = tmp_path / "checkout"
+    linked.symlink_to(ROOT, target_is_directory=True)
+    monkeypatch.setattr("benchmarks.tables.command.ROOT", linked)
+    fill_tables(replace(own, results=linked / "results"))
+    assert drawn == [[], []], "whatever path leads to the checkout"
+    drawn.pop()
     fill_tables(replace(own, tables=("tests.support.tables:EMPTY",), rows=(), results=tmp_path))
     assert drawn == [[]]

@@ -85,7 +85,7 @@ def test_the_table_has_costs_and_errors() -> None:
     assert cells["values delivered"] == "3,456"
     assert cells["pixels covered"] == "3,600"
     assert cells["multiply-adds a scene"] == "8.0 M"
-    assert cells["of which reading"] == "7 k"
+    assert cells["of which reading"] == "7.0 k"
     assert cells["core-minutes"] == "10"
     assert cells["core-seconds to 10 %"] == "8"
     assert cells["to 5 %"] == "16"
@@ -188,6 +188,15 @@ def test_models_without_costs_are_absent_where_they_are_needed(
     (row,) = rows_of(draw([a_record(), bare], monkeypatch))
     assert [len(drawn_lines(panel)) for panel in row] == [1, 1, 1]
     assert len(named_lines(row[-1])) == 2
+
+
+def test_an_error_without_glimpses_stands_at_the_whole_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known, old = a_record(), a_record(seed=1, score={"success_by_glimpse": ()})
+    ((values, *_),) = rows_of(draw([known, old], monkeypatch))
+    (line,) = drawn_lines(values)
+    assert points_of(line)[0] == [known.headline.costs["values_delivered"]]
 
 
 def test_a_cost_that_nobody_measured_makes_no_panel(monkeypatch: pytest.MonkeyPatch) -> None:

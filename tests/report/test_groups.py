@@ -16,6 +16,7 @@ from report.kinds import KINDS, kind_of
 from tests.support.records import (
     ENV_ID,
     EPISODES,
+    FULL_CONV,
     MODELS,
     RANDOM,
     SOFT_TILES,
@@ -134,6 +135,17 @@ def test_a_reference_is_cleared_only_by_the_whole_interval() -> None:
     assert compare((1.0, 2.0), 0.9) == "above"
 
 
+def test_errors_by_glimpse_are_those_of_all_seeds_or_of_none() -> None:
+    assert len(the_group(a_record(), a_record(seed=1)).error_by_glimpse) == 8
+    old = a_record(seed=1, score={"success_by_glimpse": ()})
+    assert the_group(a_record(), old).error_by_glimpse == []
+
+
+def test_a_record_does_not_import_the_scene_of_another_package() -> None:
+    group = the_group(a_record(FULL_CONV, env_kwargs={"scene": "not_installed:Scene"}))
+    assert group.sees == "every pixel"
+
+
 def test_levels_are_means_over_the_seeds_that_were_scored_there() -> None:
     group = the_group(memory_record(0, 1.0), memory_record(1, 0.4, multiples=(1, 2)))
     assert group.success_at(2) == pytest.approx(0.35)
@@ -163,6 +175,17 @@ def test_labels_tell_only_what_differs() -> None:
     (task,) = tasks_of(as_runs(records))
     labels = [group.label for group in task.groups]
     assert labels == ["Reinforce LSTM", "Reinforce LSTM (look tiles)", "Soft tiles LSTM"]
+
+
+def test_settings_and_arguments_share_a_labels_brackets() -> None:
+    records = [
+        a_record(env_kwargs={"scales": 4}, config={"minutes": minutes}) for minutes in (4.0, 10.0)
+    ]
+    (task,) = tasks_of(as_runs(records))
+    assert [group.label for group in task.groups] == [
+        "Reinforce LSTM (10 minutes, 4 scales)",
+        "Reinforce LSTM (4 minutes, 4 scales)",
+    ]
 
 
 def test_ways_of_looking_are_compared_and_other_scenes_are_not() -> None:

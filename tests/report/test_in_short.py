@@ -77,6 +77,28 @@ def test_glimpses_alone_are_preferred_to_a_view_of_the_whole() -> None:
     assert model == "helped (context)"
 
 
+@pytest.mark.parametrize("easier", [{"scales": 6}, {"glimpse_size": 16}, {"budget": 8}])
+def test_the_ids_own_glimpses_are_preferred_to_wider_and_to_more(easier: dict[str, int]) -> None:
+    wide = of_model("wide", env_id=PAIR, error=1.0, env_kwargs=easier)
+    own = of_model("own", env_id=PAIR, error=4.0)
+    ((_, model, *_),) = rows_of(scenes_in_short(tasks_of(as_runs([wide, own]))))
+    assert model == "own"
+
+
+def test_a_control_does_not_choose_its_glimpses() -> None:
+    control = a_record(replace(REINFORCE, name="oracle", gaze="oracle"), env_id=PAIR, error=0.5)
+    agent = of_model("agent", env_id=PAIR, error=4.0)
+    ((_, model, *_),) = rows_of(scenes_in_short(tasks_of(as_runs([control, agent]))))
+    assert model == "agent"
+
+
+def test_how_a_model_was_chosen_is_told_as_it_was_chosen() -> None:
+    solved = "greatest share of seeds that solved"
+    assert any(solved in block for block in memory_in_short(()))
+    assert not any(solved in block for block in scenes_in_short(()))
+    assert any("did best on validation scenes" in block for block in scenes_in_short(()))
+
+
 def test_memories_have_the_most_solved_seeds_of_each_kind() -> None:
     solved = (Validation(6.0, 1_000, 1.0, mean_return=1.0, scored=1_000),)
     records = [

@@ -1,10 +1,12 @@
 """The leaderboard ranks learners by what their records say, and by nothing else."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from benchmarks.tables.leaderboard import LEADERBOARD
 from glimpse_envs.evaluation.record import Record
+from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.statistics import interquartile_mean
 from glimpse_envs.evaluation.suite import TASK_SETS
 from glimpse_envs.suite import SUITE
@@ -97,6 +99,15 @@ def test_seeds_count_that_all_tasks_have() -> None:
     lone = [a_run("A2C", first, 1.0, seed) for seed in (1, 1, 3)]
     assert "| A2C | 7 of 7 | 1 | 1.000 | — |" in leaderboard_page([*runs, *lone])
     assert "| A2C | 7 of 7 | 0 | — | — |" in leaderboard_page([*runs, lone[-1]])
+
+
+def test_a_second_run_of_a_seed_by_other_settings_is_named(tmp_path: Path) -> None:
+    run = a_run("A2C", PICTURES[0], 0.5)
+    other = replace(run, config=run.config | {"learning_rate": 1.0})
+    folder = tmp_path / "leaderboard"
+    paths = sorted(write_record(each, folder) for each in (run, other))
+    (problem,) = publish(Places(tmp_path, tmp_path)).problems
+    assert problem.startswith(f"{paths[1]}: {paths[0].name} is of A2C on {PICTURES[0]} with seed 0")
 
 
 def test_changed_tasks_and_tasks_of_others_do_not_count() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,21 @@ def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
     assert row["wrong bits"] == "1.80"
     assert row["range over seeds"] == "0.60 to 3.00"
     assert row["success %"] == "75.0"
-    assert "2 seeds, 20 core-minutes each, 500 test sequences" in page
+    assert "2 seeds, no claim, 20 core-minutes each, 500 test sequences" in page
+
+
+def test_a_copy_by_few_seeds_is_no_claim() -> None:
+    assert "one seed, no claim, 20 core-minutes, 500" in page_of(bits=[bits_record()])
+    assert "2 seeds, no claim, 20" in page_of(bits=[bits_record(seed) for seed in range(2)])
+    assert "5 seeds, 20" in page_of(bits=[bits_record(seed) for seed in range(5)])
+
+
+def test_times_by_the_walls_clock_are_marked() -> None:
+    old = memory_record(revision="56345c46652d0")
+    row = row_of(page_of(old), f"| {old.model.name} |")
+    assert row["minutes to solve"] == "1.5 (wall)"
+    copied = replace(bits_record(), revision="56345c46652d0")
+    assert "20 core-minutes by the wall's clock" in page_of(bits=[copied])
 
 
 def test_the_read_s_cost_is_shown_once_it_was_measured() -> None:

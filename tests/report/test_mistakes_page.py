@@ -71,6 +71,7 @@ def test_the_page_shows_each_sort_of_mistake_and_the_sheet(tmp_path: Path) -> No
     assert "| 2 | 5 | 2.0 |" in text
     assert "| 0 | 20 | 100.00 | 67 |" in text
     assert "| clutter |" not in text
+    assert "only one run." not in text
     assert "one.png" not in text
     (folder / "one.png").write_bytes(b"a picture")
     published = publish(places)
@@ -86,6 +87,7 @@ def test_one_run_of_scenes_of_several_targets_is_told_by_those_visited(tmp_path:
     write_mistakes(one, tmp_path / "mistakes" / "one.json")
     text = publish(Places(tmp_path, tmp_path)).texts[PAGE]
     assert "Reinforce LSTM, one run of 1.0 M training images" in text
+    assert "For some settings there is only one run." in text
     assert "| wrong in so many" not in text
     assert "| targets visited | episodes | error % |" in text
     assert "| 1 | 60 | 15.00 | 90 |" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Container
 from dataclasses import asdict
@@ -179,6 +180,46 @@ def test_a_folder_that_is_not_there_changes_nothing(
     assert everything_in(root) == kept
     (root / "moved").rename(root / "results" / missing)
     assert everything_in(root) == before
+
+
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [
+        ("speed", "processes.json"),
+        ("trials", "trials.json"),
+        ("trials", "trials_mine.json"),
+        ("memory_cost", "read_cost.json"),
+        ("gradient_variance", "gradient_variance.json"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "is not JSON"), ("[]", "holds a JSON list"), ('{"hardware": "a core"}', "lacks ")],
+)
+def test_a_damaged_record_of_a_benchmark_is_named(
+    root: Path, page: str, file: str, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = root / "results" / "benchmarks" / file
+    path.write_text(text)
+    assert main([page], root) == 2
+    assert f"error: {path}: {message}" in capsys.readouterr().err
+    assert not (root / "docs").exists()
+
+
+@pytest.mark.parametrize(
+    ("page", "file", "name"),
+    [("memory_cost", "read_cost", "torch"), ("gradient_variance", "gradient_variance", "look_std")],
+)
+def test_an_entry_that_a_record_of_a_benchmark_lacks_is_named(
+    root: Path, page: str, file: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a real one that has all others."""
+    entries = json.loads((ROOT / "results" / "benchmarks" / f"{file}.json").read_text())
+    del entries[name]
+    path = root / "results" / "benchmarks" / f"{file}.json"
+    path.write_text(json.dumps(entries))
+    assert main([page], root) == 2
+    assert f"error: {path}: lacks {name}" in capsys.readouterr().err
 
 
 def test_an_error_of_one_page_keeps_all_others_from_being_written(

@@ -204,7 +204,21 @@ def test_footnotes_are_lists_that_say_each_thing_once() -> None:
     assert bullets(["a\nb", "c", "a\nb"]) == "- a b\n- c"
 
 
-def test_agents_without_notes_differ_from_ram_as_their_configs_do() -> None:
+def test_footnotes_tell_apart_the_arguments_of_an_environment() -> None:
+    centred = "Glimpse/CenteredMNIST-v0"
+    shifted = on_mnist(env_id=centred, budget=7, env_kwargs=OVERHANG, notes="on shifted digits")
+    plain = on_mnist(env_id=centred, budget=7, env_kwargs={"budget": 7}, notes="as they are")
+    text = block(shifted, plain)
+    assert "\n- Reinforce LSTM on CenteredMNIST-v0 (7 glimpses, overhang 2): on shifted" in text
+    assert "\n- Reinforce LSTM on CenteredMNIST-v0 (7 glimpses): as they are" in text
+
+
+def test_the_episodes_of_seeds_span_the_least_to_the_greatest() -> None:
+    records = [on_mnist(seed=seed, episodes=n * 10**6) for seed, n in enumerate((3, 2, 4, 3))]
+    assert row_of(block(*records), "| Reinforce LSTM |")[7] == "2.0 M to 4.0 M"
+
+
+def test_agents_differ_from_ram_as_their_configs_do() -> None:
     network = {"core": "lstm", "core_units": 128, "look_coordinates": "cells"}
     config = {"network": network, "optimizer": "muon", "batch_size": 1024, "answer_by": "label"}
     text = block(on_mnist(config=config), on_mnist(config=config, seed=1))
@@ -215,7 +229,9 @@ def test_agents_without_notes_differ_from_ram_as_their_configs_do() -> None:
         "answers learn from the label"
     )
     assert text.count(difference) == 1
-    assert "rectifiers" not in block(on_mnist(config=config, notes="another setting"))
+    noted = block(on_mnist(config=config, notes="another setting"))
+    assert "- Reinforce LSTM on ClutteredMNIST-v0: another setting\n" in noted
+    assert noted.count(difference) == 1, "a note is seldom all of it"
     assert "rectifiers" not in block(on_mnist(SOFT_TILES, config=config, algorithm="soft_tiles"))
 
 
@@ -287,6 +303,13 @@ def test_published_errors_have_the_colour_of_what_they_are_held_against(
         (8.09, "x", full.get_color()),
     }, "and none of models that are not here"
     assert overlapping_texts(figure) == []
+
+
+def test_published_errors_are_not_drawn_beside_another_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (panel,) = draw(monkeypatch, on_mnist(env_kwargs={"clutter": 2})).axes
+    assert list(named_lines(panel)) == ["Reinforce LSTM (clutter 2), 8 glimpses"]
 
 
 def test_more_than_five_lines_make_another_panel(monkeypatch: pytest.MonkeyPatch) -> None:

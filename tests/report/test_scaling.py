@@ -113,7 +113,7 @@ def test_unequal_training_images_are_a_column_of_the_short_table() -> None:
     last = replace(scaling.points[-1], images=16_000)
     text = extremes_table(replace(scaling, points=(*scaling.points[:-1], last)))
     assert "| ms a scene | training images |" in text
-    assert "| 0.33 | 5 k |" in text
+    assert "| 0.33 | 5.0 k |" in text
     assert "| 259 | 16 k |" in text
 
 

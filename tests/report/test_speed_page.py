@@ -25,4 +25,4 @@ def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path
     (tmp_path / "processes.json").write_text(json.dumps(record))
     page = make_page(tmp_path)
     assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
-    assert "1,500 by 2, 1.50 times as many (two cores" in page
+    assert "1,500 by 2, 1.50 times as many, by the clock on the wall (two cores" in page

@@ -35,6 +35,20 @@ def test_seeds_of_a_game_are_one_row_however_long_their_episodes() -> None:
     assert "| Pong | static | 2.5 | 1 to 4 | 2 |" in text
 
 
+def test_great_scores_have_no_exponent() -> None:
+    text = page_of(a_game("learned", 1234.0))
+    assert "| Pong | learned | 1,234 | 1,233 to 1,235 | 1 |" in text
+
+
+def test_the_length_of_training_is_a_mean_over_seeds() -> None:
+    runs = [
+        a_record(PPO, env_id="Glimpse/Catch-v0", budget=24, episodes=n, seed=seed,
+                 score={"glimpses": 24.0})
+        for seed, n in enumerate((1_000_000, 2_000_000))
+    ]  # fmt: skip
+    assert "| 36 M | 2 | 1.5 M |" in page_of(*runs)
+
+
 def test_bonuses_and_their_weights_are_rows() -> None:
     def a_run(**config: Any) -> Record:
         score: dict[str, Any] = {"success": None, "success_interval": None, "successes": ""}

@@ -1,0 +1,42 @@
+"""Numbers of the published pages."""
+
+import pytest
+
+from report.markdown import count, digits, setting
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        *((0, "0"), (640, "640"), (999.4, "999"), (999.6, "1.0 k"), (1_728, "1.7 k")),
+        *((9_949, "9.9 k"), (9_960, "10 k"), (62_464, "62 k"), (999_400, "999 k")),
+        *((999_900, "1.0 M"), (4_000_000, "4.0 M"), (18e6, "18 M"), (1.25e9, "1.2 G")),
+    ],
+)
+def test_a_count_has_at_least_two_digits(number: float, text: str) -> None:
+    assert count(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "most", "text"),
+    [
+        *((0.0, 3, "0"), (0.01234, 3, "0.0123"), (21.166, 3, "21.2"), (-20.44, 3, "-20.4")),
+        *((999.7, 3, "1,000"), (1_234.5, 3, "1,234"), (-1_234.5, 3, "-1,234")),
+        *((99.7, 2, "100"), (99.4, 2, "99"), (110.9, 2, "111"), (0.0896, 2, "0.09")),
+    ],
+)
+def test_no_number_has_an_exponent(number: float, most: int, text: str) -> None:
+    assert digits(number, most) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        *(("budget", 6, "6 glimpses"), ("look", "tiles", "look tiles"), ("scales", 4, "4 scales")),
+        *(("place_noise", None, "no place noise"), ("network.skip", True, "skip")),
+        *(("minutes", 10.0, "10 minutes"), ("stop_at", 0.99, "early stop at 0.99")),
+        *(("stop_at", None, "no early stop"), ("learning_rate", 0.001, "learning rate 0.001")),
+    ],
+)
+def test_a_setting_in_words(name: str, value: object, text: str) -> None:
+    assert setting(name, value) == text
