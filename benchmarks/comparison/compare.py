@@ -1,9 +1,9 @@
 """Compare hard attention with soft: `python -m benchmarks.comparison`, or `make compare`.
 
-Each contender of `benchmarks.comparison.contenders` is trained for the same core-minutes, with its
-defaults and the same networks, validated as it learns, and scored on the test split. Error and
-costs are printed as a table, written to OUT/comparison.md and drawn in OUT/comparison.png.
-The same command resumes interrupted trainings and keeps finished ones.
+Each contender of `benchmarks.comparison.contenders` is trained for the same core-minutes, with the
+settings listed there and controllers of the same sizes, validated as it learns, and scored on the
+test split. Error and costs are printed as a table, written to OUT/comparison.md and drawn in
+OUT/comparison.png. The same command resumes interrupted trainings and keeps finished ones.
 """
 
 import sys

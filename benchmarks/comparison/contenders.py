@@ -92,8 +92,8 @@ CONTENDERS: dict[str, Contender] = {
     # Full view: every pixel at once.
     "spatial_transformer": Contender("spatial_transformer", trials=11),
     "full_strong": Contender("full_view", MUON, trials=2),
-    "full_conv": Contender("full_view", {"kind": "conv"}, trials=1),
-    "full_dense": Contender("full_view", {"kind": "dense"}, trials=1),
+    "full_conv": Contender("full_view", {"kind": "conv", **MUON, "batch_size": 512}, trials=5),
+    "full_dense": Contender("full_view", {"kind": "dense", **MUON, "batch_size": 512}, trials=1),
 }
 
 # The contenders of `make compare`.
