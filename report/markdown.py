@@ -47,7 +47,9 @@ def setting(name: str, value: object) -> str:
     if isinstance(value, bool) or value is None:
         return words if value else f"no {words.removesuffix(' at')}"
     if isinstance(value, float):
-        return f"{value:g} minutes" if words == "minutes" else f"{words} {value:g}"
+        if words == "minutes":
+            return "1 minute" if value == 1 else f"{value:g} minutes"
+        return f"{words} {value:g}"
     if isinstance(value, int) and words.endswith("s"):
         return f"{count(value) if value >= 10_000 else value} {words}"
     return f"{words} {value}"

@@ -71,6 +71,7 @@ class Contender:
 
 TILES = {"look": "tiles"}
 MUON = {"optimizer": "muon", "learning_rate": 4e-3}
+_OF_RAM = {"optimizer": "muon", "learning_rate": 5e-3, "batch_size": 1024}
 _OF_AGENTS = ("optimizer", "learning_rate", "weight_decay", "batch_size")
 AGENTS_OPTIMIZER = {name: getattr(_PRESETS["reinforce"], name) for name in _OF_AGENTS}
 
@@ -92,8 +93,8 @@ CONTENDERS: dict[str, Contender] = {
     # Full view: every pixel at once.
     "spatial_transformer": Contender("spatial_transformer", trials=11),
     "full_strong": Contender("full_view", MUON, trials=2),
-    "full_conv": Contender("full_view", {"kind": "conv", **MUON, "batch_size": 512}, trials=5),
-    "full_dense": Contender("full_view", {"kind": "dense", **MUON, "batch_size": 512}, trials=1),
+    "full_conv": Contender("full_view", {"kind": "conv", **_OF_RAM}, trials=5),
+    "full_dense": Contender("full_view", {"kind": "dense", **_OF_RAM}, trials=1),
 }
 
 # The contenders of `make compare`.
