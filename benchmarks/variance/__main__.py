@@ -177,6 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     if chosen.record and set(chosen.only) != set(names):
         parser.error("--record is for all experiments: leave --only out")
+    if chosen.record and chosen.quick:
+        parser.error("--record is for the full measurement: leave --quick out")
     settle_host(1)
     scale = QUICK if chosen.quick else FULL
 

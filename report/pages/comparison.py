@@ -9,7 +9,7 @@ from functools import partial
 from statistics import fmean
 
 from glimpse_envs.evaluation.records import RecordError
-from glimpse_envs.suite import SUITE
+from report.chance import at_chance, blind_error
 from report.curves import Point, curve_of, time_to
 from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
@@ -17,7 +17,6 @@ from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.markdown import UNKNOWN, bullets, count, environment, listed, short_revision, table
 from report.page import Draw, Places, Published, in_docs, page_of
-from report.pages.environment_facts import scored_chance
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
 from report.scaling import FILE_NAME, Scaling, extremes_table, read_scaling, scaling_table
@@ -217,18 +216,21 @@ def _scaling_blocks(scaling: Scaling) -> list[str]:
 
 
 def _trained_by(scaling: Scaling) -> str:
-    """Revisions of the trainings, where they are known and others."""
-    trained = {point.revision: None for point in scaling.points if point.revision}
-    others = [short_revision(revision) for revision in trained if revision != scaling.revision]
-    return f"; models were trained by {listed(others)}" if others else ""
+    """Revisions of the trainings, of those that recorded theirs."""
+    trained = [point.revision for point in scaling.points if point.revision]
+    others = dict.fromkeys(r for r in trained if r != scaling.revision)
+    if not others:
+        return ""
+    lacking = len(scaling.points) - len(trained)
+    unknown = f"; that of {lacking} earlier trainings was not recorded" if lacking else ""
+    names = listed([short_revision(revision) for revision in others])
+    return f"; models were trained by {names}{unknown}"
 
 
 def _chance(scaling: Scaling) -> str:
     """The error of guesses, by the environment."""
-    row = SUITE.get(scaling.env_id)
-    return (
-        "" if row is None else f"Blind guesses are wrong in {100 * (1 - scored_chance(row)):.0f} %."
-    )
+    blind = blind_error(scaling.env_id)
+    return "" if blind is None else f"Blind guesses are wrong in {blind:.0f} %."
 
 
 def _unmeasured(scaling: Scaling) -> str:
@@ -241,20 +243,14 @@ def _unmeasured(scaling: Scaling) -> str:
         for model in models
         if (side, model) not in known
     ]
-    row = SUITE.get(scaling.env_id)
-    blind = 100.0 if row is None else 100 * (1 - scored_chance(row))
-    at_chance = [
+    blind = blind_error(scaling.env_id)
+    stuck = [
         f"{point.model} at {point.side} pixels, after {count(point.images)} images"
         for point in scaling.points
-        if point.interval_percent[1] >= blind
+        if blind is not None and point.interval_percent[1] >= blind
     ]
     said = [f"Not measured: {listed(lacking)}."] if lacking else []
-    if at_chance:
-        said.append(
-            f"At chance: {listed(at_chance)}, which shows that it had not begun to learn, not "
-            "where it ends."
-        )
-    return " ".join(said)
+    return " ".join([*said, *([at_chance(stuck)] if stuck else [])])
 
 
 def _why(scaling: Scaling | None) -> str:

@@ -11,6 +11,7 @@ from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.suite import Row
+from report.chance import scored_chance
 from report.pages.docstring import Docstring, read_task_docstring
 from report.trained_runs import own_arguments
 
@@ -72,12 +73,6 @@ def inspect_environment(row: Row) -> Environment:
             described=describe(env),
             scored_chance=scored_chance(row),
         )
-
-
-def scored_chance(row: Row) -> float:
-    """Chance in the test split."""
-    with closing(gymnasium.make_vec(row.id, num_envs=1, split="test")) as env:
-        return describe(env).chance
 
 
 def setting(environment: Environment) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from report.chance import at_chance, blind_error
 from report.grouping import Task, tasks_of
 from report.groups import Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
@@ -74,6 +75,7 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
         blocks += ["## Tasks", f"Not measured yet: {TRAIN}."]
     for task in tasks:
         blocks += [f"## {environment(task.env_id, task.env_kwargs)}", _table(task, places)]
+        blocks += _not_begun(task)
     waiting = [reference for reference in SCENE_REFERENCES if not _measured(reference, groups)]
     if waiting:
         blocks += ["## Reported by others, not measured here", bullets(map(_report, waiting))]
@@ -89,15 +91,31 @@ def scenes_page(tasks: Sequence[Task], places: Places) -> str:
 def _table(task: Task, places: Places) -> str:
     """Of one task; returns have a column where they are not the share of success."""
     rows = [_row(group, places) for group in task.groups]
-    returns = [
-        (group.mean_return, 1 - group.error / 100) for group in task.groups if group.has_success
-    ]
-    if all(mean is None or abs(mean - success) < 1e-3 for mean, success in returns):
+    if _pays_for_success(task):
         return table(HEADER, rows)
     for row, group in zip(rows, task.groups, strict=True):
         mean = group.mean_return
         row.insert(_RETURN_AT, UNKNOWN if mean is None else f"{mean:.3f}")
     return table((*HEADER[:_RETURN_AT], RETURN, *HEADER[_RETURN_AT:]), rows)
+
+
+def _pays_for_success(task: Task) -> bool:
+    """Whether returns are the share of success, as far as they are recorded."""
+    returns = [
+        (group.mean_return, 1 - group.error / 100) for group in task.groups if group.has_success
+    ]
+    return all(mean is None or abs(mean - success) < 1e-3 for mean, success in returns)
+
+
+def _not_begun(task: Task) -> list[str]:
+    """What is said of models at chance, where there are any."""
+    blind = blind_error(task.env_id) if _pays_for_success(task) else None
+    stuck = [
+        f"{group.label}, after {_episodes(group)} episodes"
+        for group in task.groups
+        if blind is not None and group.has_success and group.interval[1] >= blind
+    ]
+    return [at_chance(stuck)] if stuck else []
 
 
 def _row(group: Group, places: Places) -> list[str]:
@@ -113,10 +131,15 @@ def _row(group: Group, places: Places) -> list[str]:
         best,
         group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
-        count(fmean(record.episodes for record in group.records)),
+        _episodes(group),
         group.minutes_cell,
         record_links(group.runs, places, PAGE),
     ]
+
+
+def _episodes(group: Group) -> str:
+    """The mean number of training episodes, for a table."""
+    return count(fmean(record.episodes for record in group.records))
 
 
 def _measured(reference: Reference, groups: Sequence[Group]) -> bool:

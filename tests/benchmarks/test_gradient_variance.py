@@ -11,6 +11,7 @@ from torch import Tensor
 
 from agents.algorithms.reinforce import MovingAverage, Reinforce, leave_one_out
 from agents.training.loop import train
+from benchmarks.variance.__main__ import main
 from benchmarks.variance.enumerable import Enumerable, Measured, assess
 from benchmarks.variance.estimators import (
     Baselines,
@@ -305,3 +306,12 @@ def test_the_verdict_follows_the_exponents() -> None:
     assert "faster than linearly (1.50 [1.50, 1.50])" in make_page(
         with_slopes(record, "looks", 1.5)
     )
+
+
+def test_a_rough_measurement_is_not_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--quick", "--record", str(tmp_path)])
+    assert "leave --quick out" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

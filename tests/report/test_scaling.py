@@ -122,4 +122,6 @@ def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
     assert "of revision abc." in "\n".join(_scaling_blocks(scaling))
     points = tuple(replace(point, revision="def") for point in scaling.points[:2])
     mixed = replace(scaling, points=(*points, *scaling.points[2:]))
-    assert "of revision abc; models were trained by def." in "\n".join(_scaling_blocks(mixed))
+    assert "of revision abc; models were trained by def; that of " in "\n".join(
+        _scaling_blocks(mixed)
+    )

@@ -56,6 +56,16 @@ def test_errors_stand_beside_costs_and_published_errors(tmp_path: Path) -> None:
     assert "Not measured yet" not in page
 
 
+def test_what_has_not_begun_to_learn_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / FOLDER
+    megapixel = "Glimpse/MegapixelMNIST-v0"  # ten classes
+    write_record(a_record(CAPTIONER, env_id=megapixel, error=90.3), folder)
+    write_record(a_record(REINFORCE, env_id=megapixel, error=80.0), folder)
+    page = page_of(tmp_path)
+    assert f"At chance: {CAPTIONER.name}, after " in page
+    assert f"{REINFORCE.name}, after" not in page
+
+
 def test_a_target_s_place_that_training_knew_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "results" / FOLDER
     write_record(a_record(env_id=PAIR, config={"curriculum": None}), folder)

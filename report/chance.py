@@ -1,0 +1,33 @@
+"""What blind guesses earn, and which models did not begin to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+
+import gymnasium
+
+from glimpse_envs.episodes.description import describe
+from glimpse_envs.suite import SUITE, Row
+from report.markdown import listed
+
+
+def scored_chance(row: Row) -> float:
+    """The chance level, a mean return, in the test split."""
+    with closing(gymnasium.make_vec(row.id, num_envs=1, split="test")) as env:
+        return describe(env).chance
+
+
+def blind_error(env_id: str) -> float | None:
+    """The error in percent of blind guesses where an episode returns 1 for success, else 0; None in
+    an environment of another package."""
+    row = SUITE.get(env_id)
+    return None if row is None else 100 * (1 - scored_chance(row))
+
+
+def at_chance(models: Sequence[str]) -> str:
+    """The sentence about models, of which there is one or more, whose interval holds chance."""
+    had, end = ("it had", "it ends") if len(models) == 1 else ("these had", "they end")
+    return (
+        f"At chance: {listed(models)}, which shows that {had} not begun to learn, not where {end}."
+    )
