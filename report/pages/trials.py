@@ -16,6 +16,7 @@ PAGE = "docs/trials.md"
 OTHERS = {
     "trials_regularisers": "Schedules and regularisation (another machine; code not kept)",
     "trials_draw": "DRAW's window",
+    "trials_contenders": "Settings of the models in hard against soft",
     "trials_pairs": "Resolution of looks: two digits",
     "trials_search": "Reward of looks: search (no seed repeated)",
     "trials_inhibition": "Range of inhibition of return: search",
