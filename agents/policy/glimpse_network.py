@@ -52,7 +52,7 @@ class GlimpseNetwork(nn.Module):
         if config.contrast:
             _check_picture(shape, "contrast=True", "leave it False")
             shape = (2 * shape[0], *shape[1:])
-        self.what = _what_encoder(shape, config)
+        self.what = make_encoder(shape, config)
         where_size = sum(int(np.prod(self._shape(space, k))) for k in self.where_keys)
         self.multiplies = config.core == "dram" and where_size > 0
         where_units = config.glimpse_units if self.multiplies else config.where_units
@@ -139,7 +139,13 @@ def _own_encoder(name: str, shape: tuple[int, ...], units: int) -> nn.Module:
     return encoder
 
 
-def _what_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
+def make_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
+    """An encoder of the kind `config.glimpse_network`, from (B, *shape) to (B, what_units).
+
+    Raises:
+        ValueError: there is no such class, its codes have another shape, or `shape` is no picture
+            and convolutions need one.
+    """
     if config.glimpse_network not in GLIMPSE_NETWORKS:
         return _own_encoder(config.glimpse_network, shape, config.what_units)
     if config.glimpse_network == "dense":

@@ -6,12 +6,14 @@ left to the fine scales of the glimpse, in which a place cannot be told. What na
 place then names it at every place.
 """
 
+from math import prod
+
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.policy.distributions import Categorical
-from agents.policy.glimpse_network import local_contrast
+from agents.policy.glimpse_network import local_contrast, make_encoder
 from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from glimpse_envs.core.picture_view import PictureView
@@ -38,7 +40,8 @@ class WordsHead(Head):
         words: number of all words.
         classes: number of words that are read from the glimpse.
         values: (K C, g, g), of the scales that they are read from.
-        config: sizes.
+        config: sizes, and the kind of encoder that reads classes: two dense layers, or that of
+            glimpses.
     """
 
     def __init__(
@@ -52,13 +55,13 @@ class WordsHead(Head):
         super().__init__()
         self.planes, hidden = values[0], config.what_units
         self.others = nn.Linear(units, 1 + words - classes)
-        self.classes = nn.Sequential(
-            nn.Linear(2 * values[0] * values[1] * values[2], hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, classes),
-        )
+        shape = (2 * values[0], *values[1:])
+        first: list[nn.Module]
+        if config.glimpse_network == "dense":
+            first = [nn.Linear(prod(shape), hidden), nn.ReLU(), nn.Linear(hidden, hidden)]
+        else:
+            first = [nn.Unflatten(1, shape), make_encoder(shape, config)]
+        self.classes = nn.Sequential(*first, nn.ReLU(), nn.Linear(hidden, classes))
 
     def forward(
         self, core: Tensor, observation: Observation, added: Tensor | None = None

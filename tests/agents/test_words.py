@@ -1,5 +1,7 @@
 """Words that name what is looked at: read from the present glimpse, never from memory."""
 
+from typing import Any
+
 import gymnasium as gym
 import pytest
 import torch
@@ -16,9 +18,10 @@ CLASSES, WORDS = 10, 22
 NETWORK = tiny_network(class_scales=2)
 
 
-def policy_for(env_id: str, class_scales: int = 2) -> GlimpsePolicy:
+def policy_for(env_id: str, class_scales: int = 2, **network: Any) -> GlimpsePolicy:
     torch.manual_seed(0)
-    return policy_maker(tiny_network(class_scales=class_scales))(describe(gym.make(env_id)))
+    config = tiny_network(class_scales=class_scales, **network)
+    return policy_maker(config)(describe(gym.make(env_id)))
 
 
 def seen_by(policy: GlimpsePolicy) -> dict[str, torch.Tensor]:
@@ -34,8 +37,11 @@ def test_words_are_a_class_or_something_else() -> None:
     torch.testing.assert_close(join_words(others + 3.0, classes - 1.0).exp(), expected)
 
 
-def test_which_class_is_read_from_the_fine_scales_alone() -> None:
-    policy = policy_for(DESCRIBE)
+@pytest.mark.parametrize("kind", ["dense", "conv"])
+def test_which_class_is_read_from_the_fine_scales_alone(kind: str) -> None:
+    policy = policy_for(DESCRIBE, glimpse_network=kind)
+    head = policy.heads["answer"]
+    assert any(isinstance(part, torch.nn.Conv2d) for part in head.modules()) == (kind == "conv")
     seen = seen_by(policy)
 
     def classes(observation: dict[str, torch.Tensor], remembered: float) -> torch.Tensor:
