@@ -13,7 +13,7 @@ class NetworkConfig:
 
     glimpse_network: Literal["dense", "conv"] | str = "dense"
     """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions; or a class,
-    module:Class."""
+    module:Class. In descriptions the named classes are read by the same kind."""
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, divided by its standard deviation,
     which makes faint shapes visible."""

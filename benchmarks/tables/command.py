@@ -23,8 +23,8 @@ from agents.training.checks import check_counts
 from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig, check_config
 from benchmarks.processes import Failure, side_by_side
-from benchmarks.tables.listing import listing
-from benchmarks.tables.planning import TABLES, PlannedRow, Task, find_table, plan
+from benchmarks.tables.listing import listing, listing_of_earlier
+from benchmarks.tables.planning import TABLES, PlannedRow, Task, earlier_runs, find_table, plan
 from benchmarks.tables.ray_cluster import on_cluster
 from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill, last_lines
@@ -43,7 +43,8 @@ class TablesConfig:
     tables: tyro.conf.Positional[tuple[str, ...]] = tuple(TABLES)
     """Names of tables, or module:NAME of a table of your own."""
     list_only: Annotated[tyro.conf.FlagCreatePairsOff[bool], tyro.conf.arg(name="list")] = False
-    """Only show what is recorded, what lacks, and the core-hours of that."""
+    """Only show what is recorded, what lacks and the core-hours of that, and, of whole tables,
+    which records are of earlier settings."""
     rows: tuple[str, ...] = ()
     """Names of the rows to train; all where it is not given."""
     seeds: int | None = None
@@ -72,6 +73,10 @@ def fill_tables(config: TablesConfig) -> None:
     rows = _rows(config)
     if config.list_only:
         print(listing(rows))
+        tables = [find_table(name) for name in dict.fromkeys(config.tables)]
+        earlier = [] if config.rows else earlier_runs(tables, config.results)
+        if earlier:
+            print(f"\n{listing_of_earlier(earlier)}")
         return
     for row in rows:
         if row.row.lacks is not None:

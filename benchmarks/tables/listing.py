@@ -12,6 +12,7 @@ from report.markdown import UNKNOWN, count, environment
 from report.references.memory import MemoryReference
 from report.references.pictures import Reference
 from report.references.worlds import WorldReference
+from report.runs import Run
 
 HEADS = (
     "row", "priority", "environment", "algorithm", "budget", "error %", "reference", "recorded",
@@ -34,6 +35,12 @@ def listing(rows: Sequence[PlannedRow]) -> str:
         if planned.row.lacks is not None
     ]
     return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total, *lacking])
+
+
+def listing_of_earlier(runs: Sequence[Run]) -> str:
+    """The files of `runs` that no row would repeat."""
+    files = "".join(f"\n  {run.file}" for run in runs)
+    return f"Records that no row would repeat, of earlier settings:{files}"
 
 
 def _cells(planned: PlannedRow) -> list[str]:

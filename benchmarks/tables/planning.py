@@ -121,6 +121,29 @@ def plan(tables: Sequence[Table], results: Path, runs: Path) -> list[PlannedRow]
     return sorted(planned, key=lambda each: each.row.priority)
 
 
+def earlier_runs(tables: Sequence[Table], results: Path) -> list[Run]:
+    """Recorded runs that no row of their table would repeat: of its earlier settings, mostly.
+
+    Args:
+        tables: of which.
+        results: the folder that holds the folders of records.
+
+    Raises:
+        ValueError, OSError, RecordError: a row's recipe is not there.
+    """
+    earlier = []
+    for table in tables:
+        folder = (results / table.folder).resolve()
+        tasks = [
+            Task(row.config(folder, ROOT / "results" / table.folder), Path(), folder)
+            for row in table.rows
+        ]
+        earlier += [
+            run for run in _runs_in(folder) if not any(task.of_row(run.record) for task in tasks)
+        ]
+    return earlier
+
+
 def record_of(task: Task) -> Run | None:
     """The record of a run; None where there is none."""
     return next((run for run in _runs_in(task.records) if task.fits(run.record)), None)

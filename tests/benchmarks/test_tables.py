@@ -12,8 +12,8 @@ import benchmarks.tables.command
 from agents.training.config import RunConfig
 from benchmarks.processes import attempt, do_nothing
 from benchmarks.tables.command import TablesConfig, fill_tables, main
-from benchmarks.tables.listing import listing
-from benchmarks.tables.planning import TABLES, PlannedRow, plan
+from benchmarks.tables.listing import listing, listing_of_earlier
+from benchmarks.tables.planning import TABLES, PlannedRow, earlier_runs, plan
 from benchmarks.tables.progress import progress_of
 from benchmarks.tables.table import (
     FromDefaults,
@@ -24,7 +24,7 @@ from benchmarks.tables.table import (
 )
 from benchmarks.tables.view import View
 from benchmarks.tables.worker import LOG, fill
-from glimpse_envs.evaluation.records import read_record, read_records, same_run
+from glimpse_envs.evaluation.records import read_record, read_records, same_run, write_record
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run, RunError
 from report.grouping import group_runs
@@ -379,6 +379,10 @@ def test_a_record_of_another_command_is_not_made_again(tmp_path: Path) -> None:
     other = replace(record, config={**record.config, "learning_rate": 1.0})
     assert not task.of_row(other)
     assert not same_run(record, other)
+    path = write_record(other, tmp_path)
+    (earlier,) = earlier_runs([QUICK], tmp_path)
+    assert earlier.file == path
+    assert path.name in listing_of_earlier([earlier])
 
 
 def test_pages_are_redrawn_from_the_checkouts_own_results(
