@@ -14,7 +14,7 @@ from report.curves import Point, curve_of, time_to
 from report.figures.comparison import draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
-from report.groups import Group, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
 from report.markdown import UNKNOWN, bullets, count, environment, listed, short_revision, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.records import POINTER
@@ -200,7 +200,7 @@ def _settings(groups: Sequence[Group]) -> list[str]:
             answers = "answers are learned by reward"
         text = f"{record.notes or 'no notes'}; {answers}"
         shared.setdefault(text, []).append(record.model.name)
-    return [f"{', '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
+    return [f"{'; '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
 
 
 def _scaling_blocks(scaling: Scaling) -> list[str]:
@@ -274,10 +274,9 @@ def _training(groups: Sequence[Group]) -> str:
     minutes = [record.seconds * record.cores / 60 for record in records]
     least, most = f"{min(minutes):.2g}", f"{max(minutes):.2g}"
     span = least if least == most else f"{least} to {most}"
-    seeds = len({record.seed for record in records})
-    claim = "One run each gives no claim." if seeds == 1 else f"Up to {seeds} seeds each."
     unit = "core-minute" if span == "1" else "core-minutes"
-    return f"Each model was trained for {span} {unit}. {claim}"
+    claim = "" if all(group.claims for group in groups) else f" {FEW_SEEDS}"
+    return f"Each model was trained for {span} {unit}, with each seed.{claim}"
 
 
 def _is_main(task: Task) -> bool:

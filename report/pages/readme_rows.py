@@ -13,8 +13,6 @@ from report.references.pictures import REFERENCES, Reference
 
 MAIN_ID = "Glimpse/ClutteredMNIST-v0"
 """Whose soft, full-view and random-glimpse models the README shows with the agents."""
-MOST_ROWS = 8
-"""Of the README's table."""
 
 
 def readme_rows(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]:
@@ -42,7 +40,7 @@ def readme_rows(groups: Sequence[Group]) -> list[tuple[Group, Reference | None]]
     for group in sorted(controls, key=lambda g: (but_gaze[id(g)] not in shown, *_choice(g))):
         enter(group)
     order = sorted(best, key=lambda key: (key[0] != MAIN_ID, _place(key[0], known), *key[1:]))
-    return [best[key] for key in order][:MOST_ROWS]
+    return [best[key] for key in order]
 
 
 def _choice(group: Group) -> tuple[float, ...]:
