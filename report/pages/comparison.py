@@ -9,32 +9,41 @@ from functools import partial
 from statistics import fmean
 
 from glimpse_envs.evaluation.records import RecordError
-from report.chance import at_chance, blind_error
+from report.controls import is_control
 from report.curves import Point, curve_of, time_to
-from report.figures.comparison import draw_comparison
+from report.figures.comparison import TITLES, draw_comparison
 from report.figures.scaling import draw_scaling, draw_scaling_in_short
 from report.grouping import Task, tasks_of
 from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
-from report.markdown import UNKNOWN, bullets, count, environment, listed, short_revision, table
+from report.kinds import KINDS, Kind
+from report.markdown import UNKNOWN, bullets, count, environment, table
 from report.page import Draw, Places, Published, in_docs, page_of
 from report.pages.records import POINTER
+from report.pages.scene_size import (
+    SCALING_FIGURE,
+    SHORT_FIGURE,
+    scaling_blocks,
+    scaling_in_short,
+)
 from report.runs import read_runs, record_links
-from report.scaling import FILE_NAME, Scaling, extremes_table, read_scaling, scaling_table
+from report.scaling import FILE_NAME, Scaling, read_scaling
 
 MAIN_ID = "Glimpse/ClutteredGlyphs-v0"
 """Whose comparison comes first: it needs no data."""
 PAGE = "docs/comparison.md"
-SCALING_FIGURE = "docs/scaling.svg"
-SHORT_FIGURE = "docs/scaling_in_short.svg"
-
 COMPARE = "`python -m benchmarks.comparison --record results/comparison`"
-SCALE = "`python -m benchmarks.scale --record results/comparison`"
-
 HEADER = (
     "model", "sees", "glimpses", "seeds", "error %", "95 % interval", "values delivered",
     "pixels covered", "multiply-adds a scene", "of which reading", "episodes", "core-minutes",
     "core-seconds to 10 %", "to 5 %",
 )  # fmt: skip
+
+SHORT_HEADER = (
+    "model", "error %", "95 % interval", "values delivered", "multiply-adds a scene", "episodes",
+    "core-seconds to 10 %", "to 5 %",
+)  # fmt: skip
+
+_IN_SHORT = "Of each kind the model that did best on validation scenes:"
 
 _HEAD = """# Hard against soft
 
@@ -84,18 +93,6 @@ _NOT_COUNTED = (
     "for a shorter time would be better than this one was at that time.",
 )
 
-_SCALING = (
-    "How the cost of a scene grows with its side, in milliseconds of one core. *Building* draws "
-    "the scene; *reading* is the sensor, or the filters and their products with the scene; "
-    "*choosing and answering* is the rest of an episode or of a training update. Models take turns "
-    "in one process, and the best of several bursts counts. The retina has one more scale for each "
-    "doubling of the side, so that its coarsest window always shows the same share of the scene; "
-    "the pieces of clutter grow with the side. Error is measured after the same time of training "
-    "for all; larger marks are larger scenes. The agent was trained with the curriculum "
-    "`distance`: its first glimpses are near the target at first and move away with success, so "
-    "training, but not the test, uses the target's location."
-)
-
 
 def publish(places: Places) -> Published:
     """The page and its figures."""
@@ -112,7 +109,7 @@ def publish(places: Places) -> Published:
         figures[SHORT_FIGURE] = partial(draw_scaling_in_short, scaling)
     return Published(
         texts={PAGE: comparison_page(tasks, scaling, places)},
-        blocks={"scaling": _why(scaling)},
+        blocks={"scaling": scaling_in_short(scaling)},
         figures=figures,
         problems=problems,
     )
@@ -128,6 +125,9 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
             f"## {environment(task.env_id, task.env_kwargs)}",
             _training(task.groups),
             f"![Error against cost]({in_docs(_figure(task))})",
+            _IN_SHORT,
+            in_short(task.groups),
+            "All models:",
             published_table(task.groups, places),
             "How the settings were chosen, and which answers are trained on the label:",
             bullets(_settings(task.groups)),
@@ -141,12 +141,7 @@ def comparison_page(tasks: Sequence[Task], scaling: Scaling | None, places: Plac
     ]
     if tasks:
         blocks.append(POINTER.format("records.md"))
-    blocks += ["## How cost grows with the scene", _SCALING]
-    if scaling is None:
-        blocks.append(f"Not measured yet: {SCALE}.")
-    else:
-        blocks += _scaling_blocks(scaling)
-    return page_of(blocks)
+    return page_of([*blocks, *scaling_blocks(scaling)])
 
 
 def comparison_table(groups: Iterable[Group]) -> str:
@@ -158,6 +153,19 @@ def published_table(groups: Sequence[Group], places: Places) -> str:
     """The table with links to the records of each row."""
     rows = [[*_row(group), record_links(group.runs, places, PAGE)] for group in groups]
     return table((*HEADER, "records"), rows)
+
+
+def in_short(groups: Sequence[Group]) -> str:
+    """The Markdown table of the best model of each kind, controls left out."""
+    best: dict[Kind, Group] = {}
+    for group in sorted(groups, key=lambda group: group.choice):
+        if not is_control(group):
+            best.setdefault(group.kind, group)
+    rows = []
+    for kind in (kind for kind in KINDS if kind in best):
+        cells = dict(zip(HEADER, _row(best[kind]), strict=True))
+        rows.append([TITLES[kind], *(cells[name] for name in SHORT_HEADER)])
+    return table(("kind", *SHORT_HEADER), rows)
 
 
 def _row(group: Group) -> list[str]:
@@ -201,71 +209,6 @@ def _settings(groups: Sequence[Group]) -> list[str]:
         text = f"{record.notes or 'no notes'}; {answers}"
         shared.setdefault(text, []).append(record.model.name)
     return [f"{'; '.join(dict.fromkeys(models))}: {text}" for text, models in shared.items()]
-
-
-def _scaling_blocks(scaling: Scaling) -> list[str]:
-    return [
-        f"`{scaling.env_id}`, products in {scaling.precision}, "
-        f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
-        f"test scenes ({scaling.hardware}). Costs were timed in one run, of revision "
-        f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
-        f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
-        scaling_table(scaling),
-        f"{_chance(scaling)} {_unmeasured(scaling)}",
-    ]
-
-
-def _trained_by(scaling: Scaling) -> str:
-    """Revisions of the trainings, of those that recorded theirs."""
-    trained = [point.revision for point in scaling.points if point.revision]
-    others = dict.fromkeys(r for r in trained if r != scaling.revision)
-    if not others:
-        return ""
-    lacking = len(scaling.points) - len(trained)
-    unknown = f"; that of {lacking} earlier trainings was not recorded" if lacking else ""
-    names = listed([short_revision(revision) for revision in others])
-    return f"; models were trained by {names}{unknown}"
-
-
-def _chance(scaling: Scaling) -> str:
-    """The error of guesses, by the environment."""
-    blind = blind_error(scaling.env_id)
-    return "" if blind is None else f"Blind guesses are wrong in {blind:.0f} %."
-
-
-def _unmeasured(scaling: Scaling) -> str:
-    """Which models lack at which sides, and what did not begin to learn."""
-    models = list(dict.fromkeys(point.model for point in scaling.points))
-    known = {(point.side, point.model) for point in scaling.points}
-    lacking = [
-        f"{model} at {side} pixels"
-        for side in sorted({point.side for point in scaling.points})
-        for model in models
-        if (side, model) not in known
-    ]
-    blind = blind_error(scaling.env_id)
-    stuck = [
-        f"{point.model} at {point.side} pixels, after {count(point.images)} images"
-        for point in scaling.points
-        if blind is not None and point.interval_percent[1] >= blind
-    ]
-    said = [f"Not measured: {listed(lacking)}."] if lacking else []
-    return " ".join([*said, *([at_chance(stuck)] if stuck else [])])
-
-
-def _why(scaling: Scaling | None) -> str:
-    """The README's block: what choosing where to look buys as scenes grow."""
-    if scaling is None:
-        return f"Not measured yet: {SCALE}."
-    return (
-        f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
-        f"{extremes_table(scaling)}\n\n"
-        f"`{scaling.env_id}` with its scene enlarged: error, and milliseconds of one core to play "
-        f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row. "
-        f"{_chance(scaling)} The agent's training used a curriculum: its first glimpse was near "
-        "the target at first, and farther away with success. "
-        f"{_unmeasured(scaling)} [Costs by part]({PAGE}#how-cost-grows-with-the-scene)."
-    )
 
 
 def _training(groups: Sequence[Group]) -> str:

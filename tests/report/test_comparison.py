@@ -20,10 +20,12 @@ from report.grouping import tasks_of
 from report.groups import Group
 from report.kinds import KINDS
 from report.page import Places
-from report.pages.comparison import comparison_page, comparison_table, publish
+from report.pages.comparison import comparison_page, comparison_table, in_short, publish
 from report.scaling import write_scaling
 from tests.support.figures import catch_figure, named_lines, overlapping_texts, points_of
 from tests.support.records import (
+    FULL_CONV,
+    FULL_STRONG,
     MODELS,
     REINFORCE,
     TIMES,
@@ -97,6 +99,20 @@ def test_the_table_averages_seeds_and_says_what_was_not_reached() -> None:
     cells = cells_of(comparison_table(groups_of(many_records())), "Reinforce LSTM")
     assert (cells["seeds"], cells["error %"]) == ("3", "20.00")
     assert (cells["core-seconds to 10 %"], cells["to 5 %"]) == ("not reached", "not reached")
+
+
+def test_the_best_of_each_kind_comes_first_and_controls_do_not() -> None:
+    random = replace(REINFORCE, name="Reinforce LSTM, random glimpses", gaze="random")
+    records = [
+        a_record(error=4.0),
+        a_record(random, error=1.0),
+        a_record(FULL_STRONG, error=2.0),
+        a_record(FULL_CONV, error=3.0),
+    ]
+    heads, _, hard, full = in_short(groups_of(records)).splitlines()
+    assert heads.startswith("| kind | model | error % |")
+    assert hard.startswith(f"| {TITLES['hard']} | Reinforce LSTM | 4.00 |")
+    assert full.startswith(f"| {TITLES['full']} | {FULL_STRONG.name} | 2.00 |")
 
 
 def test_what_was_not_measured_is_a_dash() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
-from report.pages.comparison import _scaling_blocks
+from report.pages.scene_size import scaling_blocks
 from report.scaling import (
     extremes_table,
     read_scaling,
@@ -119,9 +119,9 @@ def test_unequal_training_images_are_a_column_of_the_short_table() -> None:
 
 def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
     scaling = replace(a_scaling(), revision="abc")
-    assert "of revision abc." in "\n".join(_scaling_blocks(scaling))
+    assert "of revision abc." in "\n".join(scaling_blocks(scaling))
     points = tuple(replace(point, revision="def") for point in scaling.points[:2])
     mixed = replace(scaling, points=(*points, *scaling.points[2:]))
     assert "of revision abc; models were trained by def; that of " in "\n".join(
-        _scaling_blocks(mixed)
+        scaling_blocks(mixed)
     )

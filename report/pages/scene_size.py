@@ -1,0 +1,97 @@
+"""How cost grows with the scene's side: the section of the page on hard against soft, and the block
+of the README."""
+
+from __future__ import annotations
+
+from report.chance import at_chance, blind_error
+from report.markdown import count, listed, short_revision
+from report.page import in_docs
+from report.scaling import Scaling, extremes_table, scaling_table
+
+SCALING_FIGURE = "docs/scaling.svg"
+SHORT_FIGURE = "docs/scaling_in_short.svg"
+
+SCALE = "`python -m benchmarks.scale --record results/comparison`"
+PLACE = "docs/comparison.md#how-cost-grows-with-the-scene"
+
+_SCALING = (
+    "How the cost of a scene grows with its side, in milliseconds of one core. *Building* draws "
+    "the scene; *reading* is the sensor, or the filters and their products with the scene; "
+    "*choosing and answering* is the rest of an episode or of a training update. Models take turns "
+    "in one process, and the best of several bursts counts. The retina has one more scale for each "
+    "doubling of the side, so that its coarsest window always shows the same share of the scene; "
+    "the pieces of clutter grow with the side. Error is measured after the same time of training "
+    "for all; larger marks are larger scenes. The agent was trained with the curriculum "
+    "`distance`: its first glimpses are near the target at first and move away with success, so "
+    "training, but not the test, uses the target's location."
+)
+
+
+def scaling_blocks(scaling: Scaling | None) -> list[str]:
+    """The section."""
+    begin = ["## How cost grows with the scene", _SCALING]
+    if scaling is None:
+        return [*begin, f"Not measured yet: {SCALE}."]
+    return [
+        *begin,
+        f"`{scaling.env_id}`, products in {scaling.precision}, "
+        f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
+        f"test scenes ({scaling.hardware}). Costs were timed in one run, of revision "
+        f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
+        f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
+        scaling_table(scaling),
+        f"{_chance(scaling)} {_unmeasured(scaling)}",
+    ]
+
+
+def _trained_by(scaling: Scaling) -> str:
+    """Revisions of the trainings, of those that recorded theirs."""
+    trained = [point.revision for point in scaling.points if point.revision]
+    others = dict.fromkeys(r for r in trained if r != scaling.revision)
+    if not others:
+        return ""
+    lacking = len(scaling.points) - len(trained)
+    unknown = f"; that of {lacking} earlier trainings was not recorded" if lacking else ""
+    names = listed([short_revision(revision) for revision in others])
+    return f"; models were trained by {names}{unknown}"
+
+
+def _chance(scaling: Scaling) -> str:
+    """The error of guesses, by the environment."""
+    blind = blind_error(scaling.env_id)
+    return "" if blind is None else f"Blind guesses are wrong in {blind:.0f} %."
+
+
+def _unmeasured(scaling: Scaling) -> str:
+    """Which models lack at which sides, and what did not begin to learn."""
+    models = list(dict.fromkeys(point.model for point in scaling.points))
+    known = {(point.side, point.model) for point in scaling.points}
+    lacking = [
+        f"{model} at {side} pixels"
+        for side in sorted({point.side for point in scaling.points})
+        for model in models
+        if (side, model) not in known
+    ]
+    blind = blind_error(scaling.env_id)
+    stuck = [
+        f"{point.model} at {point.side} pixels, after {count(point.images)} images"
+        for point in scaling.points
+        if blind is not None and point.interval_percent[1] >= blind
+    ]
+    said = [f"Not measured: {listed(lacking)}."] if lacking else []
+    return " ".join([*said, *([at_chance(stuck)] if stuck else [])])
+
+
+def scaling_in_short(scaling: Scaling | None) -> str:
+    """The README's block: what choosing where to look buys as scenes grow."""
+    if scaling is None:
+        return f"Not measured yet: {SCALE}."
+    return (
+        f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
+        f"{extremes_table(scaling)}\n\n"
+        f"`{scaling.env_id}` with its scene enlarged: error, and milliseconds of one core to play "
+        f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row. "
+        f"{_chance(scaling)} The agent's training used a curriculum: its first glimpse was near "
+        "the target at first, and farther away with success. "
+        f"{_unmeasured(scaling)} [Costs by part]({PLACE})."
+    )
