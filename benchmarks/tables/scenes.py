@@ -48,9 +48,9 @@ _SEARCHING = {
 likeliest looks go back and forth between two digits; looks at blocks of cells, in each of which a
 digit was visited and another was not, leave some of the twelve out."""
 
-_BLIND = {"network": replace(_NETWORK, blind_memory=True, refine_looks=True, **_WIDE_CONV)}
+_BLIND = {"network": replace(_NETWORK, blind_memory=True, refine_looks=True)}
 """Combinations of classes and places that were never seen are what is scored; few looks are left
-before the first class is named. With perfect looks four in five errors stay: what was misread."""
+before the first class is named."""
 
 _MAJORITY = {
     "batch_size": 512,
