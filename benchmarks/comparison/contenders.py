@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.algorithms.algorithm import Algorithm
-from agents.presets import PRESETS as AGENT_PRESETS
 from agents.train import ALGORITHMS as AGENTS
 from agents.training.config import TrainingConfig
 from baselines.pictures.picture_model import PictureModel
-from baselines.presets import PRESETS as BASELINE_PRESETS
 from baselines.train import ALGORITHMS as BASELINES
 from baselines.train import MODELS
+from benchmarks.tables.table import find_preset, preset
 
 # All algorithms that train on pictures.
 ALGORITHMS: dict[str, Algorithm] = AGENTS | {
@@ -20,13 +19,9 @@ ALGORITHMS: dict[str, Algorithm] = AGENTS | {
 }
 
 
-_PRESETS: dict[str, Any] = {
-    config.algorithm: config
-    for config in (*AGENT_PRESETS["pictures"], *BASELINE_PRESETS["pictures"])
-}
-
+_AGENT = preset("pictures", "reinforce")
 _UNITS = ("what_units", "where_units", "glimpse_units", "core_units", "head_units")
-CONTROLLER = {name: getattr(_PRESETS["reinforce"].network, name) for name in _UNITS}
+CONTROLLER = {name: getattr(_AGENT.network, name) for name in _UNITS}
 """Sizes of the controller of all models that take glimpses, hard or soft, by field of
 `NetworkConfig`: those of the agents' preset."""
 
@@ -49,7 +44,7 @@ class Contender:
     def notes(self) -> str:
         """How its settings were chosen, for its record."""
         if not self.trials:
-            return "settings untuned"
+            return "settings not tuned for it"
         trainings = "short training" if self.trials == 1 else "short trainings"
         return f"settings chosen by about {self.trials} {trainings} on cluttered digits"
 
@@ -60,7 +55,7 @@ class Contender:
             env_id, env_kwargs: of the environment; the contender's arguments are added.
             **given: further fields, the same for all contenders.
         """
-        start = _PRESETS.get(self.algorithm) or ALGORITHMS[self.algorithm].config()
+        start = find_preset("pictures", self.algorithm) or ALGORITHMS[self.algorithm].config()
         changes: dict[str, Any] = {**self.changes, **given}
         if hasattr(start, "network"):
             changes["network"] = replace(start.network, **CONTROLLER)
@@ -71,30 +66,31 @@ class Contender:
 
 TILES = {"look": "tiles"}
 MUON = {"optimizer": "muon", "learning_rate": 4e-3}
-_OF_RAM = {"optimizer": "muon", "learning_rate": 5e-3, "batch_size": 1024}
-_OF_AGENTS = ("optimizer", "learning_rate", "weight_decay", "batch_size")
-AGENTS_OPTIMIZER = {name: getattr(_PRESETS["reinforce"], name) for name in _OF_AGENTS}
+MUON_OF_RAM = {"optimizer": "muon", "learning_rate": 5e-3, "batch_size": 1024}
+"""Found for RAM's convolutional network."""
+_OPTIMIZER = ("optimizer", "learning_rate", "weight_decay", "batch_size")
+MUON_OF_AGENTS = {name: getattr(_AGENT, name) for name in _OPTIMIZER}
 
 CONTENDERS: dict[str, Contender] = {
     # Hard: one glimpse at a time.
     "reinforce": Contender("reinforce", trials=30),
     "random": Contender("reinforce", {"gaze": "random"}, trials=30),
-    "reinforce_tiles": Contender("reinforce", env_kwargs=TILES, trials=1),
+    "reinforce_tiles": Contender("reinforce", env_kwargs=TILES),
     "a2c": Contender("actor_critic", trials=4),
     "ppo": Contender("actor_critic", {"epochs": 2, "minibatches": 2}, trials=4),
     # Privileged: hard when scored, but trained on all tiles.
     "exact": Contender("exact", {**MUON, "batch_size": 128}, TILES, trials=6),
-    "straight_through": Contender("straight_through", AGENTS_OPTIMIZER, TILES, trials=3),
+    "straight_through": Contender("straight_through", MUON_OF_AGENTS, TILES, trials=3),
     # Soft: every pixel at every glimpse.
     "soft_tiles": Contender("soft_tiles", trials=3),
-    "soft_tiles_by_location": Contender("soft_tiles", {"attention": "location"}, trials=1),
+    "soft_tiles_by_location": Contender("soft_tiles", {"attention": "location"}),
     "draw": Contender("gaussian_window", trials=20),
-    "soft_retina": Contender("gaussian_window", {"window": "retina"}, trials=16),
+    "soft_retina": Contender("gaussian_window", {"window": "retina"}, trials=15),
     # Full view: every pixel at once.
-    "spatial_transformer": Contender("spatial_transformer", trials=11),
-    "full_strong": Contender("full_view", MUON, trials=2),
-    "full_conv": Contender("full_view", {"kind": "conv", **_OF_RAM}, trials=5),
-    "full_dense": Contender("full_view", {"kind": "dense", **_OF_RAM}, trials=1),
+    "spatial_transformer": Contender("spatial_transformer", trials=12),
+    "full_strong": Contender("full_view", MUON, trials=3),
+    "full_conv": Contender("full_view", {"kind": "conv", **MUON_OF_RAM}, trials=5),
+    "full_dense": Contender("full_view", {"kind": "dense", **MUON_OF_RAM}),
 }
 
 # The contenders of `make compare`.

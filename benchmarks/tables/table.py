@@ -200,8 +200,16 @@ def preset(name: str, algorithm: str) -> Any:
     Raises:
         ValueError: there is none.
     """
+    config = find_preset(name, algorithm)
+    if config is None:
+        raise ValueError(f"there is no preset {name!r} of {algorithm!r}")
+    return config
+
+
+def find_preset(name: str, algorithm: str) -> Any | None:
+    """As `preset`; None where there is none."""
     for presets in (AGENT_PRESETS, BASELINE_PRESETS):
         for config in presets.get(name, ()):
             if config.algorithm == algorithm:
                 return config
-    raise ValueError(f"there is no preset {name!r} of {algorithm!r}")
+    return None
