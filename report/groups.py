@@ -24,7 +24,7 @@ from glimpse_envs.evaluation.statistics import (
 )
 from glimpse_envs.vision.scenes import SCENES, find_scene
 from report.kinds import OF_CONTEXT, OF_FRAME, SEES_OF_PICTURES, Kind, kind_of
-from report.markdown import UNKNOWN, digits, minutes
+from report.markdown import UNKNOWN, count, digits, minutes
 from report.runs import Run
 from report.trained_runs import own_arguments_of
 
@@ -153,6 +153,11 @@ class Group:
     def core_minutes(self) -> float:
         """Of training, a mean over the seeds."""
         return fmean(record.seconds * record.cores / 60 for record in self.records)
+
+    @property
+    def episodes_cell(self) -> str:
+        """Training episodes for a table, a mean over the seeds."""
+        return count(fmean(record.episodes for record in self.records))
 
     @property
     def by_the_wall(self) -> bool:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from statistics import fmean
 
 from glimpse_envs.evaluation.records import RecordError
 from report.controls import is_control
@@ -178,7 +177,7 @@ def _row(group: Group) -> list[str]:
         *score_cells(group),
         *(_cost(group, name, "{:,.0f}") for name in ("values_delivered", "pixels_covered")),
         *(_cost(group, name) for name in ("multiply_adds", "multiply_adds_reading")),
-        count(fmean(record.episodes for record in group.records)),
+        group.episodes_cell,
         group.minutes_cell,
         *(_time(error, curve) for error in (10, 5)),
     ]

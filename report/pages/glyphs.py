@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from report.grouping import Task, tasks_of
 from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
 from report.how_made import meanings_blocks, training_blocks
-from report.markdown import bullets, count, environment, table
+from report.markdown import bullets, environment, table
 from report.page import Places, Published, page_of
 from report.pages.records import POINTER
 from report.runs import read_runs, record_links
@@ -66,7 +65,7 @@ def _row(task: Task, group: Group, places: Places) -> list[str]:
         group.budget,
         str(group.seeds),
         *score_cells(group),
-        count(fmean(record.episodes for record in group.records)),
+        group.episodes_cell,
         f"{group.core_minutes:.0f}",
         record_links(group.runs, places, PAGE),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from statistics import fmean
 
 from glimpse_envs.evaluation.record import MULTIPLES, NTM_COPY, SOLVED
 from report.figures.memory import draw_solved, draw_success
@@ -177,7 +176,7 @@ def _cells(group: Group) -> dict[str, str]:
         "solved": f"{group.solved} of {group.seeds}",
         "episodes to solve": _cell(group.episodes_to_solve, count),
         "minutes to solve": _cell(group.minutes_to_solve, group.timed),
-        "episodes": count(fmean(record.episodes for record in group.records)),
+        "episodes": group.episodes_cell,
         "core-minutes": group.minutes_cell,
         **{f"success % at {m}x": _cell(group.success_at(m), _percent) for m in MULTIPLES},
         "cells read": _cell(group.cost("cells_read"), "{:,.0f}".format),

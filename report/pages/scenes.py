@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from report.chance import at_chance, blind_error
 from report.grouping import Task, tasks_of
@@ -111,7 +110,7 @@ def _not_begun(task: Task) -> list[str]:
     """What is said of models at chance, where there are any."""
     blind = blind_error(task.env_id) if _pays_for_success(task) else None
     stuck = [
-        f"{group.label}, after {_episodes(group)} episodes"
+        f"{group.label}, after {group.episodes_cell} episodes"
         for group in task.groups
         if blind is not None and group.has_success and group.interval[1] >= blind
     ]
@@ -131,15 +130,10 @@ def _row(group: Group, places: Places) -> list[str]:
         best,
         group.sees,
         *(UNKNOWN if cost is None else count(cost) for cost in costs),
-        _episodes(group),
+        group.episodes_cell,
         group.minutes_cell,
         record_links(group.runs, places, PAGE),
     ]
-
-
-def _episodes(group: Group) -> str:
-    """The mean number of training episodes, for a table."""
-    return count(fmean(record.episodes for record in group.records))
 
 
 def _measured(reference: Reference, groups: Sequence[Group]) -> bool:

@@ -92,7 +92,7 @@ def _section(
     for group in groups:
         shared = {
             "seeds": str(group.seeds),
-            "episodes": count(fmean(record.episodes for record in group.records)),
+            "episodes": group.episodes_cell,
             "core-minutes": f"{group.core_minutes:.0f}",
             "records": record_links(group.runs, places, PAGE),
         }
