@@ -141,7 +141,7 @@ def _own_encoder(name: str, shape: tuple[int, ...], units: int) -> nn.Module:
 
 class _Planes(nn.Module):
     """From pictures (B, ..., g, g) to (B, channels, g, g), whose channels lie side by side in
-    memory, which makes training by convolutions a sixth faster."""
+    memory: so convolutions are faster, above all in training."""
 
     def forward(self, seen: Tensor) -> Tensor:
         return seen.flatten(1, -3).contiguous(memory_format=torch.channels_last)

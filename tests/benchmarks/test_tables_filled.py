@@ -1,0 +1,140 @@
+"""Tables are filled: what lacks is trained, scored and recorded, and failures are reported."""
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import benchmarks.tables.command
+from benchmarks.processes import attempt, do_nothing
+from benchmarks.tables.command import TablesConfig, fill_tables
+from benchmarks.tables.listing import listing_of_earlier
+from benchmarks.tables.planning import earlier_runs, plan
+from benchmarks.tables.progress import progress_of
+from benchmarks.tables.worker import LOG, fill
+from glimpse_envs.evaluation.records import read_records, same_run, write_record
+from glimpse_envs.evaluation.run_lock import writing
+from glimpse_envs.evaluation.runs import RunError
+from tests.support.tables import QUICK
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train within this process."""
+
+    def one_after_another(
+        work: Callable[[Any], Any],
+        tasks: Sequence[Any],
+        processes: int,
+        idle: Callable[[], None] = do_nothing,
+    ) -> Generator[tuple[Any, Any], None, None]:
+        for task in tasks:
+            yield task, attempt(work, task)
+            idle()
+
+    monkeypatch.setattr(benchmarks.tables.command, "side_by_side", one_after_another)
+
+
+def config_in(folder: Path, table: str) -> TablesConfig:
+    name = f"tests.support.tables:{table}"
+    return TablesConfig((name,), runs=folder / "runs", results=folder / "results", workers=1)
+
+
+@pytest.mark.learning
+@pytest.mark.usefixtures("here")
+def test_what_lacks_is_recorded_and_then_it_trains_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = config_in(tmp_path, "QUICK")
+    fill_tables(config)
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].startswith("0 recorded, 0 running, 2 waiting")
+    assert out.splitlines()[-1].startswith("2 recorded, 0 running, 0 waiting")
+    assert "quick-seed1: error " in out
+    records, problems = read_records(config.results)
+    assert problems == []
+    assert [(record.seed, record.episodes) for record in records] == [(0, 400), (1, 400)]
+    assert all(record.headline.split == "test" for record in records)
+    (row,) = plan([QUICK], config.results, config.runs)
+    assert row.missing == ()
+    (config.results / "torn.json").write_text('{"env_id": ')
+    monkeypatch.setattr(benchmarks.tables.command, "fill", None)
+    fill_tables(config)
+    again = capsys.readouterr()
+    assert again.out.startswith("2 recorded, 0 running, 0 waiting")
+    assert again.err.startswith(f"left out: {config.results / 'torn.json'}: is not JSON")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_row_with_a_slip_is_refused_before_others_are_trained(tmp_path: Path) -> None:
+    config = config_in(tmp_path, "SLIP")
+    with pytest.raises(ValueError, match="row slip: env_kwargs: bugdet cannot be set here"):
+        fill_tables(config)
+    assert not config.runs.exists()
+
+
+@pytest.mark.learning
+@pytest.mark.usefixtures("here")
+def test_a_run_that_fails_is_reported_and_the_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_in(tmp_path, "BROKEN")
+    with pytest.raises(RunError, match="1 of 2 runs failed: broken-seed0"):
+        fill_tables(config)
+    out = capsys.readouterr().out
+    assert "broken-seed0 failed: " in out
+    assert re.search(r"  \| error: .*budget=0 must be", out)
+    assert out.splitlines()[-1].startswith("1 recorded, 0 running, 0 waiting, 1 failed")
+    (record,), _ = read_records(config.results)
+    assert record.headline.episodes == 10_000
+
+    def stumble(*_: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr("benchmarks.tables.worker.train_to_end", stumble)
+    with pytest.raises(RunError, match="1 of 1 runs failed"):
+        fill_tables(config)
+    log = (config.runs / "broken-seed0" / LOG).read_text()
+    assert log.count("--- broken-seed0: ") == 2, "nothing of the first is lost"
+    assert "KeyError: 'oops'" in log
+    assert "KeyError: 'oops'" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_of_another_process_is_left_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmarks.tables.worker.PATIENCE", 0.0)
+    config = replace(config_in(tmp_path, "QUICK"))
+    (row,) = plan([QUICK], config.results, config.runs)
+    with writing(row.missing[0].folder), writing(row.missing[1].folder):
+        fill_tables(config)
+    assert "quick-seed0: another process trains it" in capsys.readouterr().out
+    assert not config.results.exists()
+
+
+@pytest.mark.learning
+def test_a_record_of_another_command_is_not_made_again(tmp_path: Path) -> None:
+    (row,) = plan([QUICK], tmp_path, tmp_path / "runs")
+    task = row.missing[0]
+    path = fill(task)
+    assert path is not None
+    assert progress_of(task).share == 1.0
+    written = path.stat().st_mtime_ns
+    assert fill(task) == path
+    assert path.stat().st_mtime_ns == written
+    (record,), _ = read_records(tmp_path)
+    assert task.fits(record)
+    assert not row.missing[1].fits(record)
+    assert row.missing[1].of_row(record)
+    other = replace(record, config={**record.config, "learning_rate": 1.0})
+    assert not task.of_row(other)
+    assert not same_run(record, other)
+    assert earlier_runs([QUICK], tmp_path) == [], "its record is the row's"
+    path = write_record(other, tmp_path)
+    (earlier,) = earlier_runs([QUICK], tmp_path)
+    assert earlier.file == path
+    assert path.name in listing_of_earlier([earlier])
