@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from agents.algorithms.learner import GradientLearner
-from agents.episodes.rollout import autocast
 from agents.training.checks import check_choices
 from agents.training.distributed import mean_and_deviation, processes
+from agents.training.precision import autocast
 from baselines.model import Answers, Baseline, BaselineConfig, Observation
 from baselines.sentences import log_any, wrong_words
 from baselines.setting import Setting

@@ -44,10 +44,10 @@ from agents.algorithms.tile_learner import (
     TileLosses,
     look_of,
 )
-from agents.episodes.rollout import autocast
 from agents.policy.core import State
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.training.checks import check_choices, check_counts, check_not_negative
+from agents.training.precision import autocast
 from glimpse_envs.evaluation.record import Model
 
 

@@ -30,9 +30,9 @@ from agents.algorithms.tile_learner import (
     TileLosses,
     look_of,
 )
-from agents.episodes.rollout import autocast
 from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.training.checks import check_positive
+from agents.training.precision import autocast
 from agents.training.row_draws import draw_rows
 from glimpse_envs.evaluation.record import Model
 

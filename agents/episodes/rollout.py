@@ -1,7 +1,6 @@
 """Whole episodes: played, with or without the gradient, and replayed with the present policy."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -11,6 +10,7 @@ from torch import Tensor
 from agents.episodes.playing import Choose, Part, check_finite
 from agents.episodes.trajectory import Trajectory, of_rows
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
+from agents.training.precision import autocast
 from glimpse_envs.task import Component
 
 ENCODED_AT_ONCE = 64
@@ -123,13 +123,3 @@ def _encoded(
         group = observations[first : first + steps]
         joined = {name: torch.cat([step[name] for step in group]) for name in group[0]}
         yield from policy.encode(joined).chunk(len(group))
-
-
-@contextmanager
-def autocast(device: torch.device, precision: torch.dtype) -> Iterator[None]:
-    """Products in `precision`, sums in float32."""
-    if precision == torch.float32:
-        yield
-        return
-    with torch.autocast(device.type, dtype=precision):
-        yield

@@ -52,7 +52,7 @@ class GlimpseNetwork(nn.Module):
         if config.contrast:
             _check_picture(shape, "contrast=True", "leave it False")
             shape = (2 * shape[0], *shape[1:])
-        self.what = make_encoder(shape, config)
+        self.what = make_encoder(shape, config.glimpse_network, config.what_units)
         where_size = sum(int(np.prod(self._shape(space, k))) for k in self.where_keys)
         self.multiplies = config.core == "dram" and where_size > 0
         where_units = config.glimpse_units if self.multiplies else config.where_units
@@ -147,20 +147,20 @@ class _Planes(nn.Module):
         return seen.flatten(1, -3).contiguous(memory_format=torch.channels_last)
 
 
-def make_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
-    """An encoder of the kind `config.glimpse_network`, from (B, *shape) to (B, what_units).
+def make_encoder(shape: tuple[int, ...], kind: str, units: int) -> nn.Module:
+    """An encoder of `kind` (see `NetworkConfig.glimpse_network`), from (B, *shape) to (B, units).
 
     Raises:
         ValueError: there is no such class, its codes have another shape, or `shape` is no picture
             and convolutions need one.
     """
-    if config.glimpse_network not in GLIMPSE_NETWORKS:
-        return _own_encoder(config.glimpse_network, shape, config.what_units)
-    if config.glimpse_network == "dense":
-        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), config.what_units))
+    if kind not in GLIMPSE_NETWORKS:
+        return _own_encoder(kind, shape, units)
+    if kind == "dense":
+        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), units))
     _check_picture(shape, "glimpse_network='conv'", "take 'dense'")
     channels, side = int(np.prod(shape[:-2])), shape[-1]
-    width = max(8, config.what_units // 4)
+    width = max(8, units // 4)
     pooled = -(-side // 2)
     return nn.Sequential(
         _Planes(),
@@ -169,5 +169,5 @@ def make_encoder(shape: tuple[int, ...], config: NetworkConfig) -> nn.Module:
         nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
         nn.ReLU(),
         nn.Flatten(),
-        nn.Linear(width * pooled * pooled, config.what_units),
+        nn.Linear(width * pooled * pooled, units),
     )

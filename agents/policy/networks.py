@@ -13,7 +13,7 @@ class NetworkConfig:
 
     glimpse_network: Literal["dense", "conv"] | str = "dense"
     """Kind of glimpse encoder: one dense layer, as in RAM, or convolutions; or a class,
-    module:Class. In descriptions the named classes are read by the same kind."""
+    module:Class."""
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, divided by its standard deviation,
     which makes faint shapes visible."""
@@ -71,6 +71,11 @@ class NetworkConfig:
     class_scales: int = 2
     """Where the answer is the next word of a sentence: the number of finest scales of a picture,
     from which alone a class is read; 0: classes are chosen from memory, like all words."""
+    class_network: str | None = None
+    """Kind of encoder that reads a class from these scales, as --network.glimpse-network: dense,
+    which has two layers here, conv, or a class, module:Class; None: that of the glimpse."""
+    class_units: int | None = None
+    """Number of units that encode them, as --network.what-units; None: as many as those."""
     blind_memory: bool = False
     """Where classes are read from a picture's fine scales, hide them from memory: it sees which
     parts of the coarsest scale are lit, and of a word that names a class only that one was named. A
@@ -103,6 +108,8 @@ OF_AGENTS_ALONE = (
     "refine_looks",
     "answer_in_view",
     "class_scales",
+    "class_network",
+    "class_units",
     "blind_memory",
     "direct_access",
     "inhibition_of_return",
@@ -151,16 +158,18 @@ def check_without_recall(config: NetworkConfig) -> None:
 def check_network(config: NetworkConfig) -> None:
     """Raise a `ValueError` with the field's name, value and rule where a value is invalid."""
     check_choices(config)
-    for option, known in (("core", CORES), ("glimpse_network", GLIMPSE_NETWORKS)):
+    named = {"core": CORES, "glimpse_network": GLIMPSE_NETWORKS, "class_network": GLIMPSE_NETWORKS}
+    for option, known in named.items():
         name = getattr(config, option)
-        if name not in known and ":" not in name:
+        if name is not None and name not in known and ":" not in name:
             raise ValueError(
                 f"{option}={name!r} must be one of {', '.join(map(repr, known))}, or a class, "
                 "'module:Class'"
             )
     check_counts(config, "what_units", "where_units")
-    if config.word_units is not None:
-        check_counts(config, "word_units")
+    for option in ("word_units", "class_units"):
+        if getattr(config, option) is not None:
+            check_counts(config, option)
     check_counts(config, "glimpse_units", "core_units", "head_units")
     check_counts(config, "recall_units", "look_block")
     check_positive(config, "look_std")

@@ -1,5 +1,7 @@
 """The fastest precision of matrix products on this machine, and tensors kept out of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import torch
@@ -18,6 +20,22 @@ def fastest_precision(device: str = "cpu") -> UsedPrecision:
         capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
         native = bool(capabilities.get("avx512_bf16"))
     return "bfloat16" if native else "float32"
+
+
+@contextmanager
+def autocast(device: torch.device, precision: torch.dtype) -> Iterator[None]:
+    """Products in `precision`, sums in float32."""
+    if precision == torch.float32:
+        yield
+        return
+    with torch.autocast(device.type, dtype=precision):
+        yield
+
+
+def present_precision(device: torch.device) -> torch.dtype:
+    """That of products within the present `autocast`; float32 outside of one."""
+    inside = torch.is_autocast_enabled(device.type)
+    return torch.get_autocast_dtype(device.type) if inside else torch.float32
 
 
 def wide(tensor: Tensor) -> Tensor:

@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 
 from agents.algorithms.learner import GradientLearner
-from agents.episodes.rollout import autocast
 from agents.training.config import TrainingConfig
+from agents.training.precision import autocast
 from baselines.learner import SupervisedLearner
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.setting import Setting

@@ -47,7 +47,7 @@ def test_memory_does_not_see_classes() -> None:
     for changed in (other_class, other_shape):
         assert torch.equal(remembered(policy, changed), remembered(policy, first))
     answers = [policy(o, policy.initial_state(1))[0].heads["answer"] for o in (first, other_shape)]
-    assert not torch.equal(*(answer.logits[:, :CLASSES] for answer in answers))
+    assert not torch.equal(*(answer.every.logits[:, :CLASSES] for answer in answers))
 
 
 def test_memory_sees_where_something_is_and_what_kind_of_word_was_written() -> None:

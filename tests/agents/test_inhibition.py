@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
-from agents.episodes.rollout import autocast
 from agents.policy.cells import CellsHead
 from agents.policy.distributions import Categorical, Distribution
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
@@ -26,6 +25,7 @@ from agents.policy.inhibition import (
 )
 from agents.presets import PRESETS
 from agents.train import ALGORITHMS
+from agents.training.precision import autocast
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
