@@ -152,6 +152,8 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
     if path is None or not path.exists():
         return {**setting, "noise": "small differences are noise", "trials": [], "revisions": []}
     found: Changes = json.loads(path.read_text(encoding="utf-8"))
+    defaults = json.loads(json.dumps(asdict(type(start)())))
+    found["row"] = completed(found.get("row", {}), defaults)
     for key, value in setting.items():
         if found.get(key) != value:
             raise ValueError(
@@ -159,6 +161,17 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
                 "cannot be compared: try the same, or record elsewhere"
             )
     return {**setting, **{key: found[key] for key in ("trials", "revisions", "noise")}}
+
+
+def completed(settings: Changes, defaults: Changes) -> Changes:
+    """`settings`, with the `defaults` of options that have come since they were recorded."""
+    own = {
+        name: completed(value, defaults[name])
+        if isinstance(value, dict) and isinstance(defaults.get(name), dict)
+        else value
+        for name, value in settings.items()
+    }
+    return {**defaults, **own}
 
 
 def is_recorded(record: Changes, words: str, changes: Changes) -> bool:

@@ -42,6 +42,11 @@ def test_trials_are_added_to_those_of_the_rows_record(
         main(["glyphs", ROW, "--minutes", "0.02", *where])
     with pytest.raises(ValueError, match=r"'few units' was tried with .*take other words"):
         main([*first, "--change", "few units: network.core_units=17"])
+    for option in ("solve_share", "network.class_units"):  # which came after the record
+        *inner, name = option.split(".")
+        del (record["row"][inner[0]] if inner else record["row"])[name]
+    (tmp_path / f"trials_{ROW}.json").write_text(json.dumps(record))
+    main(first)
     altered = replace(small, changes={"batch_size": 64})
     monkeypatch.setattr(row_trials, "row_named", lambda table, name: altered)
     with pytest.raises(ValueError, match="of another row"):
