@@ -151,7 +151,7 @@ SCENES = Table(
         ),
         _row(
             "megapixel-selection", _MEGAPIXEL, "patch_selection", "megapixel", priority=6,
-            # It embeds all patches of a scene: a validation on 1,000 takes a quarter of an hour.
+            # A validation on 1,000 scenes takes minutes.
             env_kwargs={"fixed": True, "noise": "under"}, changes={"validation_episodes": 100},
             reference=published(_MEGAPIXEL, 1, SELECTION),
             notes="half an hour of a core; the paper's 150 epochs are 750,000 scenes",

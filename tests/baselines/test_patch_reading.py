@@ -138,6 +138,25 @@ def selection(**changes: Any) -> PatchSelection:
     return PatchSelection(SETTING, PatchSelectionConfig(**sizes | changes))
 
 
+@torch.no_grad()
+def test_empty_patches_share_a_code_while_patches_are_scored() -> None:
+    model, scene = selection().eval(), pictures(3)
+    scene[0, :, :20] = 0.0
+    scene[1] = 0.0
+    every = torch.arange(len(model.corners)).expand(3, -1)
+    one_by_one = model._features(scene, every)
+    encoded = []
+
+    def count(_: torch.nn.Module, seen: tuple[Tensor]) -> None:
+        encoded.append(len(seen[0]))
+
+    model.encode.register_forward_pre_hook(count)
+    torch.testing.assert_close(model._scored(scene, every), one_by_one)
+    torch.testing.assert_close(model._scored(scene[1:2], every[1:2]), one_by_one[1:2])
+    filled = 2 * 6 + 36  # the lowest two rows of the first scene's patches, and the third's
+    assert encoded == [1, filled, 1, 0]
+
+
 @pytest.mark.parametrize("at_once", [1, 5, 36])
 def test_the_patches_kept_one_after_another_are_the_best_of_all(at_once: int) -> None:
     model, scene = selection(kept=7, at_once=at_once), pictures(3)
