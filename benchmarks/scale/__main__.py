@@ -21,7 +21,7 @@ from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig
-from agents.training.host import settle_host
+from agents.training.host import give_back_memory, settle_host
 from agents.training.precision import UsedPrecision, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
@@ -163,8 +163,10 @@ def measure(scaling: ScalingConfig) -> Scaling:
     kept = {case: point for case, point in _recorded(scaling).items() if case not in asked}
     cases = sorted({*asked, *kept}, key=lambda case: (case[0], MODEL_NAMES.index(case[1])))
     print("timing inference and updates, by turns ...")
+    times = time_models(scaling, cases)
+    give_back_memory()  # of all models at once
     points = []
-    for case, (inference, update) in zip(cases, time_models(scaling, cases), strict=True):
+    for case, (inference, update) in zip(cases, times, strict=True):
         point = kept[case] if case in kept else _trained_point(scaling, *case)
         points.append(replace(point, inference=inference, update=update))
     return Scaling(
