@@ -40,7 +40,8 @@ def join_words(others: Tensor, classes: Tensor) -> Tensor:
 class Words(Distribution):
     """The next word. Few words name a class, and to read which one is dear, so it is read only in
     the rows where it matters: of the likeliest word, where naming a class is likelier than each
-    other word; of a given word, where that names a class.
+    other word; of a given word, where that names a class. On a GPU it is read in all rows: to count
+    them would mean to wait for it.
 
     Args:
         others: (B, 1 + others) logits, the first of which is for naming a class.
@@ -63,6 +64,8 @@ class Words(Distribution):
         return self.every.sample(generator)
 
     def mode(self) -> Tensor:
+        if self.others.is_cuda:
+            return self.every.mode()
         others = wide(self.others.detach()).log_softmax(dim=-1)
         likeliest, which = others[:, 1:].max(dim=-1)
         # A class is no likelier than naming one is.
@@ -74,6 +77,8 @@ class Words(Distribution):
         return word.index_copy(0, rows, torch.where(is_named, kind, word[rows]))
 
     def log_prob(self, action: Tensor) -> Tensor:
+        if self.others.is_cuda:
+            return self.every.log_prob(action)
         others = wide(self.others).log_softmax(dim=-1)
         column = (action - self.classes + 1).clamp(min=0)
         found = others.gather(-1, column[:, None])[:, 0]
