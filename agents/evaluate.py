@@ -18,6 +18,7 @@ from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.resuming import setting_of
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
@@ -139,6 +140,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _evaluate(config: EvaluateConfig) -> None:
     trust(*config.trust)
     check_device(config.device)
+    check_seed(config.seed)
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
     _check_film(config)

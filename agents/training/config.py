@@ -17,6 +17,7 @@ from agents.training.checks import (
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.episodes.levels import find_levels
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.evaluation.batches import make_batch
@@ -117,6 +118,7 @@ def check_config(config: TrainingConfig) -> None:
     """
     check_choices(config)
     check_types(config)
+    check_seed(config.seed)
     counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
     check_counts(config, *counts)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")
