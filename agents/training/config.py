@@ -35,7 +35,7 @@ class RunConfig:
     """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, all after one option, such as budget=6 look=tiles. Those of a
-    preset or record stay unless they are given anew or --env-id changes."""
+    preset, a record or a resumed run stay unless they are given anew or --env-id changes."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
     device: str = "cpu"
