@@ -1,5 +1,6 @@
 """A run is scored on its own environment, whoever looks, and leaves a record."""
 
+import re
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from agents.policy.glimpse_policy import GlimpsePolicy
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import evaluate_run, score_run
 from agents.scoring.seconds import seconds_per_episode
+from agents.scoring.world_films import Frames
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -213,6 +215,33 @@ def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_comman
     assert "length=12" in printed
     longest = evaluate_run(run, episodes=30, length=12, min_length=12)
     assert record.scores[-1].mean_return == pytest.approx(longest.mean_return, abs=1e-6)
+
+
+def test_runs_of_two_greatest_lengths_are_compared_and_filmed_at_those_of_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = []
+    for length in (2, 3):
+        kwargs = {"length": length, "symbols": 3}
+        config = tiny_config(env_id="Glimpse/Copy-v0", env_kwargs=kwargs, answer_by="reward")
+        folders.append(str(trained(Reinforce, config, tmp_path / f"{length}").folder))
+    filmed: list[tuple[int, int]] = []
+
+    def film(*_: Any, **options: Any) -> tuple[list[Frames], Frames]:
+        filmed.append((options["min_length"], options["length"]))
+        return [[np.zeros((2, 2, 3), np.uint8)]], []
+
+    monkeypatch.setattr("agents.evaluate.film_episodes", film)
+    pair = ["--film", str(tmp_path / "film.gif"), "--film-with", folders[1]]
+    main([folders[0], "--against", folders[1], "--episodes", "20", *pair])
+    mine, theirs = (re.findall(r" length=(\d+), ", text) for text in printed_halves(capsys))
+    assert mine == theirs == ["2", "4", "8", "12"]
+    assert filmed == [(2, 2), (2, 2)]
+
+
+def printed_halves(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What `--against` printed of the first run and of the other."""
+    return capsys.readouterr().out.split("\nagainst ")
 
 
 def test_an_agent_of_the_full_view_says_that_it_sees_everything(tmp_path: Path) -> None:
