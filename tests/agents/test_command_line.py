@@ -14,6 +14,7 @@ import pytest
 from agents import train
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main as evaluate_main
+from agents.presets import PRESETS
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from baselines import train as baselines_train
@@ -146,7 +147,7 @@ def test_the_command_that_began_a_run_resumes_it(
 ) -> None:
     env_kwargs = {"budget": 3, "look": "tiles"}
     preset = ReinforceConfig(env_id=CENTRED, env_kwargs=env_kwargs)
-    monkeypatch.setitem(train.PRESETS, "mine", (preset,))
+    monkeypatch.setitem(PRESETS, "mine", (preset,))
     command = ["--preset", "mine", "--env-kwargs", "budget=2", "--run", str(tmp_path / "run")]
     train_main(*command, *TINY)
     run = open_run(tmp_path / "run")
