@@ -13,10 +13,11 @@ import torch
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.scoring.run_record import make_record
+from agents.scoring.run_record import cores_of, learning_curve, make_record
 from agents.scoring.run_scores import evaluate_run, score_run
 from agents.scoring.seconds import seconds_per_episode
 from agents.scoring.world_films import Frames
+from agents.training.resuming import begin_run
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -295,6 +296,21 @@ def test_arguments_differ_for_an_evaluation_and_not_for_a_record(
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "records").exists()
+
+
+def test_the_cost_of_a_training_is_that_of_all_its_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trained(Reinforce, tiny_config(threads=2), tmp_path / "one")
+    monkeypatch.setattr("agents.training.resuming.processes", lambda: 3)
+    split = begin_run(tmp_path / "split", tiny_config(threads=2), "a:B", Model("A"))
+    for each, cores in ((run, 2), (split, 6)):
+        each.append_metrics(
+            96, {"seconds": 5.0, "validation/return": 0.0, "validation/episodes": 1}
+        )
+        assert cores_of(each) == cores
+        assert learning_curve(each)[-1].core_seconds == 5.0 * cores
+    assert make_record(run, score_run(run, episodes=20)).cores == 2
 
 
 def test_one_length_is_scored_where_it_is_asked_for(tmp_path: Path) -> None:
