@@ -5,7 +5,7 @@ glimpses, its twin is given random ones. Then both are scored on 10,000 unseen s
 """
 
 import multiprocessing
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.presets import PRESETS
 from agents.scoring.films import write_showcase
 from agents.scoring.run_scores import evaluate_run
+from agents.scoring.scanners import RandomScanner
+from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import read_options, run_command
 from agents.training.loop import train
 from agents.training.precision import fastest_precision
@@ -47,7 +49,12 @@ def run_demo(demo: DemoConfig) -> dict[str, Evaluation]:
 
     Raises:
         RunError: a training failed, or a folder of the demo is in use.
+        ValueError: an option is invalid, or the environment hides no picture that can be scanned.
     """
+    check_counts(demo, "episodes")
+    check_positive(demo, "minutes")
+    with closing(gym.make(demo.env_id)) as env:
+        RandomScanner(env, demo.seed)  # as the twin makes it, whose error would come as a traceback
     demo.out.mkdir(parents=True, exist_ok=True)
     (preset,) = (c for c in PRESETS["pictures"] if isinstance(c, ReinforceConfig))
     learned = replace(

@@ -13,11 +13,12 @@ import tyro
 
 from agents.scoring.films import film_episodes, side_by_side
 from agents.scoring.run_record import make_record
-from agents.scoring.run_scores import policy_of, score_run, scored_level
+from agents.scoring.run_scores import at_level, fits, policy_of, score_run, scored_level
 from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.resuming import setting_of
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
@@ -88,7 +89,7 @@ def film_run(
     device: str = "cpu",
     **changes: Any,
 ) -> None:
-    """Film the first test episodes, as .mp4, .gif or .webp, at the level that is scored;
+    """Film the first test episodes, as .mp4, .gif or .webp, at the level at which `run` is scored;
     third-party worlds as in `agents.scoring.world_films.film_world`.
 
     Args:
@@ -108,6 +109,9 @@ def film_run(
         ValueError: the two runs are of different environments, or `height` is too small to read.
     """
     shown: dict[str, Any] = {"reveal": reveal, "height": height, "seed": seed}
+    greatest = scored_level(run)
+    if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
+        changes |= at_level(greatest)
     films = _film(run, episodes, device, shown, changes)
     if other is not None:
         _check_ids(run, other, "in one film")
@@ -122,9 +126,6 @@ def _film(
 ) -> list[Frames]:
     """The films of one run; `shown` are further arguments of `film_episodes`."""
     policy, kwargs = policy_of(run, "learned", device=device, **changes)
-    greatest = scored_level(run)
-    if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
-        kwargs = {**kwargs, "min_length": greatest}
     env_id = run.config["config"]["env_id"]
     films, _ = film_episodes(policy, env_id, range(episodes), **shown, **kwargs)
     return films
@@ -139,6 +140,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _evaluate(config: EvaluateConfig) -> None:
     trust(*config.trust)
     check_device(config.device)
+    check_seed(config.seed)
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
     _check_film(config)
@@ -173,8 +175,11 @@ def _evaluate(config: EvaluateConfig) -> None:
     print("\n".join(evaluation.summary() for evaluation in evaluations))
     if against is not None:
         print(f"\nagainst {config.against}")
-        # One of the two may be playable at fewer lengths.
-        for mine, theirs in zip(evaluations, _scored(against, config), strict=False):
+        for mine in evaluations:
+            level = _level_of(run, mine)
+            if level and not fits(against, level):
+                break  # one of the two may be playable at fewer lengths
+            theirs, *_ = _scored(against, config, **level)
             print(theirs.summary())
             print(f"  {'difference':17} {compare(mine, theirs)}")
     if config.record is not None:
@@ -184,7 +189,15 @@ def _evaluate(config: EvaluateConfig) -> None:
         print(f"recorded in {path}")
 
 
-def _scored(run: Run, config: EvaluateConfig) -> list[Evaluation]:
+def _level_of(run: Run, evaluation: Evaluation) -> dict[str, Any]:
+    """The arguments that set the level of an evaluation of `run`; none where levels are mixed."""
+    if scored_level(run) is None:
+        return {}
+    return {name: v for name, v in evaluation.env_kwargs.items() if name in LEVEL_ARGUMENTS}
+
+
+def _scored(run: Run, config: EvaluateConfig, **level: Any) -> list[Evaluation]:
+    """All scores of a run, or that at one `level`."""
     return score_run(
         run,
         split=config.split,
@@ -195,7 +208,7 @@ def _scored(run: Run, config: EvaluateConfig) -> list[Evaluation]:
         batch_size=config.batch_size,
         progress=True,
         device=config.device,
-        **config.env_kwargs,
+        **{**config.env_kwargs, **level},
     )
 
 

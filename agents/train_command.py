@@ -122,8 +122,8 @@ def _train_by(
     first = RunOptions() if presets else RunOptionsWithoutPreset()
 
     def train(config: Any = default, options: RunOptions = first) -> None:
-        if resumed is None and config.env_id == start.env_id:
-            config = replace(config, env_kwargs={**start.env_kwargs, **config.env_kwargs})
+        if config.env_id == default.env_id:
+            config = replace(config, env_kwargs={**default.env_kwargs, **config.env_kwargs})
         environment = config.env_id.rpartition("/")[2]
         short = name.rpartition(":")[2]  # of another package's, module:NAME
         folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"

@@ -32,7 +32,7 @@ from glimpse_envs.evaluation.record import Model
 
 
 @dataclass(frozen=True)
-@without_options("curriculum")
+@without_options("curriculum", "solve_share")
 class TileConfig(AgentConfig):
     """Options of all learners over tiles."""
 

@@ -14,7 +14,7 @@ from agents.training.checkpoints import leaves_of
 from agents.training.resuming import FREE
 from glimpse_envs.evaluation.runs import Run
 
-OTHER_METRICS = ("seconds", "new_episodes", "validation/episodes")
+OTHER_METRICS = ("seconds", "episodes", "new_episodes", "validation/episodes")
 """Metrics that are not drawn as curves."""
 TASK = ("env_id", "env_kwargs")
 """Settings that are named wherever they differ, though the models differ too."""
@@ -51,7 +51,8 @@ class Group:
         tracks = []
         for run in self.runs:
             points = [
-                (line["step"], change(line[metric]))
+                # Stable-Baselines3's steps are of the environment, and its lines tell the episodes.
+                (line.get("episodes", line["step"]), change(line[metric]))
                 for line in run.read_metrics()
                 if metric in line and np.isfinite(line[metric])
             ]

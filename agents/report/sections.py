@@ -137,7 +137,9 @@ def _cost(analysis: Analysis) -> str:
     length, config = training_length(analysis.run), analysis.run.config.get("config", {})
     if length is not None:
         threads = config.get("threads", 1)
-        where = f"{threads} thread{'s' * (threads != 1)}, {config.get('device', 'cpu')}, "
+        count = analysis.run.config.get("processes", 1)
+        where = f"{count} processes of " if count > 1 else ""
+        where += f"{threads} thread{'s' * (threads != 1)}, {config.get('device', 'cpu')}, "
         where += str(analysis.run.config.get("hardware", "unknown hardware"))
         costs += [
             ("training", f"{length.episodes:,} episodes", ""),

@@ -98,6 +98,8 @@ class SB3Config(RunConfig):
         """Description of the model for records."""
         name = f"SB3 {self.sb3_class.__name__}"
         name = f"{name}, history" if self.env_kwargs.get("history") else name
+        if self.env_kwargs.get("view") == "full":
+            return Model(name, "everything", "reward", "none")
         return Model(name, "glimpses", learns_from="reward")
 
     def arguments(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         levels=trained_levels(run),
         episodes=metadata["episodes"],
         seconds=round(metadata["seconds"], 1),
-        cores=config["threads"],
+        cores=cores_of(run),
         hardware=run.config["hardware"],
         revision=git_revision() if run.config["revision"] == "unknown" else run.config["revision"],
         versions=run.config["versions"],
@@ -85,9 +85,15 @@ def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> S
     )
 
 
+def cores_of(run: Run) -> int:
+    """The number of cores that a run kept busy: the threads of all processes that began it."""
+    threads: int = run.config["config"].get("threads", 1)
+    return threads * int(run.config.get("processes", 1))
+
+
 def learning_curve(run: Run) -> tuple[Validation, ...]:
     """The validations among a run's metrics."""
-    cores = run.config["config"].get("threads", 1)
+    cores = cores_of(run)
     return tuple(
         Validation(
             core_seconds=round(line["seconds"] * cores, 2),

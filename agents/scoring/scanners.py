@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.core.boxes import box_in_turn, middles_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Policy
@@ -27,7 +28,8 @@ class Scanner(ABC):
             drawn for the rows of all.
 
     Raises:
-        ValueError: there is no look to choose, or the task has no picture view.
+        ValueError: there is no look to choose, the task has no picture view, or there is no such
+            seed.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Scanner(ABC):
             )
         self.others = [name for name in seen.components if name != "look"]
         self.view, self.budget = view, seen.budget
+        check_seed(seed)
         self.random = np.random.default_rng(seed)
 
     def state_dict(self) -> dict[str, int]:

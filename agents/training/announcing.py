@@ -5,6 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agents.training.distributed import processes
+from agents.training.loop import on_one_core
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.evaluation.trust import trust_option
@@ -22,6 +24,8 @@ def plan_of(name: str, config: Any, folder: Path) -> str:
     settled = getattr(config, "settled", config)  # with the precision of this machine
     precision = getattr(settled, "precision", None)
     threads = "1 thread" if config.threads == 1 else f"{config.threads} threads"
+    if processes() > 1:
+        threads = f"{processes()} processes of {threads}"
     where = config.device if precision is None else f"{config.device} in {precision}"
     return (
         f"{name} on {config.env_id}{kwargs}, seed {config.seed}\n"
@@ -33,7 +37,7 @@ def plan_of(name: str, config: Any, folder: Path) -> str:
 
 def _length(config: Any) -> str:
     if config.minutes is not None:
-        clock = "CPU" if config.device == "cpu" and config.threads == 1 else "wall"
+        clock = "CPU" if on_one_core(config) else "wall"
         length = f"{config.minutes:g} minutes of {clock} time"
     elif hasattr(config, "timesteps"):
         length = f"{config.timesteps:,} timesteps"

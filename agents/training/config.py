@@ -17,6 +17,7 @@ from agents.training.checks import (
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.episodes.levels import find_levels
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.evaluation.batches import make_batch
@@ -34,7 +35,7 @@ class RunConfig:
     """Id of the environment."""
     env_kwargs: Annotated[dict[str, Any], KEY_VALUE_PAIRS] = field(default_factory=dict)
     """Arguments of the environment, all after one option, such as budget=6 look=tiles. Those of a
-    preset or record stay unless they are given anew or --env-id changes."""
+    preset, a record or a resumed run stay unless they are given anew or --env-id changes."""
     seed: int = 0
     """Random seed of scenes, samples and initial weights."""
     device: str = "cpu"
@@ -117,6 +118,7 @@ def check_config(config: TrainingConfig) -> None:
     """
     check_choices(config)
     check_types(config)
+    check_seed(config.seed)
     counts = ("episodes", "batch_size", "copies", "threads", "log_every", "checkpoint_every")
     check_counts(config, *counts)
     check_positive(config, "minutes", "learning_rate", "max_gradient_norm")

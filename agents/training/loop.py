@@ -124,8 +124,12 @@ def train(
 def clock_of(config: Placed) -> Callable[[], float]:
     """The clock of a training, in seconds: CPU time on one thread, so that other work on the
     machine does not count, else wall time."""
-    one_core = config.device == "cpu" and config.threads == 1 and processes() == 1
-    return time.process_time if one_core else time.perf_counter
+    return time.process_time if on_one_core(config) else time.perf_counter
+
+
+def on_one_core(config: Placed) -> bool:
+    """Whether a training keeps one core busy and nothing else."""
+    return config.device == "cpu" and config.threads == 1 and processes() == 1
 
 
 class _Loop:

@@ -39,6 +39,7 @@ def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run
             "config": asdict(config),
             "defaults": asdict(settled(type(config)())),
             "seed": config.seed,
+            "processes": processes(),
         },
     )
 

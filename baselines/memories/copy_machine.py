@@ -19,6 +19,7 @@ from agents.training.checkpoints import load_moments, load_weights
 from agents.training.checks import check_counts, check_positive
 from agents.training.resuming import read_config
 from baselines.memories.ntm import MemoryState, NTMMemory
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run
 
@@ -154,6 +155,7 @@ class CopyTraining:
             config, "batch_size", "bits", "min_length", "cells", "width", "units",
             "test_sequences", "log_every",
         )  # fmt: skip
+        check_seed(config.seed)
         check_positive(config, "minutes", "learning_rate", "clip")
         if not 0 <= config.momentum < 1:
             raise ValueError(f"momentum={config.momentum} must be at least 0 and below 1")

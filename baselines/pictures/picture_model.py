@@ -17,7 +17,7 @@ from glimpse_envs.evaluation.outlook import Outlook, Probabilities
 
 
 @dataclass(frozen=True)
-@without_options("curriculum")
+@without_options("curriculum", "solve_share")
 class PictureConfig(BaselineConfig):
     """Options of every baseline of pictures, which have no levels for a curriculum."""
 

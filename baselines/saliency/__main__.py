@@ -94,7 +94,8 @@ def draw_saliency(config: SaliencyConfig) -> NDArray[np.uint8]:
         raise ValueError(f"episodes={config.episodes} must be at least 1")
     run = open_run(config.run)
     model = load_policy(run.folder)
-    if not isinstance(model, PictureModel) or model.picture.answers > 1:
+    # The frame after the last answer is another than that which was answered.
+    if not isinstance(model, PictureModel) or model.picture.answers > 1 or model.picture.moves:
         raise ValueError(
             f"{run.folder} is a run of {_name(run)}, which is no baseline that answers a picture "
             "by one class, once: give a run of such a baseline, as of baselines.train full_view on "

@@ -14,6 +14,7 @@ import pytest
 from agents import train
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main as evaluate_main
+from agents.presets import PRESETS
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from baselines import train as baselines_train
@@ -139,6 +140,23 @@ def test_a_run_is_resumed_without_its_options(
     assert ended.value.code == 2
     output = capsys.readouterr().err
     assert "another config: network.core ('gru', now 'rnn'), seed (0, now 3). Resume" in output
+
+
+def test_the_command_that_began_a_run_resumes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env_kwargs = {"budget": 3, "look": "tiles"}
+    preset = ReinforceConfig(env_id=CENTRED, env_kwargs=env_kwargs)
+    monkeypatch.setitem(PRESETS, "mine", (preset,))
+    command = ["--preset", "mine", "--env-kwargs", "budget=2", "--run", str(tmp_path / "run")]
+    train_main(*command, *TINY)
+    run = open_run(tmp_path / "run")
+    assert run.config["config"]["env_kwargs"] == {"budget": 2, "look": "tiles"}
+    train_main(*command, *TINY, "--resume")
+    assert open_run(tmp_path / "run").config == run.config
+    with pytest.raises(SystemExit):
+        train_main("--run", str(tmp_path / "run"), "--resume", "--env-kwargs", "budget=4")
+    assert "env_kwargs.budget (2, now 4). Resume" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A run is scored on its own environment, whoever looks, and leaves a record."""
 
+import re
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,9 +13,11 @@ import torch
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.scoring.run_record import make_record
+from agents.scoring.run_record import cores_of, learning_curve, make_record
 from agents.scoring.run_scores import evaluate_run, score_run
 from agents.scoring.seconds import seconds_per_episode
+from agents.scoring.world_films import Frames
+from agents.training.resuming import begin_run
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.records import read_records, unpack, write_record
 from glimpse_envs.evaluation.runs import Run, load_policy
@@ -215,6 +218,33 @@ def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_comman
     assert record.scores[-1].mean_return == pytest.approx(longest.mean_return, abs=1e-6)
 
 
+def test_runs_of_two_greatest_lengths_are_compared_and_filmed_at_those_of_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = []
+    for length in (2, 3):
+        kwargs = {"length": length, "symbols": 3}
+        config = tiny_config(env_id="Glimpse/Copy-v0", env_kwargs=kwargs, answer_by="reward")
+        folders.append(str(trained(Reinforce, config, tmp_path / f"{length}").folder))
+    filmed: list[tuple[int, int]] = []
+
+    def film(*_: Any, **options: Any) -> tuple[list[Frames], Frames]:
+        filmed.append((options["min_length"], options["length"]))
+        return [[np.zeros((2, 2, 3), np.uint8)]], []
+
+    monkeypatch.setattr("agents.evaluate.film_episodes", film)
+    pair = ["--film", str(tmp_path / "film.gif"), "--film-with", folders[1]]
+    main([folders[0], "--against", folders[1], "--episodes", "20", *pair])
+    mine, theirs = (re.findall(r" length=(\d+), ", text) for text in printed_halves(capsys))
+    assert mine == theirs == ["2", "4", "8", "12"]
+    assert filmed == [(2, 2), (2, 2)]
+
+
+def printed_halves(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What `--against` printed of the first run and of the other."""
+    return capsys.readouterr().out.split("\nagainst ")
+
+
 def test_an_agent_of_the_full_view_says_that_it_sees_everything(tmp_path: Path) -> None:
     run = trained(Reinforce, tiny_config(env_kwargs={"view": "full"}), tmp_path)
     record = make_record(run, score_run(run, episodes=20))
@@ -266,6 +296,21 @@ def test_arguments_differ_for_an_evaluation_and_not_for_a_record(
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
     assert not (tmp_path / "records").exists()
+
+
+def test_the_cost_of_a_training_is_that_of_all_its_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trained(Reinforce, tiny_config(threads=2), tmp_path / "one")
+    monkeypatch.setattr("agents.training.resuming.processes", lambda: 3)
+    split = begin_run(tmp_path / "split", tiny_config(threads=2), "a:B", Model("A"))
+    for each, cores in ((run, 2), (split, 6)):
+        each.append_metrics(
+            96, {"seconds": 5.0, "validation/return": 0.0, "validation/episodes": 1}
+        )
+        assert cores_of(each) == cores
+        assert learning_curve(each)[-1].core_seconds == 5.0 * cores
+    assert make_record(run, score_run(run, episodes=20)).cores == 2
 
 
 def test_one_length_is_scored_where_it_is_asked_for(tmp_path: Path) -> None:

@@ -222,6 +222,28 @@ def test_a_training_that_fails_ends_the_demo(
     assert FailedTwin.calls[-1] == "terminate"
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"episodes": 0}, "episodes=0 must be at least 1"),
+        ({"minutes": float("nan")}, "minutes=nan must be above 0"),
+        ({"seed": -1}, "seed=-1 must be an integer"),
+        ({"env_id": "Glimpse/Copy-v0"}, "gaze='random' scans pictures"),
+    ],
+)
+def test_what_the_demo_cannot_do_is_refused_before_it_trains(
+    changes: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin(*_: object, **__: object) -> None:
+        raise AssertionError("it is refused before it trains")
+
+    monkeypatch.setattr("agents.demo.train", begin)
+    monkeypatch.setattr("multiprocessing.get_context", begin)
+    with pytest.raises(ValueError, match=message):
+        run_demo(DemoConfig(**{"out": tmp_path / "demo", **changes}))
+    assert not (tmp_path / "demo").exists()
+
+
 def test_the_demo_leaves_a_run_that_is_being_trained(tmp_path: Path) -> None:
     learned, twin = (tmp_path / "demo" / f"run-{name}" for name in ("learned", "random"))
     learned.mkdir(parents=True)

@@ -126,7 +126,9 @@ def test_a_logger_that_is_not_installed_is_named_before_a_run_begins(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_plan_says_what_is_trained_for_how_long_and_where() -> None:
+def test_a_plan_says_what_is_trained_for_how_long_and_where(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     config = tiny_config(stop_at=0.9)
     plan = plan_of("reinforce", config, Path("runs/mine"))
     for part in ("reinforce on Glimpse/CenteredGlyphs-v0 budget=3, seed 0", "96 episodes, 8 at",
@@ -134,6 +136,11 @@ def test_a_plan_says_what_is_trained_for_how_long_and_where() -> None:
         assert part in plan
     assert "2 minutes of CPU time" in plan_of("x", tiny_config(minutes=2.0), Path())
     assert "2 minutes of wall time" in plan_of("x", tiny_config(minutes=2.0, threads=2), Path())
+    for module in ("announcing", "loop"):
+        monkeypatch.setattr(f"agents.training.{module}.processes", lambda: 2)
+    plan = plan_of("x", tiny_config(minutes=2.0), Path())
+    assert "2 minutes of wall time" in plan
+    assert "cpu in float32, 2 processes of 1 thread" in plan
 
 
 @pytest.mark.learning

@@ -104,6 +104,14 @@ def test_every_algorithm_fits_places_tiles_stops_and_full_views() -> None:
             assert model.num_timesteps == 8
 
 
+def test_a_model_says_what_it_sees() -> None:
+    for kind in CONFIGS.values():
+        glimpsed, whole = small(kind, {}).model, small(kind, {"view": "full"}).model
+        assert (glimpsed.sees, glimpsed.attention) == ("glimpses", "hard")
+        assert (whole.sees, whole.attention) == ("everything", "none")
+        assert glimpsed.learns_from == whole.learns_from == "reward"
+
+
 def test_a_look_std_that_is_not_learned_stays() -> None:
     network = replace(SMALL, learn_look_std=False)
     config = small(A2CConfig, {}, n_envs=2, network=network)

@@ -174,6 +174,11 @@ def test_seeds_of_the_random_scanner_differ() -> None:
     assert (one[1:] != two[1:]).any()
 
 
+def test_a_seed_that_cannot_be_is_named() -> None:
+    with pytest.raises(ValueError, match="seed=-1 must be an integer from 0 to"):
+        RandomScanner(make_single(CENTRED), seed=-1)
+
+
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("name", SCANNERS)
 def test_every_scanner_acts_in_every_look_space(name: str, look: str) -> None:

@@ -221,6 +221,7 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"seed": 2**64}, "seed=18446744073709551616 must be an integer from 0 to"),
         ({"batch_size": 0}, "batch_size=0 must be at least 1"),
         ({"copies": 3}, "batch_size=8 must be a multiple of copies=3"),
         ({"learning_rate": 0.0}, "learning_rate=0.0 must be above 0"),

@@ -224,6 +224,7 @@ def test_the_command_trains_scores_and_records(
     [
         ({"minutes": 0.0}, "minutes=0.0"),
         ({"bits": 0}, "bits=0"),
+        ({"seed": 2**64}, "seed=18446744073709551616 must be an integer"),
         ({"length": 2, "min_length": 3}, "length=2 must be at least min_length=3"),
         ({"momentum": 1.0}, "momentum=1.0"),
     ],

@@ -9,6 +9,7 @@ from agents import train as agents
 from baselines import train as baselines
 
 EVERYWHERE = {"--env-id", "--seed", "--episodes", "--batch-size", "--run", "--resume"}
+OF_LEVELS = {"--curriculum", "--solve-share"}
 OF_LOOKS = {"--network.look-std", "--network.learn-look-std"}
 OF_ANSWERS = {"--network.answer-in-view", "--network.direct-access"}
 NOT_OF_MEMORIES = {
@@ -20,16 +21,16 @@ NOT_OF_MEMORIES = {
 UNUSABLE = {
     "reinforce": set(),
     "actor_critic": set(),
-    "exact": {"--curriculum", *OF_LOOKS, *OF_ANSWERS},
-    "straight_through": {"--curriculum", *OF_LOOKS, *OF_ANSWERS},
-    "soft_tiles": {"--curriculum", "--network.skip", *OF_LOOKS, *OF_ANSWERS},
-    "gaussian_window": {"--curriculum", "--network.skip", *OF_LOOKS, *OF_ANSWERS},
-    "spatial_transformer": {"--curriculum", "--supervise", "--network.core-units"},
-    "attention_sampling": {"--curriculum", "--supervise", "--network.core-units"},
-    "patch_selection": {"--curriculum", "--supervise", "--network.core-units"},
-    "captioner": {"--curriculum", "--supervise", "--network.core-units"},
-    "pointer": {"--curriculum", "--supervise", "--network.core-units"},
-    "full_view": {"--curriculum", "--supervise", "--network.core-units"},
+    "exact": {*OF_LEVELS, *OF_LOOKS, *OF_ANSWERS},
+    "straight_through": {*OF_LEVELS, *OF_LOOKS, *OF_ANSWERS},
+    "soft_tiles": {*OF_LEVELS, "--network.skip", *OF_LOOKS, *OF_ANSWERS},
+    "gaussian_window": {*OF_LEVELS, "--network.skip", *OF_LOOKS, *OF_ANSWERS},
+    "spatial_transformer": {*OF_LEVELS, "--supervise", "--network.core-units"},
+    "attention_sampling": {*OF_LEVELS, "--supervise", "--network.core-units"},
+    "patch_selection": {*OF_LEVELS, "--supervise", "--network.core-units"},
+    "captioner": {*OF_LEVELS, "--supervise", "--network.core-units"},
+    "pointer": {*OF_LEVELS, "--supervise", "--network.core-units"},
+    "full_view": {*OF_LEVELS, "--supervise", "--network.core-units"},
     "ntm": NOT_OF_MEMORIES,
     "key_value_memory": NOT_OF_MEMORIES,
     "lstm_memory": NOT_OF_MEMORIES,
@@ -37,8 +38,8 @@ UNUSABLE = {
 USABLE = {
     "soft_tiles": {"--supervise", "--network.glimpse-network", "--network.detach-heads"},
     "exact": {"--network.skip", "--network.core"},
-    "ntm": {"--curriculum", "--network.core", "--network.core-units"},
-    "reinforce": {"--curriculum", *OF_LOOKS, *OF_ANSWERS},
+    "ntm": {*OF_LEVELS, "--network.core", "--network.core-units"},
+    "reinforce": {*OF_LEVELS, *OF_LOOKS, *OF_ANSWERS},
 }
 
 

@@ -106,6 +106,8 @@ def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent
     words = trained(tiny_config("captioner"), "captioner", tmp_path / "words")
     elsewhere = tiny_config("dense", env_id=TRANSLATED, env_kwargs={"budget": 2})
     other = trained(elsewhere, "dense", tmp_path / "other")
+    moves = tiny_config("dense", env_id="Glimpse/MovingDigitGlyphs-v0", env_kwargs={})
+    moving = trained(moves, "dense", tmp_path / "moving")
     blind, full, heads = (
         train(Reinforce, agent_config(**changes), tmp_path / name, progress_bar=False)
         for name, changes in (
@@ -118,6 +120,7 @@ def test_runs_of_another_kind_and_other_scenes_are_refused(tmp_path: Path, agent
         (agent, None, 2, "a run of Reinforce LSTM, which is no baseline that answers a picture by"),
         (tape, None, 2, "LSTM without memory, which is no baseline that answers a picture by"),
         (words, None, 2, "Soft captioner LSTM, which is no baseline that answers a picture by one"),
+        (moving, None, 2, "Full view dense, which is no baseline that answers a picture by one"),
         (soft, soft, 2, "a run of Soft tiles LSTM, which learned no looks"),
         (soft, blind, 2, "which learned no looks"),
         (soft, full, 2, "which learned no looks"),

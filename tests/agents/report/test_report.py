@@ -13,7 +13,7 @@ from agents.algorithms.reinforce import Reinforce
 from agents.export import export
 from agents.report.__main__ import ReportConfig, main, write_report
 from agents.report.analysis import analyse
-from agents.report.curves import group_runs
+from agents.report.curves import group_runs, metric_names
 from agents.report.page import make_page
 from agents.report.trace import Witness
 from agents.scoring.run_scores import evaluate_run, policy_of
@@ -45,6 +45,18 @@ def test_runs_that_differ_in_the_seed_alone_share_a_curve(seeds: list[Run]) -> N
     np.testing.assert_allclose(curve.low, np.min(both, axis=0))
     np.testing.assert_allclose(curve.high, np.max(both, axis=0))
     np.testing.assert_allclose(alone.mean, both[0])
+
+
+def test_curves_of_another_librarys_learner_are_drawn_by_episodes(tmp_path: Path) -> None:
+    """Stable-Baselines3's lines are counted in timesteps, and tell the episodes apart."""
+    run = create_run(tmp_path, {"policy": "a:B", "algorithm": "ppo", "config": {"seed": 0}})
+    for episodes in (10, 20):
+        run.append_metrics(6 * episodes, {"error": 0.5, "episodes": episodes, "seconds": 1.0})
+    (group,) = group_runs([run])
+    curve = group.curve("error")
+    assert curve is not None
+    assert curve.episodes.tolist() == [10, 20]
+    assert metric_names([group]) == ["error"]
 
 
 def test_a_setting_that_older_code_had_not_does_not_part_seeds(tmp_path: Path) -> None:
