@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
 
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.core.pipes import quiet_if_unread
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
+from glimpse_envs.single import GlimpseEnv
 from glimpse_envs.sources import SourceError
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
+from glimpse_envs.task import Task
 
 SEED, STEPS = 4, 4
 """Seed of the episode that is drawn, and the number of steps before the picture."""
@@ -50,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with closing(_make(given.env_id, kwargs)) as env:
             print("\n".join(described(env, given.env_id, kwargs)))
             print(f"\npicture: {draw(env, out)}")
+    except BrokenPipeError:  # see `quiet_if_unread`
+        raise
     except (gym.error.Error, ImportError, OSError, SourceError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -76,9 +82,11 @@ def described(env: Env, env_id: str, kwargs: dict[str, Any]) -> Iterator[str]:
     yield "\nactions"
     for name, part in seen.components.items():
         yield f"  {name:12} {part.space}"
+    yield from _flat(env.action_space, task_class)
     yield "\nobservations"
     for name, space in seen.observation_space.spaces.items():
         yield f"  {name:12} {space}"
+    yield from _flat(env.observation_space, task_class)
     if task_class is None:
         return
     set_here = {**spec_of(env_id).kwargs, **kwargs}
@@ -99,8 +107,13 @@ def draw(env: Env, path: Path) -> Path:
     for _ in range(STEPS if task is None else min(STEPS, task.budget - 1)):
         action = env.action_space.sample()
         if task is not None:
-            action = {name: part[0] for name, part in task.oracle().items()}
-            action |= {"stop": 0} if "stop" in action else {}
+            chosen = task.oracle()
+            chosen |= {"stop": np.zeros(1, np.int64)} if "stop" in chosen else {}
+            flat = (
+                env.unwrapped.batch.flat_actions if isinstance(env.unwrapped, GlimpseEnv) else None
+            )
+            action = {name: part[0] for name, part in chosen.items()}
+            action = action if flat is None else flat.encode(chosen)[0]
         _, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:
             break
@@ -115,6 +128,12 @@ def _make(env_id: str, kwargs: dict[str, Any]) -> Env:
     spec_of(env_id)  # imports the module that an id names
     with naming_environment(env_id):
         return gym.make(env_id, render_mode="rgb_array", disable_env_checker=True, **kwargs)
+
+
+def _flat(space: spaces.Space, task_class: type[Task] | None) -> Iterator[str]:
+    """The plain space of an id that has one in place of the task's Dict."""
+    if task_class is not None and not isinstance(space, spaces.Dict):
+        yield f"  {'as one':12} {space}"
 
 
 def _facts(seen: Description) -> Iterator[str]:

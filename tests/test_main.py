@@ -31,6 +31,25 @@ def test_one_is_described_with_a_picture(
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("name", "actions"),
+    [
+        ("GlimpseBox/Copy-v0", "MultiDiscrete([ 3 31])"),
+        ("GlimpseDiscrete/SearchGlyphs-v0", "Discrete("),
+    ],
+)
+def test_an_id_with_plain_spaces_is_described_with_them(
+    name: str, actions: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "picture.png"
+    main([f"glimpse_envs.flat_ids:{name}", "--out", str(path)])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    plain = [line[6:].strip() for line in lines if line.startswith("as one")]
+    assert plain[0].startswith(actions)
+    assert plain[1].startswith("Box(")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.learning
 @pytest.mark.parametrize("env_id", [name for name in SUITE if "MNIST" not in name])
 def test_every_argument_of_every_environment_is_explained(

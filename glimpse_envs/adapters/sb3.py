@@ -52,7 +52,8 @@ def make_sb3_env(
         seed: of the first `reset`; a model with a seed of its own replaces it.
         flat_observation: whether observations are one Box in place of a Dict, for algorithms that
             have no "MultiInputPolicy" (CrossQ, ARS).
-        **kwargs: the environment's arguments, such as `history=True`; `render_mode` too.
+        **kwargs: the environment's arguments, such as `history=True`; `render_mode` and `reveal`
+            too.
 
     Raises:
         ValueError: `n_envs` or an argument is invalid; the message names it.
@@ -63,7 +64,7 @@ def make_sb3_env(
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: make_sb3_env sets this itself; leave it out")
     known = task_arguments(env_id, kwargs)
-    unknown = sorted(kwargs.keys() - known - {"render_mode"})
+    unknown = sorted(kwargs.keys() - known - {"render_mode", "reveal"})
     if unknown:
         raise ValueError(
             f"{env_id} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}"
@@ -110,6 +111,7 @@ class GlimpseVecEnv(VecEnv):
     of `VecMonitor`: learners log its return and length (`rollout/ep_rew_mean`). The info of a row
     that goes on has `target` and `target_mask`, where the task has targets. Such infos are shared
     and read-only, because making hundreds of dicts takes as long as the step itself: `copy()` them.
+    Targets of several parts are not shared.
 
     Args:
         batch: the rows, under `SameStep`, without `copies`.
@@ -172,10 +174,14 @@ class GlimpseVecEnv(VecEnv):
         return observation, rewards.astype(np.float32), dones, infos
 
     def _step_infos(self, info: dict[str, Any], dones: Bools, truncated: Bools) -> list[dict]:
-        if "target" in info:
-            infos = self._going.of(info["target"], info["target_mask"])
-        else:
-            infos = [self._untargeted] * self.num_envs  # all rows end, or nothing is asked
+        asked: Arrays = {name: info[name] for name in ("target", "target_mask") if name in info}
+        if "target" not in asked:
+            infos: list[dict] = [self._untargeted] * self.num_envs  # all end, or nothing is asked
+        elif len(asked) == 2 and asked["target"].ndim == 1:
+            infos = self._going.of(**asked)
+        else:  # targets of several parts, or without a mask: too rare to be shared
+            asked["TimeLimit.truncated"] = np.zeros(self.num_envs, np.bool_)
+            infos = _dicts(asked, self.num_envs)
         ended = np.flatnonzero(dones)
         if not len(ended):
             return infos
@@ -282,9 +288,9 @@ class _SharedInfo(dict[str, Any]):
 class _GoingInfos(dict[int, dict]):
     """Infos of rows that go on, one for each target and target mask."""
 
-    def of(self, targets: Ints, target_mask: Bools) -> list[dict]:
-        """Return the infos of rows with `targets` (n,) and `target_mask` (n,)."""
-        return list(map(self.__getitem__, (2 * targets + target_mask).tolist()))
+    def of(self, target: Ints, target_mask: Bools) -> list[dict]:
+        """Return the infos of rows with these targets (n,) and `target_mask` (n,)."""
+        return list(map(self.__getitem__, (2 * target + target_mask).tolist()))
 
     def __missing__(self, key: int) -> dict:
         entries = {"target": key // 2, "target_mask": key % 2 == 1, "TimeLimit.truncated": False}

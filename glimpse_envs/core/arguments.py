@@ -29,18 +29,26 @@ _MOST = 1e100  # squares and sums of such numbers are still finite
 
 def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the keyword-only parameters of `function`, name -> parameter. Those that a class takes
-    as `**rest: Unpack[...]` are looked up in its base class."""
+    as `**rest: Unpack[...]` are looked up in its base class; by a plain `**rest` it passes on all
+    of its base class, where this takes them by keyword alone."""
     found: dict[str, inspect.Parameter] = {}
     for name, one in inspect.signature(function).parameters.items():
         if one.kind is one.KEYWORD_ONLY:
             found[name] = one
-        elif one.kind is one.VAR_KEYWORD and get_origin(one.annotation) is Unpack:
-            assert isinstance(function, type)
+        elif one.kind is one.VAR_KEYWORD and isinstance(function, type):
             assert function.__base__
             of_base = keyword_parameters(function.__base__)
-            (passed_on,) = get_args(one.annotation)
-            found |= {name: of_base[name] for name in passed_on.__annotations__}
+            if get_origin(one.annotation) is Unpack:
+                (passed_on,) = get_args(one.annotation)
+                found |= {name: of_base[name] for name in passed_on.__annotations__}
+            elif _takes_keywords_alone(function.__base__):
+                found |= {name: p for name, p in of_base.items() if name not in found}
     return found
+
+
+def _takes_keywords_alone(function: Callable[..., Any]) -> bool:
+    kinds = {one.kind for one in inspect.signature(function).parameters.values()}
+    return kinds <= {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
 
 
 def enter_arguments(

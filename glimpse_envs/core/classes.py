@@ -81,12 +81,14 @@ def check_by_keyword(argument: str, name: object, kind: type, by_position: int =
     """Raise a ValueError where the class `kind` that an argument names takes arguments by position
     besides the first `by_position`: all others are passed on by keyword."""
     given = inspect.signature(kind).parameters.values()
-    names = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD][by_position:]
+    every = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
+    names = every[by_position:]
     if names:
+        right = ", ".join(["self", *every[:by_position], "*", names[0]])
         raise ValueError(
             f"{argument}={name!r}: __init__ takes {', '.join(names)} by position, and only "
             f"arguments by keyword are passed on: put an asterisk before {names[0]}, as in "
-            "(self, *, split)"
+            f"({right})"
         )
 
 

@@ -196,8 +196,7 @@ class Dealer:
         from `distribution` by the keys themselves.
 
         Raises:
-            ValueError: `distribution` does not draw integers within `bounds`; all rows then need a
-                reset.
+            ValueError: `distribution` does not draw integers within `bounds`.
         """
         if asked is not None:
             self.keys.levels[groups] = asked[groups]
@@ -206,11 +205,7 @@ class Dealer:
 
         words = np.empty((len(groups), WORDS), np.uint32)
         draw_level_words(groups, self.keys.arrays, words)
-        try:
-            self.keys.levels[groups] = _checked_levels(distribution, words, bounds)
-        except Exception:
-            self.started = False  # some episodes have ended, and there are none to follow
-            raise
+        self.keys.levels[groups] = _checked_levels(distribution, words, bounds)
 
     def state_dict(self) -> dict[str, Any]:
         """Return keys and counters."""

@@ -102,18 +102,23 @@ class Episodes:
 
     def deal(self, groups: Rows, scenes: Ints | None = None, lengths: Ints | None = None) -> Rows:
         """Begin the next episode of `groups` (m,), with `scenes` and of `lengths`, (num_groups,)
-        each, if asked for; return their rows. Without groups the task is not called."""
+        each, if asked for; return their rows. Without groups the task is not called. After an error
+        all rows need a reset."""
         if not len(groups):
             return self.rows_of(groups)
         task, dealer = self.task, self._dealer
-        dealer.next_episode(groups, scenes, task.num_scenes)
-        if self._levels is not None and task.levels is not None:
-            fixed = task.num_scenes is not None
-            levels = UniformLevels(*task.levels) if fixed else self._levels
-            dealer.choose_levels(groups, lengths, levels, task.levels)
-        rows = dealer.rows_of(groups)
-        self.clock.begin(rows)
-        task.deal(groups, dealer.keys)
+        try:
+            dealer.next_episode(groups, scenes, task.num_scenes)
+            if self._levels is not None and task.levels is not None:
+                fixed = task.num_scenes is not None
+                levels = UniformLevels(*task.levels) if fixed else self._levels
+                dealer.choose_levels(groups, lengths, levels, task.levels)
+            rows = dealer.rows_of(groups)
+            self.clock.begin(rows)
+            task.deal(groups, dealer.keys)
+        except Exception:
+            dealer.started = False  # some episodes have ended, and there are none to follow
+            raise
         return rows
 
     def ended_groups(self) -> Rows:

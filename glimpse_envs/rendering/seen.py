@@ -20,7 +20,8 @@ class Seen:
     Of a scene it keeps what the sensor's windows delivered, coarse cells as coarse cells. Where a
     place was seen at several scales it keeps the finest, and in a moving scene the latest. A sensor
     without windows leaves the scene black: only its panels show what it delivers. Of tapes it keeps
-    the cells that a head was on, of a table the cells that were visited or written.
+    the cells that a head was on, of a table the cells that were visited or written. In a full view,
+    whose pictures have no glimpse, everything is seen.
     """
 
     def __init__(self) -> None:
@@ -42,9 +43,16 @@ class Seen:
     def reveal(self, picture: AnyPicture, ended: bool) -> AnyPicture:
         """Return `picture` without what was not seen, and without the target until `ended`."""
         target = picture.target if ended else None
+        whole = _is_whole(picture)
         if isinstance(picture, Picture):
-            lit = replace(picture, scene=self._lit_scene(picture), target=target)
+            scene = picture.scene if whole else self._lit_scene(picture)
+            lit = replace(picture, scene=scene, target=target)
             return lit if ended else replace(lit, boxes=picture.boxes[:0], pending="")
+        if whole:
+            shown = replace(picture, target=target)
+            if isinstance(shown, TablePicture) and not ended:
+                return replace(shown, relevant=frozenset())
+            return shown
         if isinstance(picture, TapePicture):
             first = self._visited.get(picture.strips[0].name, set())
             strips = tuple(self._of_strip(strip, first) for strip in picture.strips)
@@ -84,6 +92,15 @@ class Seen:
         """Return a tape with the cells that were seen; `first` are those of the first tape."""
         seen = self._visited.get(strip.name, set()) | strip.written | set(range(len(strip.good)))
         return replace(strip, seen=frozenset(seen | first if strip.read_with_first else seen))
+
+
+def _is_whole(picture: AnyPicture) -> bool:
+    """Return whether everything is seen at once: there is no glimpse, no head and no path."""
+    if isinstance(picture, Picture):
+        return not picture.outlines
+    if isinstance(picture, TapePicture):
+        return all(strip.head is None for strip in picture.strips)
+    return not picture.path
 
 
 def _within(indices: Ints, count: int) -> slice:

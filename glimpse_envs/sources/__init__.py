@@ -46,10 +46,21 @@ def describe(source: str) -> SourceInfo:
     """Image shape and class names of a source; files are read only for "folder:PATH".
 
     Raises:
-        ValueError: if there is no such source.
+        ValueError: if there is no such source, or it describes no images.
         SourceError: if a folder is missing, empty or damaged.
     """
-    return _module(source).describe(source)
+    info = _module(source).describe(source)
+    if not isinstance(info, SourceInfo) or len(info.image_shape) != 3:
+        raise ValueError(
+            f"source={source!r}: describe must return a SourceInfo whose image_shape is (C, h, w), "
+            f"not {shown(info)}"
+        )
+    if info.image_shape[0] not in (1, 3):
+        raise ValueError(
+            f"source={source!r}: its image_shape is {info.image_shape}; it must be (C, h, w), with "
+            "a C of 1 for grey or 3 for RGB"
+        )
+    return info
 
 
 def load(source: str, split: str, fingerprint: str | None = None) -> Examples:
@@ -63,7 +74,8 @@ def load(source: str, split: str, fingerprint: str | None = None) -> Examples:
             files if they were loaded before. None: a folder's present images.
 
     Raises:
-        ValueError: if there is no such source or split.
+        ValueError: if there is no such source or split, or its examples are not as it describes
+            them.
         SourceError: if a file is missing, damaged or out of reach, or the images now have another
             fingerprint.
     """
@@ -77,13 +89,34 @@ def load(source: str, split: str, fingerprint: str | None = None) -> Examples:
 @cache
 def _kept(source: str, split: str, fingerprint: str) -> Examples:
     """The examples with this fingerprint."""
-    examples = _module(source).load(source, split)
-    if describe(source).fingerprint != fingerprint:
+    examples, info = _module(source).load(source, split), describe(source)
+    if info.fingerprint != fingerprint:
         raise SourceError(
             f"the images of source={source!r} have changed since the environment was made: make it "
             "anew"
         )
+    _check_promises(f"source={source!r}: load of the split {split!r}", examples, info)
     return examples
+
+
+def _check_promises(what: str, examples: object, info: SourceInfo) -> None:
+    """Raise a ValueError unless `examples` are as `info` says: kernels copy images of that shape,
+    and take labels as indices, without checks."""
+    if not isinstance(examples, Examples):
+        raise ValueError(f"{what} must return Examples, not {shown(examples)}")
+    if not len(examples):
+        raise ValueError(f"{what} returned no images; there must be at least one")
+    if examples.images.shape[1:] != tuple(info.image_shape):
+        raise ValueError(
+            f"{what} returned images of the shape {examples.images.shape[1:]}; describe promises "
+            f"{tuple(info.image_shape)}"
+        )
+    least, greatest = int(examples.labels.min()), int(examples.labels.max())
+    if least < 0 or greatest >= len(info.class_names):
+        raise ValueError(
+            f"{what} returned a label {least if least < 0 else greatest}; describe names "
+            f"{len(info.class_names)} classes, so labels are from 0 to {len(info.class_names) - 1}"
+        )
 
 
 def forget() -> None:

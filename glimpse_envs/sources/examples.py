@@ -46,8 +46,15 @@ class Examples:
         """Check that the arrays fit each other, and keep read-only views of them.
 
         Raises:
-            ValueError: if `images` has not four axes, or not one image for each label.
+            ValueError: if `images` has not four axes, or not one image for each label, or an array
+                is of another kind: a cast would turn images from 0 to 1 black.
         """
+        if self.images.dtype != np.uint8:
+            raise ValueError(
+                f"images must be uint8, 0 black to 255 white, but are {self.images.dtype}"
+            )
+        if self.labels.dtype.kind not in "iu":
+            raise ValueError(f"labels must be integers, but are {self.labels.dtype}")
         if self.images.ndim != 4:
             raise ValueError(f"images must be (N, C, h, w), but have shape {self.images.shape}")
         if self.labels.shape != (len(self.images),):

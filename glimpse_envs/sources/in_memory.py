@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Bytes
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.image_files import resized
@@ -106,10 +107,14 @@ def from_dataset(
     """
     if "train" not in dataset:
         raise ValueError(f"{name}: the data set has no split 'train', only {', '.join(dataset)}")
+    if resize is not None:
+        check_integers(1, resize=resize)
     pixels: dict[str, Bytes] = {}
     for split in SPLITS:
         if split in dataset:
-            images = [_as_colours(one) for one in dataset[split][image]]
+            images = [_as_colours(one) for one in _column(name, dataset, split, image, "image=")]
+            if not images:
+                raise ValueError(f"{name}: the split {split} has no images: leave it out")
             if resize is not None:
                 images = [resized(one, resize) for one in images]
             if len({one.shape for one in images}) != 1:
@@ -117,7 +122,10 @@ def from_dataset(
             pixels[split] = np.stack(images).transpose(0, 3, 1, 2)
     grey = all((images == images[:, :1]).all() for images in pixels.values())
     splits: dict[str, Any] = {
-        split: (images[:, :1] if grey else images, np.asarray(dataset[split][label]))
+        split: (
+            images[:, :1] if grey else images,
+            np.asarray(_column(name, dataset, split, label, "label=")),
+        )
         for split, images in pixels.items()
     }
     feature = (getattr(dataset["train"], "features", None) or {}).get(label)
@@ -143,6 +151,16 @@ def load(source: str, split: str) -> Examples:
             f"{', '.join(splits)}: give {split}= too"
         )
     return splits[split]
+
+
+def _column(name: str, dataset: Mapping[str, Any], split: str, column: str, argument: str) -> Any:
+    """Return a column of one split; `argument` is how it is named."""
+    try:
+        return dataset[split][column]
+    except KeyError as error:
+        raise ValueError(
+            f"{name}: the split {split} has no column {column!r}: name the right one by {argument}"
+        ) from error
 
 
 def _checked(what: str, images: ArrayLike, labels: ArrayLike) -> Examples:

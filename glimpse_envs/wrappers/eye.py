@@ -118,6 +118,12 @@ class Eye:
                 raise ValueError("mask=True shows one window: leave sensor, and scales=1")
             self._view = MaskedView(shape, glimpse_size, periphery)
         else:
+            if len(reader.glimpse_shape) != 3:
+                raise ValueError(
+                    f"sensor={sensor!r}: its glimpses have the shape {reader.glimpse_shape}; those "
+                    "of frames must have (channels, height, width), since stacked frames follow "
+                    "each other in channels"
+                )
             self._view = SensorView(reader, num_envs, self._pixels.dtype)
 
         frames = self._pixels.frames

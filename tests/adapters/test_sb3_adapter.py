@@ -15,13 +15,16 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
+import glimpse_envs
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import ThresholdLevels
 from glimpse_envs.flat import FlatActions
+from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.testing import assert_same, random_actions
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, VARIANTS, make_vector
+from tests.support.tasks.two_answers import TwoAnswers
 from tests.support.tiny import tiny_network
 
 ROWS = 5
@@ -190,6 +193,50 @@ def test_infos_without_targets_are_shared_alike() -> None:
         assert info == {"TimeLimit.truncated": False}
         with pytest.raises(TypeError, match="shared and cannot be changed"):
             info["mine"] = 1
+
+
+class ClassAndParity(TwoAnswers):
+    """A digit's class and its parity are asked for at every step, and every answer counts."""
+
+    def __init__(self, *, split: str = "train", masked: bool = True) -> None:
+        super().__init__(split=split)
+        answer = Component(spaces.MultiDiscrete([10, 2]), taught=True)
+        self.components = self.components_with(answer=answer)
+        self._masked = masked
+
+    def act(self, rows: Rows, actions: Arrays, last: Any) -> Outcome:
+        labels = self._stage.labels[self._stage.scene_of[rows]]
+        target = np.stack([labels, labels % 2], axis=1) if self._masked else labels
+        success = (actions["answer"][rows, 0] == labels) & last
+        mask = np.ones(len(rows), np.bool_) if self._masked else None
+        return Outcome(success.astype(np.float64), success, target, mask)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_targets_of_several_parts_and_without_a_mask_are_told(masked: bool) -> None:
+    env_id = f"Tiny/ClassAndParity{masked}-v0"
+    glimpse_envs.register(env_id, task=f"{__name__}:ClassAndParity", masked=masked)
+    envs, venv = make_vector(env_id, ROWS), make_sb3_env(env_id, ROWS, seed=1)
+    envs.reset(seed=1)
+    venv.reset()
+    actions = random_actions(envs, np.random.default_rng(0))
+    for _ in range(envs.task.budget):
+        _, _, ended, _, info = envs.step(actions)
+        infos = venv.step(actions)[3]
+        told = info["final_info"] if ended.all() else info
+        for row in range(ROWS):
+            np.testing.assert_array_equal(infos[row]["target"], told["target"][row])
+            assert infos[row].get("target_mask", "none") == (True if masked else "none")
+            assert infos[row]["TimeLimit.truncated"] is False
+    assert ended.all()
+
+
+def test_frames_show_what_was_seen() -> None:
+    venv = make_sb3_env(CENTRED, 2, seed=0, render_mode="rgb_array", reveal="seen")
+    venv.reset()
+    frames = make_vector(CENTRED, 2, render_mode="rgb_array", reveal="seen")
+    frames.reset(seed=0)
+    assert_same(tuple(venv.get_images()), frames.render())
 
 
 def test_attributes_and_methods_are_those_of_all_rows() -> None:

@@ -16,6 +16,8 @@ from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.suite import ATARI, MINIGRID
 from glimpse_envs.task import Task
+from glimpse_envs.tasks.pictures.classification import ImageClassification
+from glimpse_envs.tasks.tape.machine import TapeMachine
 from glimpse_envs.testing import assert_same, random_actions
 from glimpse_envs.vision.picture_task import PictureTask
 from glimpse_envs.vision.scenes import SCENES
@@ -322,3 +324,32 @@ def test_an_unknown_argument_is_answered_with_all_that_are_taken() -> None:
         assert set(listed[1].split(", ")) == expected | task
     taken = set(keyword_parameters(GlimpseVectorEnv.__init__)) | {"num_envs"}
     assert taken == {*OF_EVERY_TASK, *OF_BATCHES, "task"}
+
+
+class SlowCopy(TapeMachine):
+    """A task that takes an argument of its own and passes on the others."""
+
+    def __init__(self, *, patience: float = 3.0, **rest: Any) -> None:
+        super().__init__(slack=patience, **rest)
+
+
+class NamedClassification(ImageClassification):
+    """Its base class takes those of a scene and a sensor besides."""
+
+    def __init__(self, *, name: str = "", **rest: Any) -> None:
+        super().__init__(**rest)
+
+
+def test_a_task_that_passes_on_its_arguments_takes_those_of_its_base_class() -> None:
+    kwargs: dict[str, Any] = {"patience": 2, "length": 4, "view": "glimpse"}
+    envs = GlimpseVectorEnv(2, task=f"{__name__}:SlowCopy", **kwargs)
+    assert envs.task.levels == (1, 4)
+    with pytest.raises(TypeError, match="argument 'lenght': did you mean 'length'"):
+        GlimpseVectorEnv(2, task=f"{__name__}:SlowCopy", lenght=4)
+    named = f"{__name__}:NamedClassification"
+    moving: dict[str, Any] = {"scene": "moving_images", "speed": 1.0, "budget": 3}
+    observation, _ = GlimpseVectorEnv(2, task=named, name="mine", **moving).reset(seed=0)
+    assert observation["glimpse"].shape[0] == 2
+    # What the base class itself is given by position or sets is no argument.
+    with pytest.raises(TypeError, match="unexpected keyword argument 'full_budget'"):
+        GlimpseVectorEnv(2, task=named, full_budget=2, **moving)

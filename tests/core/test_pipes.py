@@ -11,6 +11,12 @@ from tests.support.marks import first_is_quick
 
 COMMANDS = {
     "list": "from runpy import run_module; run_module('glimpse_envs', run_name='__main__')",
+    "describe": (
+        "from runpy import run_module\n"
+        "sys.argv[1:] = ['Glimpse/Copy-v0']\n"
+        "sys.stdout.reconfigure(write_through=True)  # as with PYTHONUNBUFFERED\n"
+        "run_module('glimpse_envs', run_name='__main__')"
+    ),
     "agents": (
         "from agents.training.command_line import run_command\n"
         "run_command(lambda: print('line\\n' * 100_000))"

@@ -162,8 +162,14 @@ def test_a_bad_scene_is_refused_by_name(scene: Any) -> None:
     assert_same(envs.state_dict(), before)
 
 
-def test_a_reset_without_its_files_is_no_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("before", [False, True], ids=["the first", "a later one"])
+def test_a_reset_without_its_files_is_no_reset(
+    before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     envs, env = make_vector(CENTRED, 3), make_single(CENTRED)
+    if before:  # its episodes have ended
+        envs.reset(seed=1)
+        env.reset(seed=1)
     blind = {"look": np.zeros((3, 2)), "answer": np.zeros(3, np.int64)}
 
     def missing(*_: str) -> sources.Examples:

@@ -180,3 +180,34 @@ def test_a_loaded_state_shows_the_present_glimpse_alone() -> None:
 def test_what_is_revealed_must_be_one_of_two() -> None:
     with pytest.raises(ValueError, match="reveal='nothing' must be one of"):
         gymnasium.make("Glimpse/ClutteredGlyphs-v0", reveal="nothing")
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        ("ClutteredGlyphs", {}),
+        ("SearchGlyphs", {}),
+        ("Copy", {}),
+        ("DictionaryLookup", {}),
+        ("AssociativeRecall", {}),  # its pictures show pairs, which are fewer than the cells
+        ("PointerChase", {"cells": 100}),  # its pictures show some of the cells
+    ],
+)
+def test_in_the_full_view_all_is_seen_but_the_target(env_id: str, kwargs: dict[str, Any]) -> None:
+    env = gymnasium.make(
+        f"Glimpse/{env_id}-v0", render_mode="rgb_array", view="full", reveal="seen", **kwargs
+    )
+    env.reset(seed=0)  # raised for tables of which some cells are drawn
+    assert np.asarray(env.render()).any()
+    picture = env.unwrapped.task.picture(0, "")  # type: ignore[attr-defined]
+    hidden, shown = (Seen().reveal(picture, ended) for ended in (False, True))
+    for name in ("scene", "strips", "cells", "addresses"):
+        assert getattr(hidden, name, None) is getattr(picture, name, None)
+    assert hidden.target is None
+    assert shown.target == picture.target
+    if isinstance(picture, TablePicture):
+        assert isinstance(hidden, TablePicture)
+        assert isinstance(shown, TablePicture)
+        assert not hidden.relevant
+        assert not hidden.unseen
+        assert shown.relevant == picture.relevant

@@ -111,6 +111,23 @@ def test_a_data_set_is_a_source() -> None:
         from_dataset("other", {"test": colours})
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"resize": 0}, "resize=0 must be an integer of at least 1"),
+        ({"resize": 8.0}, "resize=8.0 must be an integer"),
+        ({"image": "img"}, "the split train has no column 'img': name the right one by image="),
+        ({"label": "fine"}, "the split train has no column 'fine': name the right one by label="),
+    ],
+)
+def test_a_data_set_is_asked_for_by_its_columns(changes: dict[str, Any], message: str) -> None:
+    columns = {"image": list(GREY), "label": LABELS}
+    with pytest.raises(ValueError, match=message):
+        from_dataset("wrong", {"train": columns}, **changes)
+    with pytest.raises(ValueError, match="the split test has no images: leave it out"):
+        from_dataset("wrong", {"train": columns, "test": {"image": [], "label": []}})
+
+
 def test_another_process_is_told_to_register_it() -> None:
     from_arrays("mine", train=(GREY, LABELS))
     program = (

@@ -1,5 +1,8 @@
 """Sources of other packages, by class and by name."""
 
+from typing import Any
+
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -28,6 +31,20 @@ class Bars:
         images = np.zeros((2, 1, 8, 8), np.uint8)
         images[0, 0, :, 3:5] = images[1, 0, 3:5] = 255
         return Examples(images, np.arange(2))
+
+
+class Mistaken(Bars):
+    """A source with mistakes: what it describes and what it returns are set from outside."""
+
+    info: Any = SourceInfo("", (1, 8, 8), ("upright", "level"))
+    examples: Any = (np.zeros((2, 1, 8, 8), np.uint8), np.arange(2))
+
+    def describe(self, source: str) -> SourceInfo:
+        found: SourceInfo = self.info
+        return found
+
+    def load(self, source: str, split: str) -> Examples:
+        return Examples(*self.examples) if len(self.examples) == 2 else self.examples
 
 
 class NoSource:
@@ -70,3 +87,40 @@ def test_a_name_stands_for_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_source_is_refused(source: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         describe(source)
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "message"),
+    [
+        # Kernels would write beyond the picture, or read beyond the images.
+        (np.zeros((2, 3, 8, 8), np.uint8), np.arange(2), r"images of the shape \(3, 8, 8\)"),
+        (np.zeros((2, 1, 30, 30), np.uint8), np.arange(2), r"images of the shape \(1, 30, 30\)"),
+        (np.zeros((0, 1, 8, 8), np.uint8), np.arange(0), "returned no images"),
+        (np.zeros((2, 1, 8, 8), np.uint8), np.array([0, 7]), "a label 7; describe names 2"),
+        (np.zeros((2, 1, 8, 8), np.uint8), np.array([0, -1]), "a label -1"),
+        # A cast would make them black, or move labels.
+        (np.full((2, 1, 8, 8), 0.8), np.arange(2), "images must be uint8, .* but are float64"),
+        (np.zeros((2, 1, 8, 8), np.uint8), np.array([0.0, 0.9]), "labels must be integers"),
+    ],
+)
+def test_examples_that_break_their_description_are_refused(
+    images: Any, labels: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Mistaken, "examples", (images, labels))
+    env = gym.make("Glimpse/CenteredGlyphs-v0", source=f"{__name__}:Mistaken")
+    with pytest.raises(ValueError, match=message):
+        env.reset(seed=0)
+
+
+def test_a_source_must_return_its_own_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"{__name__}:Mistaken"
+    monkeypatch.setattr(Mistaken, "examples", ())
+    with pytest.raises(ValueError, match=r"must return Examples, not \(\)"):
+        load(name, "train")
+    for info, message in (
+        ((1, 8, 8), r"must return a SourceInfo .* not \(1, 8, 8\)"),
+        (SourceInfo(name, (8, 8, 1), ("a", "b")), "a C of 1 for grey or 3 for RGB"),
+    ):
+        monkeypatch.setattr(Mistaken, "info", info)
+        with pytest.raises(ValueError, match=message):
+            describe(name)

@@ -15,7 +15,7 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
-from glimpse_envs.testing import CHECKS, check_task
+from glimpse_envs.testing import CHECKS, _check_oracle, check_task
 from tests.support.tasks import ODD_CELL, ROWS
 from tests.support.tasks.falling_ball import FallingBall
 
@@ -40,6 +40,34 @@ def test_promises_of_the_suite_are_kept(check: Callable[..., None], env_id: str)
 @pytest.mark.learning
 def test_promises_of_other_families_are_kept(tiny_id: str) -> None:
     check_task(tiny_id)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        ("Glimpse/PointerChase-v0", {"glimpse_cost": 0.03, "min_length": 0}),
+        ("Glimpse/SearchGlyphs-v0", {"budget": 3, "images": 2, "glimpse_cost": 0.3}),
+    ],
+)
+def test_a_ceiling_is_a_mean_over_lengths_and_first_glimpses(
+    env_id: str, kwargs: dict[str, Any]
+) -> None:
+    _check_oracle(env_id, kwargs)
+
+
+class Stumbling(FallingBall):
+    """An oracle that misses one ball in ten."""
+
+    def oracle(self) -> Arrays:
+        right = super().oracle()
+        missed = np.arange(len(self._balls)) % 10 == 0
+        return {name: np.where(missed, 0, values) for name, values in right.items()}
+
+
+def test_an_oracle_that_stumbles_is_found() -> None:
+    register("Tiny/Stumbling-v0", task=f"{__name__}:Stumbling")
+    with pytest.raises(AssertionError, match=r"the oracle's mean return is .*; ceiling is 1"):
+        _check_oracle("Tiny/Stumbling-v0", {})
 
 
 def test_a_frame_is_drawn_at_every_step(tiny_id: str) -> None:

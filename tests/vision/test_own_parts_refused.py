@@ -88,7 +88,10 @@ def test_those_that_keep_all_promises_are_taken() -> None:
         ({"scene": "WithoutAnswers"}, "it has no answers; it must name them"),
         ({"scene": "Double"}, r"its dtype is .*float64.*; it must be np.uint8, .*, or np.float32"),
         ({"scene": "WithoutChannels"}, r"its shape is \(20, 20\); it must be \(C, H, W\)"),
-        ({"sensor": "SideByPosition"}, "__init__ takes side by position"),
+        (
+            {"sensor": "SideByPosition"},
+            r"__init__ takes side by position.* as in \(self, shape, \*, side\)",
+        ),
         ({"sensor": "WithoutOutlines"}, "it has no outlines; it must have at least one"),
         ({"sensor": "TwoWindows"}, r"its 2 window_sides are .*shape \(2, g, g\), .* \(1, 3, 3\)"),
     ],

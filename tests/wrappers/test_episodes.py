@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FrameStackObservation, MaxAndSkipObservation, TimeLimit
 
+from glimpse_envs.vision.sensors.sensor import Sensor, square
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, WrappedEnvError
 from tests.support.pixel_world import SIDE, PixelWorld
 
@@ -289,6 +290,20 @@ def test_pixels_are_rescaled_by_the_bounds_of_their_space(dtype: type) -> None:
     np.testing.assert_allclose(observation["glimpse"], 0.5, rtol=1e-6)
 
 
+class Line(Sensor):
+    """Reads a line of seven numbers."""
+
+    glimpse_shape = (7,)
+    outlines = (square(7.0),)
+    multiply_adds = 0
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        self.shape = shape
+
+    def read(self, *arrays: Any) -> None:
+        arrays[-1][arrays[-2]] = 0.0
+
+
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"look": "left"}, "look='left' must be one of"),
     ({"glimpse_size": 0}, "glimpse_size=0"),
@@ -307,6 +322,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"pixels": "image"}, "have no parts"),
     ({"layout": "HWC"}, "layout='HWC' does not fit the shape"),
     ({"layout": "XY"}, "layout='XY' must be one of"),
+    ({"sensor": f"{__name__}:Line"}, "its glimpses have the shape (7,.*channels, height, width"),
 ]
 
 
