@@ -67,7 +67,7 @@ class CopyConfig:
     clip: float = 10.0
     """Maximum absolute value of each entry of the gradient; larger ones are clipped to it."""
     test_sequences: int = 200
-    """Number of sequences scored at each length after the training."""
+    """Number of sequences scored after the training, at lengths of 10 to 120 and at --length."""
     compile: bool = False
     """Compile the step: needs a C++ compiler, takes half a minute, and more than doubles the
     speed."""

@@ -13,6 +13,7 @@ with momentum 0.9, gradients clipped to [-10, 10] entry by entry. Departures are
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -44,15 +45,21 @@ TEST_SEED = 2**63
 """Far from the seeds of trainings, whose sequences are drawn in the same way."""
 
 
-def score(model: CopyMachine, sequences: int, seed: int = TEST_SEED) -> dict[int, Score]:
-    """Score `model` on random sequences of each of `SCORED_LENGTHS`, the same for all models.
+def score(
+    model: CopyMachine,
+    sequences: int,
+    seed: int = TEST_SEED,
+    lengths: Sequence[int] = SCORED_LENGTHS,
+) -> dict[int, Score]:
+    """Score `model` on random sequences of each of `lengths`, of which those of the first ones,
+    `SCORED_LENGTHS`, are the same for all models.
 
     Returns:
         length -> score; an episode has success if every bit of its sequence is copied.
     """
     generator = torch.Generator().manual_seed(seed)
     scores = {}
-    for length in SCORED_LENGTHS:
+    for length in lengths:
         bits = draw_sequences(sequences, length, model.bits, generator)
         with torch.no_grad():
             wrong = torch.cat([wrong_bits(model(batch), batch) for batch in torch.split(bits, 50)])
@@ -137,8 +144,9 @@ def _train_and_score(config: CopyConfig, options: CopyOptions) -> None:
     if share_done(config, metadata["episodes"], metadata["seconds"]) < 1.0:
         return
     # Loaded from the run, because a compiled step would be compiled again for these batches.
-    scores = score(CopyMachine.from_run(run), config.test_sequences)
-    for length, found in scores.items():
+    lengths = list(dict.fromkeys([*SCORED_LENGTHS, config.length]))
+    scores = score(CopyMachine.from_run(run), config.test_sequences, lengths=lengths)
+    for length, found in sorted(scores.items()):
         print(f"length {length:>3}: {found.costs['wrong_bits']:.2f} wrong bits a sequence")
     print(f"recorded in {write_record(make_record(run, scores), options.record)}")
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.training.checks import check_counts, check_positive
+from agents.training.checks import check_counts, check_not_negative, check_positive
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
 from baselines.model import Answers, Observation
@@ -66,10 +66,9 @@ class AttentionSampling(PictureModel):
         super().__init__(setting, config)
         check_counts(config, "patches", "patch_size", "channels")
         check_positive(config, "low_scale")
+        check_not_negative(config, "entropy_bonus")
         if config.patch_size < _LEAST_PATCH:
             raise ValueError(f"patch_size={config.patch_size} must be at least {_LEAST_PATCH}")
-        if not config.entropy_bonus >= 0:
-            raise ValueError(f"entropy_bonus={config.entropy_bonus} must be at least 0")
         inputs, height, width = self.picture.view.scene_shape
         low = max(round(height * config.low_scale), 1), max(round(width * config.low_scale), 1)
         if low[0] * low[1] < config.patches:

@@ -219,6 +219,17 @@ def test_the_command_trains_scores_and_records(
     assert score(model, 3) == {length: record.at_level(length) for length in SCORED_LENGTHS}
 
 
+@pytest.mark.learning
+def test_the_greatest_length_of_the_training_is_scored_too(tmp_path: Path) -> None:
+    options = ["--minutes", "0.001", "--length", "5", "--units", "8", "--cells", "4"]
+    options += ["--width", "4", "--test-sequences", "3", "--run", str(tmp_path / "run")]
+    main([*options, "--record", str(tmp_path)])
+    (record,) = read_records(tmp_path)[0]
+    assert [found.level for found in record.scores] == [5, 10, 20, 40, 80, 120]
+    model = load_policy(tmp_path / "run")
+    assert score(model, 3) == {length: record.at_level(length) for length in SCORED_LENGTHS}
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [

@@ -212,6 +212,12 @@ def test_all_patches_are_kept_where_there_are_no_more() -> None:
             "patch_size=12 must be at least 13",
         ),
         (
+            lambda: AttentionSampling(
+                SETTING, AttentionSamplingConfig(low_scale=0.5, entropy_bonus=float("inf"))
+            ),
+            "entropy_bonus=inf must be at least 0 and finite",
+        ),
+        (
             lambda: AttentionSampling(SETTING, AttentionSamplingConfig()),
             "low view of 3x3 places, fewer than patches=10",
         ),
