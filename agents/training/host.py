@@ -25,11 +25,3 @@ def settle_host(threads: int) -> None:
             if not mallopt(_MMAP_THRESHOLD, _MOST):
                 mallopt(_MMAP_THRESHOLD, _MOST_OF_OLD)
             mallopt(_TRIM_THRESHOLD, _MOST)
-
-
-def give_back_memory() -> None:
-    """Give memory that was kept (see `settle_host`) back to the system: after work that took far
-    more than what follows."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:  # of glibc alone
-        trim(0)

@@ -21,7 +21,7 @@ from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig
-from agents.training.host import give_back_memory, settle_host
+from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
@@ -151,7 +151,9 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
 
 
 def measure(scaling: ScalingConfig) -> Scaling:
-    """Time all models, then train and score each that is asked for.
+    """Train and score each model that is asked for, then time all models.
+
+    Timing wants a quiet machine and is not kept by a run that is interrupted, so it comes last.
 
     Raises:
         RecordError: the record is damaged.
@@ -160,15 +162,12 @@ def measure(scaling: ScalingConfig) -> Scaling:
     """
     _check(scaling)
     asked = [(side, model) for side in scaling.sides for model in scaling.models]
-    kept = {case: point for case, point in _recorded(scaling).items() if case not in asked}
-    cases = sorted({*asked, *kept}, key=lambda case: (case[0], MODEL_NAMES.index(case[1])))
+    points = {case: point for case, point in _recorded(scaling).items() if case not in asked}
+    for case in asked:
+        points[case] = _trained_point(scaling, *case)
+    cases = sorted(points, key=lambda case: (case[0], MODEL_NAMES.index(case[1])))
     print("timing inference and updates, by turns ...")
     times = time_models(scaling, cases)
-    give_back_memory()  # of all models at once
-    points = []
-    for case, (inference, update) in zip(cases, times, strict=True):
-        point = kept[case] if case in kept else _trained_point(scaling, *case)
-        points.append(replace(point, inference=inference, update=update))
     return Scaling(
         env_id=scaling.env_id,
         minutes=scaling.minutes,
@@ -176,7 +175,10 @@ def measure(scaling: ScalingConfig) -> Scaling:
         precision=scaling.precision,
         hardware=hardware(1),
         revision=git_revision(),
-        points=tuple(points),
+        points=tuple(
+            replace(points[case], inference=inference, update=update)
+            for case, (inference, update) in zip(cases, times, strict=True)
+        ),
     )
 
 
