@@ -104,7 +104,13 @@ class GreatestInColumns(nn.Module):
 
 def _strong(picture: PictureScene, outputs: int, config: FullViewConfig) -> nn.Module:
     width = config.channels
-    channels, _, across = picture.view.scene_shape
+    channels, down, across = picture.view.scene_shape
+    most = (max(down, across) - 1).bit_length()
+    if config.stages > most:
+        raise ValueError(
+            f"stages={config.stages} must be at most {most}: after so many halvings one pixel is "
+            f"left of {down}x{across}"
+        )
     layers: list[nn.Module] = [
         nn.Conv2d(channels, width, 5, stride=2, padding=2, bias=False),
         nn.BatchNorm2d(width),

@@ -190,6 +190,7 @@ def test_a_learner_describes_its_model() -> None:
         ("captioner", {"env_id": "Glimpse/Copy-v0"}, "Copy-v0 asks for no description"),
         ("strong", {"kind": "stronger"}, "kind='stronger' must be one of 'strong'"),
         ("strong", {"stages": 0}, "stages=0 must be at least 1"),
+        ("strong", {"stages": 7}, "stages=7 must be at most"),
         (
             "conv",
             {"env_id": CIRCLE_SQUARE, "env_kwargs": {"scene_size": 9}},
