@@ -21,6 +21,7 @@ import gymnasium as gym
 from agents.algorithms.algorithm import find_algorithm
 from agents.training.command_line import run_command
 from agents.training.config import RunConfig
+from agents.training.resuming import config_from_json
 from benchmarks.options import options_parser, write_benchmark
 from benchmarks.tables.planning import TABLES, find_table
 from benchmarks.tables.table import ALGORITHMS, Row
@@ -143,6 +144,7 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
         scenes: of validation.
 
     Raises:
+        RunError: the record's row has options that the algorithm lacks.
         ValueError: the record's trials are of another row, as it has changed since, or budget.
     """
     row = json.loads(json.dumps(asdict(start)))
@@ -152,8 +154,9 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
     if path is None or not path.exists():
         return {**setting, "noise": "small differences are noise", "trials": [], "revisions": []}
     found: Changes = json.loads(path.read_text(encoding="utf-8"))
-    defaults = json.loads(json.dumps(asdict(type(start)())))
-    found["row"] = completed(found.get("row", {}), defaults)
+    # With the defaults of options that came later.
+    kept = config_from_json(type(start), found.get("row"), str(path), str(found.get("revision")))
+    found["row"] = json.loads(json.dumps(asdict(kept)))
     for key, value in setting.items():
         if found.get(key) != value:
             raise ValueError(
@@ -161,17 +164,6 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
                 "cannot be compared: try the same, or record elsewhere"
             )
     return {**setting, **{key: found[key] for key in ("trials", "revisions", "noise")}}
-
-
-def completed(settings: Changes, defaults: Changes) -> Changes:
-    """`settings`, with the `defaults` of options that have come since they were recorded."""
-    own = {
-        name: completed(value, defaults[name])
-        if isinstance(value, dict) and isinstance(defaults.get(name), dict)
-        else value
-        for name, value in settings.items()
-    }
-    return {**defaults, **own}
 
 
 def is_recorded(record: Changes, words: str, changes: Changes) -> bool:

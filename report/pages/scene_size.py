@@ -74,7 +74,7 @@ def _unmeasured(scaling: Scaling) -> str:
     ]
     blind = blind_error(scaling.env_id)
     stuck = [
-        f"{point.model} at {point.side} pixels, after {count(point.images)} images"
+        f"{point.model} at {point.side:,} pixels ({count(point.images)} images)"
         for point in scaling.points
         if blind is not None and point.interval_percent[1] >= blind
     ]

@@ -110,7 +110,7 @@ def _not_begun(task: Task) -> list[str]:
     """What is said of models at chance, where there are any."""
     blind = blind_error(task.env_id) if _pays_for_success(task) else None
     stuck = [
-        f"{group.label}, after {group.episodes_cell} episodes"
+        f"{group.label} ({group.episodes_cell} episodes)"
         for group in task.groups
         if blind is not None and group.has_success and group.interval[1] >= blind
     ]

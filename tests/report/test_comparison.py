@@ -61,7 +61,7 @@ def test_what_lacks_and_what_did_not_begin_to_learn_is_said(tmp_path: Path) -> N
     for text in (published.blocks["scaling"], published.texts["docs/comparison.md"]):
         last = others[-1]
         assert f"Not measured: {last.model} at {last.side} pixels" in text
-        assert f"At chance: {stuck.model} at {stuck.side} pixels, after 16 k images" in text
+        assert f"At chance: {stuck.model} at {stuck.side} pixels (16 k images)" in text
 
 
 def test_core_minutes_by_the_walls_clock_are_marked() -> None:
