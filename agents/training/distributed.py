@@ -107,7 +107,8 @@ def share_of(config: Config) -> Config:
     """The config of this process's share: of its rows, and its own GPU.
 
     Raises:
-        ValueError: the batch has no equal shares with all copies of a scene together.
+        ValueError: the batch has no equal shares with all copies of a scene together, or all
+            processes would share one GPU.
     """
     count = processes()
     if count == 1:
@@ -119,6 +120,11 @@ def share_of(config: Config) -> Config:
             f"are {count} processes, and copies={fields.copies}"
         )
     changes = {"batch_size": fields.batch_size // count}
+    if fields.device.startswith("cuda:"):
+        raise ValueError(
+            f"device={fields.device!r} is one GPU for all {count} processes: give device='cuda', "
+            "with which each takes its own"
+        )
     if fields.device == "cuda":
         changes["device"] = f"cuda:{os.environ['LOCAL_RANK']}"
     return replace(fields, **changes)

@@ -23,6 +23,9 @@ from glimpse_envs.evaluation.record import Model
 # Share of a training after which soft_to_hard samples every read.
 ALL_HARD_AT = 0.75
 
+MOST_ADDRESS_BITS = 32
+"""Cells whose addresses have more bits do not fit into memory; int64 holds 63."""
+
 
 @dataclass(frozen=True)
 class KeyValueConfig(MemoryConfig):
@@ -73,6 +76,10 @@ class KeyValueMemory(MemoryModel):
         check_choices(config)
         check_counts(config, "key_units", "value_units", "address_bits")
         check_positive(config, "temperature")
+        if config.address_bits > MOST_ADDRESS_BITS:
+            raise ValueError(
+                f"address_bits={config.address_bits} must be at most {MOST_ADDRESS_BITS}"
+            )
         super().__init__(setting, config, config.value_units)
         self._check_cells(self.sequence.cells)
         inputs = self.sequence.features + config.address_bits

@@ -185,6 +185,8 @@ def test_what_cannot_be_split_is_refused(tmp_path: Path) -> None:
         share_of(replace(config_of("reinforce"), batch_size=12, copies=4))
     with pytest.raises(ValueError, match="Stable-Baselines3 runs in one process"):
         train_sb3(PPOConfig(), tmp_path / "run")
+    with pytest.raises(ValueError, match="device='cuda:1' is one GPU for all 2 processes: give"):
+        share_of(replace(config_of("reinforce"), device="cuda:1"))
     setting = Setting.of("Glimpse/ClutteredGlyphs-v0", {})
     model = SpatialTransformer(setting, SpatialTransformerConfig())
     with pytest.raises(ValueError, match="SpatialTransformer normalises by the whole batch"):
