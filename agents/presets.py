@@ -55,6 +55,25 @@ _TABLES: dict[str, Any] = {
     "network": replace(_MEMORY_NETWORK, answer_in_view=True, inhibition_of_return=True),
 }
 
+_TEXTS: dict[str, Any] = {
+    **_TAPES,
+    "env_id": "Glimpse/Stories-v0",
+    "minutes": 3.0,
+    "validate_every": 100,
+    "batch_size": 512,
+    "curriculum": None,
+    "optimizer": "muon",
+    "learning_rate": 4e-3,
+    "network": replace(
+        _MEMORY_NETWORK,
+        what_units=64,
+        where_units=64,
+        glimpse_units=128,
+        core_units=128,
+        head_units=64,
+    ),
+}
+
 _WORLDS: dict[str, Any] = {
     "env_id": "Glimpse/Catch-v0",
     "episodes": 1_000_000,
@@ -113,6 +132,11 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         # looks, which evaluation takes, may come back to the same cells until the budget is spent.
         ActorCriticConfig(**_TABLES, gae_lambda=1.0, discount=0.95),
         ReinforceConfig(**_TABLES),
+    ),
+    "texts": (
+        # As on tables: an early answer is worth more.
+        ActorCriticConfig(**_TEXTS, gae_lambda=1.0, discount=0.95),
+        ReinforceConfig(**_TEXTS),
     ),
     "worlds": (ActorCriticConfig(**_WORLDS),),
     "games": (ActorCriticConfig(**_GAMES),),

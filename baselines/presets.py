@@ -32,6 +32,7 @@ _MEMORY: dict[str, Any] = {
 }
 _TAPES = {**_MEMORY, "env_id": "Glimpse/Copy-v0"}
 _TABLES = {**_MEMORY, "env_id": "Glimpse/AssociativeRecall-v0"}
+_TEXTS = {**_MEMORY, "env_id": "Glimpse/Stories-v0", "minutes": 3.0}
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 _SET = 5_000  # scenes that the papers train on, again and again
 
@@ -63,5 +64,6 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     ),
     "tapes": (KeyValueConfig(**_TAPES, feed=True), LSTMMemoryConfig(**_TAPES), NTMConfig(**_TAPES)),
     "tables": (KeyValueConfig(**_TABLES, feed=False), LSTMMemoryConfig(**_TABLES)),
+    "texts": (KeyValueConfig(**_TEXTS, feed=False), LSTMMemoryConfig(**_TEXTS)),
 }
 """What is hidden -> the configuration of each baseline that has one; the first is the default."""

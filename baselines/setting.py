@@ -15,6 +15,9 @@ from glimpse_envs.episodes.lookup import full_view
 
 CELL = 8
 """Side in pixels of the cells of a picture that are pointed at."""
+TEXT_HOPS = 3
+"""Steps of a model before it answers about a text, as in memory networks (Sukhbaatar et al. 2015).
+"""
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,15 @@ class PictureScene:
 
 @dataclass(frozen=True)
 class SequenceScene:
-    """The cells of a hidden tape or table."""
+    """The cells of a hidden tape or table, or the statements of a text."""
 
-    cells: int  # N, of the longest tape or table that is dealt
-    features: int  # F, numbers that show one cell
-    query: int  # q, numbers of a question; 0 where none is asked
+    cells: int  # N, of the longest tape, table or text that is dealt
+    features: int  # F, numbers or words that show one cell
+    query: int  # q, numbers or words of a question; 0 where none is asked
     outputs: int | None = None  # answers to the longest tape; None where one ends the episode
     outputs_per_cell: float = 0.0  # further answers for each further cell of a tape
-    hops: int = 1  # steps of a model before it gives the one answer to a table
+    hops: int = 1  # steps of a model before it gives the one answer to a table or a text
+    words: int = 0  # the size of the vocabulary, of a text; 0 where cells hold numbers
 
     def steps(self, cells: int) -> int:
         """Steps of a model that answers about a scene of `cells` cells."""
@@ -145,13 +149,13 @@ class Setting:
 
     @property
     def sequence(self) -> SequenceScene:
-        """The scene, of a tape or table.
+        """The scene, of a tape, a table or a text.
 
         Raises:
             ValueError: the environment hides something else.
         """
         if not isinstance(self.scene, SequenceScene):
-            raise ValueError(f"{self.env_id} hides neither tape nor table (cells, features)")
+            raise ValueError(f"{self.env_id} hides no tape, table or text (cells, features)")
         return self.scene
 
     @property
@@ -164,8 +168,8 @@ class Setting:
         """The setting of an environment, whatever view `env_kwargs` ask for.
 
         Raises:
-            ValueError: the environment hides neither a picture, nor a tape, nor a table, or asks
-                for no answer.
+            ValueError: the environment hides neither a picture, nor a tape, a table or a text, or
+                asks for no answer.
         """
         whole = _describe(env_id, full_view(env_id, env_kwargs))
         parts = whole.observation_space.spaces
@@ -186,12 +190,12 @@ class Setting:
             picture, every_counts = _picture(env_id, env_kwargs, whole)
             classes = whole.components["answer"].classes
             return cls(env_id, picture, int(choices), every_counts, classes)
-        if shape is not None and len(shape) == 2 and whole.levels is not None:
-            scene = _sequence(env_id, full_view(env_id, env_kwargs), whole, whole.levels[1])
+        if shape is not None and len(shape) == 2:
+            scene = _sequence(env_id, full_view(env_id, env_kwargs), whole)
             return cls(env_id, scene, int(choices))
         raise ValueError(
-            f"{env_id} hides neither a picture (C, H, W) nor a tape or table (cells, features): "
-            f"its scene has shape {shape}"
+            f"{env_id} hides neither a picture (C, H, W) nor a tape, table or text (cells, "
+            f"features): its scene has shape {shape}"
         )
 
 
@@ -220,12 +224,18 @@ def _picture(
     return picture, dense or picture.answers > 1
 
 
-def _sequence(
-    env_id: str, env_kwargs: dict[str, Any], whole: Description, longest: int
-) -> SequenceScene:
-    """The tape or table of an environment in the full view, of at most length `longest`."""
-    cells, features = whole.observation_space["scene"].shape or ()
-    query = spaces.flatdim(whole.observation_space) - cells * features
+def _sequence(env_id: str, env_kwargs: dict[str, Any], whole: Description) -> SequenceScene:
+    """The tape, table or text of an environment in the full view, of the greatest length."""
+    parts = dict(whole.observation_space.spaces)
+    scene = parts.pop("scene")
+    cells, features = scene.shape or ()
+    query = sum(int(np.prod(part.shape or ())) for part in parts.values())
+    if isinstance(scene, spaces.MultiDiscrete):
+        words = int(scene.nvec.max())
+        return SequenceScene(cells, features, query, hops=TEXT_HOPS, words=words)
+    if whole.levels is None:
+        return SequenceScene(cells, features, query, hops=TEXT_HOPS)
+    longest = whole.levels[1]
     answer = whole.components["answer"].space
     if not isinstance(answer, spaces.MultiDiscrete):
         return SequenceScene(cells, features, query, hops=longest + 1)

@@ -16,6 +16,7 @@ _TAPE = "glimpse_envs.tasks.tape.machine:TapeMachine"
 _ASSOCIATIVE_RECALL = "glimpse_envs.tasks.table.associative_recall:AssociativeRecall"
 _DICTIONARY_LOOKUP = "glimpse_envs.tasks.table.dictionary_lookup:DictionaryLookup"
 _POINTER_CHASE = "glimpse_envs.tasks.table.pointer_chase:PointerChase"
+_READ = "glimpse_envs.tasks.text.reading:ReadText"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Row:
 
     @property
     def family(self) -> str:
-        """Family of the task, by what is hidden: pictures, tape, table or worlds."""
+        """Family of the task, by what is hidden: pictures, tape, table, text or worlds."""
         return self.task.split(".")[2]
 
 
@@ -252,6 +253,16 @@ SUITE: dict[str, Row] = {
             "Glimpse/PointerChase-v0", _POINTER_CHASE, _CHASE,
             "Follow a number of pointers from a given cell, and answer with the value in the last "
             "one.",
+        ),
+        Row(
+            "Glimpse/Stories-v0", _READ, dict(text="stories"),
+            "Answer where somebody is, after reading statements of a story one at a time (after "
+            "bAbI, Weston et al. 2015).",
+        ),
+        Row(
+            "Glimpse/Babi-v0", _READ, dict(text="babi"),
+            "Answer a question of bAbI, after reading statements of its text one at a time "
+            "(Weston et al. 2015).",
         ),
     )
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from glimpse_envs import set_threads, sources
+from glimpse_envs.sources.babi import load_questions
 from glimpse_envs.sources.files import VARIABLE, user_cache
 from glimpse_envs.suite import SUITE
 
@@ -18,7 +19,7 @@ CHROMIUM_ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
 ]
-MEMORY = [name for name, row in SUITE.items() if "scene_size" not in row.kwargs]
+MEMORY = [name for name, row in SUITE.items() if row.family in ("tape", "table")]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -62,12 +63,14 @@ def memory_id(request: pytest.FixtureRequest) -> str:
 def _skip_without_files(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not os.environ.get(VARIABLE):
         monkeypatch.setenv(VARIABLE, str(user_cache()))
-    source = SUITE[name].kwargs.get("source")
-    if source is not None:
-        try:
-            sources.load(source, "train")
-        except sources.SourceError as error:
-            pytest.skip(f"{name} needs files which are absent: {error}")
+    kwargs = SUITE[name].kwargs
+    try:
+        if "source" in kwargs:
+            sources.load(kwargs["source"], "train")
+        if kwargs.get("text") == "babi":
+            load_questions(1, "train")
+    except sources.SourceError as error:
+        pytest.skip(f"{name} needs files which are absent: {error}")
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ class KeyValueMemory(MemoryModel):
             )
         super().__init__(setting, config, config.value_units)
         self._check_cells(self.sequence.cells)
-        inputs = self.sequence.features + config.address_bits
+        inputs = self.features + config.address_bits
         self.key = nn.Linear(inputs, config.key_units)
         self.value = nn.Linear(inputs, config.value_units)
         units = self.core.units

@@ -1,4 +1,4 @@
-"""Baselines of tapes and tables: a controller that sees every cell, with or without a memory.
+"""Baselines of tapes, tables and texts: a controller that sees every cell, with or without memory.
 
 First the controller, the agents' own core, is fed the cells one after another; then it gives the
 answers, and its only inputs are the query, if there is one, and its reads. Subclasses add the
@@ -13,6 +13,7 @@ import tyro
 from torch import Tensor, nn
 
 from agents.policy.cores import make_core
+from agents.policy.glimpse_network import WORD_UNITS
 from agents.policy.networks import (
     NetworkConfig,
     NetworkOptions,
@@ -34,10 +35,10 @@ class ControllerOptions(NetworkOptions):
 @dataclass(frozen=True)
 @without_options("supervise")
 class MemoryConfig(BaselineConfig):
-    """Options of every baseline of tapes and tables."""
+    """Options of every baseline of tapes, tables and texts."""
 
     env_id: str = "Glimpse/Copy-v0"
-    """Id of the environment, a tape or a table."""
+    """Id of the environment, a tape, a table or a text."""
     network: Annotated[NetworkConfig, tyro.conf.arg(constructor=ControllerOptions)] = field(
         default_factory=NetworkConfig
     )
@@ -45,7 +46,7 @@ class MemoryConfig(BaselineConfig):
 
 
 class MemoryModel(Baseline):
-    """Answers from a whole tape or table.
+    """Answers from a whole tape, table or text.
 
     Args:
         setting: of the environment.
@@ -53,7 +54,11 @@ class MemoryModel(Baseline):
         read_size: numbers that one step reads.
 
     Raises:
-        ValueError: a size or kind in `config` cannot be, or the setting hides no tape or table.
+        ValueError: a size or kind in `config` cannot be, or the setting hides no tape, table or
+            text.
+
+    Attributes:
+        features, query_size: numbers that show one cell, and the query, words as vectors.
     """
 
     def __init__(self, setting: Setting, config: MemoryConfig, read_size: int = 0) -> None:
@@ -62,7 +67,12 @@ class MemoryModel(Baseline):
         check_without_recall(config.network)
         self.sequence, self.read_size = setting.sequence, read_size
         # The last entry of an input is the phase: 1 while answers are given.
-        inputs = self.sequence.features + self.sequence.query + 1 + read_size
+        units = WORD_UNITS if self.sequence.words else 1
+        self.embedding: nn.Embedding | None = None
+        if self.sequence.words:
+            self.embedding = nn.Embedding(self.sequence.words, WORD_UNITS)
+        self.features, self.query_size = self.sequence.features * units, self.sequence.query * units
+        inputs = self.features + self.query_size + 1 + read_size
         self.core = make_core(config.network, inputs)
         self.core_name = core_name(config.network)
         self.answer_head = nn.Linear(self.core.units + read_size, setting.num_answers)
@@ -72,7 +82,7 @@ class MemoryModel(Baseline):
         return True
 
     def begin(self, scene: Tensor) -> Any:
-        """The memory before the first step, for `scene` (B, N, F)."""
+        """The memory before the first step, for `scene` (B, N, features)."""
         return None
 
     def visit(self, core: Tensor, memory: Any, answering: bool) -> tuple[Tensor, Any]:
@@ -90,11 +100,13 @@ class MemoryModel(Baseline):
         return None, None
 
     def forward(self, observation: Observation) -> Answers:
-        """Answers to `scene` (B, N, F) and, where something is asked, to the query (B, q)."""
-        scene = observation["scene"]
-        query = [leaf for name, leaf in observation.items() if name != "scene"]
+        """Answers to `scene` (B, N, F), of numbers or words, and, where something is asked, to the
+        query (B, q)."""
+        numbers = {name: self._numbers(leaf) for name, leaf in observation.items()}
+        scene = numbers.pop("scene")
+        query = [*numbers.values()]
         rows, cells, features = scene.shape
-        unasked = scene.new_zeros(rows, self.sequence.query)
+        unasked = scene.new_zeros(rows, self.query_size)
         fed, memory = scene.new_zeros(rows, 1), self.begin(scene)
         read, state = scene.new_zeros(rows, self.read_size), self.core.initial_state(rows)
         if self.feeds():
@@ -110,6 +122,11 @@ class MemoryModel(Baseline):
         if not self.setting.answers_in_sequence:
             outputs = outputs[-1:]
         return Answers(self.answer_head(torch.stack(outputs)), *self.finish(memory))
+
+    def _numbers(self, part: Tensor) -> Tensor:
+        """A part (B, ..., w) of the observation as numbers: words as their vectors, side by side,
+        (B, ..., w WORD_UNITS)."""
+        return part if self.embedding is None else self.embedding(part.long()).flatten(-2)
 
     def cells_read(self, cells: int) -> float:
         """Cells touched in one episode on a scene of `cells` cells, counted each time."""

@@ -17,6 +17,7 @@ from glimpse_envs.rendering.palette import (
 )
 from glimpse_envs.rendering.tape_panel import draw_tapes
 from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
+from glimpse_envs.rendering.text_panel import draw_lines
 
 GRIDS = ((4, 2), (4, 3), (4, 4), (5, 4), (6, 5), (8, 6), (10, 8))
 """(columns, rows), smallest first: the first grid that holds all cells is drawn."""
@@ -48,6 +49,9 @@ def _draw_table(canvas: Canvas, picture: TablePicture, area: Area) -> None:
     )
     top = area.top + 2 * title
     grid = Area(area.left, top, area.width, area.bottom - top)
+    if picture.lines:
+        draw_lines(canvas, picture, grid)
+        return
     places = _place_cells(shown_cells(picture), grid)
     texts = dict(zip(picture.addresses, picture.cells, strict=True))
     for address, place in places.items():

@@ -91,6 +91,7 @@ class TablePicture:
         relevant: addresses of the cells with the answer.
         unseen: addresses of cells that are black.
         whole: whether `cells` has all cells of the table rather than a selection.
+        lines: whether the cells are lines of a text, one below the other.
 
     Raises:
         ValueError: the numbers of addresses and cells differ, an address stands twice, or the
@@ -108,6 +109,7 @@ class TablePicture:
     relevant: frozenset[int] = frozenset()
     unseen: frozenset[int] = frozenset()
     whole: bool = True
+    lines: bool = False
 
     def __post_init__(self) -> None:
         if len(self.cells) != len(self.addresses):

@@ -82,13 +82,14 @@ def setting(environment: Environment) -> dict[str, str]:
     answers = space[asked]
     assert isinstance(answers, spaces.Discrete)
     if is_memory(environment):
+        symbols = "words" if "text" in arguments else "symbols"
         how_often = "or nothing" if environment.is_optional else "always"
         return {
             "hidden": _hidden(arguments),
             "glimpse": f"`{environment.observation_space['glimpse'].shape}`",
             "look": f"{type(space['look']).__name__}, {_addressing(arguments)}",
             "budget": str(environment.described.budget),
-            "answer": f"{answers.n - environment.is_optional} symbols, {how_often}",
+            "answer": f"{answers.n - environment.is_optional} {symbols}, {how_often}",
         }
     when = {"final": ", last step", "dense": ", every step"}.get(arguments.get("reward", ""), "")
     if "looks_per_answer" in arguments:
@@ -103,11 +104,15 @@ def setting(environment: Environment) -> dict[str, str]:
 
 
 def is_memory(environment: Environment) -> bool:
-    """Whether what is hidden is a tape or a table, not a picture."""
+    """Whether what is hidden is a tape, a table or a text, not a picture."""
     return environment.described.picture_view is None
 
 
 def _hidden(arguments: dict[str, Any]) -> str:
+    if "text" in arguments:
+        few = f", up to {arguments['statements']} statements" if "statements" in arguments else ""
+        kind = f", kind {arguments['kind']}" if "kind" in arguments else ""
+        return f"{arguments['text']}{kind}{few}"
     lengths = f"length {arguments['min_length']} to {arguments['length']}"
     cells = arguments.get("cells")
     return f"{arguments['program']}, {lengths}" if cells is None else f"{cells} cells, {lengths}"

@@ -17,6 +17,7 @@ FAMILIES = {
     "worlds": ("Worlds", "Catch", "a falling ball to catch, of which only the glimpse is seen"),
     "tape": ("Tapes", "ForwardReverse", "a tape read cell by cell: copy, reverse, add, sort"),
     "table": ("Tables", "PointerChase", "cells read by address: store, look up, follow pointers"),
+    "text": ("Texts", "Stories", "statements read one by one, and a question to answer"),
 }
 """Package of `glimpse_envs.tasks` -> title, environment whose film is shown, and what is hidden; a
 package that is not here has its name for a title, and its first environment's film."""

@@ -14,6 +14,8 @@ MEANINGS: dict[str, str] = {
     "look: tiles": "the tile to look at, row by row",
     "look: moves": "how the heads move: input, then memory (see below)",
     "look: absolute": "the cells to which the heads jump: input, then memory",
+    "look: text, moves": "one statement later, none, or one earlier",
+    "look: text, absolute": "the statement to read, counted back from the question",
     "look: discrete": "the address of the cell to look at",
     "look: bits": "the address of the cell to look at, lowest bit first",
     "answer": "the answer",
@@ -29,6 +31,8 @@ MEANINGS: dict[str, str] = {
     "shown": "the pair that the next look stores",
     "query": "what is asked for",
     "question": "the class that is asked for, one-hot",
+    "question: text": "the words of the question, 0 after the last",
+    "glimpse: text": "the words of the statement in view, 0 after the last",
     "context": "a coarse view of the whole scene, with the first glimpse; zeros later",
     "remaining": "glimpses left / budget",
     "last_action": "the action just taken",
@@ -72,7 +76,10 @@ def space_table(
 
 
 def _meaning(key: str, arguments: Mapping[str, Any]) -> str:
-    name = f"look: {arguments['look']}" if key == "look" and "look" in arguments else key
+    text = "text" in arguments
+    name = f"{key}: text" if text and key in ("glimpse", "question") else key
+    if key == "look" and "look" in arguments:
+        name = f"look: {'text, ' if text else ''}{arguments['look']}"
     if key == "location" and "scene_size" not in arguments:
         name = "location: address"
     if name not in MEANINGS:

@@ -206,7 +206,7 @@ def test_a_learner_describes_its_model() -> None:
         ("soft", {"score": "sum"}, "score='sum' must be one of 'dot'"),
         ("soft", {"address_bits": 0}, "address_bits=0 must be at least 1"),
         ("soft", {"address_bits": 64}, "address_bits=64 must be at most 32"),
-        ("lstm", {"env_id": CENTRED, "env_kwargs": {}}, "hides neither tape nor table"),
+        ("lstm", {"env_id": CENTRED, "env_kwargs": {}}, "hides no tape, table or text"),
     ],
 )
 def test_a_bad_config_is_refused_by_name(

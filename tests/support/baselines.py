@@ -65,6 +65,10 @@ RECALL: Changes = {
     "env_id": "Glimpse/AssociativeRecall-v0",
     "env_kwargs": {"keys": 3, "values": 3, "cells": 2, "length": 2},
 }
+READ: Changes = {
+    "env_id": "Glimpse/Stories-v0",
+    "env_kwargs": {"min_statements": 1, "statements": 2},
+}
 
 
 def class_of(kind: str) -> type[Baseline]:
@@ -76,7 +80,7 @@ PICTURE_KINDS = [kind for kind in KINDS if issubclass(class_of(kind), PictureMod
 MEMORY_KINDS = [kind for kind in KINDS if issubclass(class_of(kind), MemoryModel)]
 CASES = [
     *((kind, PICTURE) for kind in PICTURE_KINDS),
-    *((kind, task) for kind in MEMORY_KINDS for task in (COPY, RECALL)),
+    *((kind, task) for kind in MEMORY_KINDS for task in (COPY, RECALL, READ)),
 ]
 """Every kind on every task of its family, but what describes pictures."""
 

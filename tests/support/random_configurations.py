@@ -55,6 +55,16 @@ TABLE: dict[str, list[Any]] = {
     "look": ["discrete", "bits"],
     "reward": ["first", "final"],
 }
+TEXT: dict[str, list[Any]] = {
+    "facts": [1, 2],
+    "min_statements": [1, 2],
+    "statements": [2, 5, 30],
+    "kind": [1, 3, 8, 20],
+    "budget": [1, 2, 9],
+    "look": ["absolute", "moves"],
+    "reward": ["first", "final"],
+    "encoding": ["ids", "onehot"],
+}
 ALL: dict[str, list[Any]] = {
     "split": ["train", "validation", "test"],
     "view": ["glimpse", "glimpse", "full"],
@@ -66,7 +76,8 @@ ALL: dict[str, list[Any]] = {
 def make(env_id: str, rng: np.random.Generator) -> GlimpseVectorEnv | None:
     """An environment with random arguments; None where they do not fit each other."""
     kwargs = SUITE[env_id].kwargs
-    choices = PICTURE if "scene_size" in kwargs else TAPE if "program" in kwargs else TABLE
+    family = SUITE[env_id].family
+    choices = {"tape": TAPE, "table": TABLE, "text": TEXT}.get(family, PICTURE)
     known = {*load_task(SUITE[env_id].task).parameters(kwargs), "copies", "autoreset_mode"}
     chosen = {
         name: some[rng.integers(len(some))]

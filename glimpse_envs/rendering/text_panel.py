@@ -1,0 +1,63 @@
+"""The lines of a text, one below the other, with the path of the reader through them."""
+
+from glimpse_envs.rendering.cells import Area, draw_box, draw_star, lit
+from glimpse_envs.rendering.drawing import Canvas, draw_text
+from glimpse_envs.rendering.palette import (
+    BLACK,
+    CELL,
+    EDGE,
+    MUTED,
+    PATH,
+    PRESENT,
+    RELEVANT,
+    SLOT,
+    TEXT,
+    mix,
+)
+from glimpse_envs.rendering.tape_picture import TablePicture
+
+FEWEST = 8
+"""So many lines have room at least: those of short texts are no higher."""
+
+
+def draw_lines(canvas: Canvas, picture: TablePicture, area: Area) -> None:
+    """Draw the cells of a picture as lines into an area of the canvas: on the left the number of
+    each, on the right those of the path's steps that visited it, from 1 on."""
+    height = area.height / max(FEWEST, len(picture.cells))
+    for place, (address, text) in enumerate(zip(picture.addresses, picture.cells, strict=True)):
+        line = Area(area.left, area.top + place * height, area.width, height)
+        _draw_line(canvas, picture, address, text, line.inset(0.06 * height))
+
+
+def _draw_line(canvas: Canvas, picture: TablePicture, address: int, text: str, line: Area) -> None:
+    steps = [step for step, visited in enumerate(picture.path, 1) if visited == address]
+    present = bool(steps) and steps[-1] == len(picture.path)
+    fill, edge = (CELL if text else SLOT), EDGE
+    if address in picture.unseen:
+        fill = BLACK
+    elif present:
+        fill = lit(fill, PRESENT)
+    if steps:
+        edge = PRESENT if present else mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
+    unit = line.height
+    thickness = unit / 30 if not steps else unit / 10 if present else unit / 16
+    draw_box(canvas, line, fill, edge, max(1.0, thickness))
+    size = max(6, round(0.42 * unit))
+    top = round(line.top + (unit - size) / 2)
+    margin, notes = round(1.6 * unit), round(0.22 * line.width)
+    room = round(line.width) - margin - notes
+    draw_text(canvas, text, (round(line.left) + margin, top), size, TEXT, room)
+    note = max(5, round(0.3 * unit))
+    low = round(line.top + (unit - note) / 2)
+    draw_text(
+        canvas, str(address), (round(line.left + 0.4 * unit), low), note, mix(fill, MUTED, 0.8),
+        margin,
+    )  # fmt: skip
+    if steps:
+        visits = ("..," if len(steps) > 5 else "") + ",".join(map(str, steps[-5:]))
+        left = round(line.right) - notes
+        draw_text(canvas, visits, (left, low), note, PATH, notes - round(1.2 * unit))
+    if address in picture.relevant:
+        side = 0.6 * unit
+        star = Area(line.right - 1.6 * side, line.top + (unit - side) / 2, side, side)
+        draw_star(canvas, star, RELEVANT)

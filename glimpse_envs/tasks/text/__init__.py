@@ -1,0 +1,1 @@
+"""Texts with questions, read statement by statement."""

@@ -1,0 +1,375 @@
+"""Read a text statement by statement, and answer a question about it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from glimpse_envs.core.arguments import check_choice, check_integers, check_memory, check_numbers
+from glimpse_envs.core.arrays import Bools, Float32s, Ints
+from glimpse_envs.core.classes import find_class
+from glimpse_envs.core.keys import Keys
+from glimpse_envs.core.spaces import ordered
+from glimpse_envs.sources import SPLITS
+from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task, rows_of
+from glimpse_envs.tasks.encoding import box, one_hot
+from glimpse_envs.tasks.table.keyboard import table_keys
+from glimpse_envs.tasks.text.text import NOWHERE, Passages, Text
+
+if TYPE_CHECKING:
+    from glimpse_envs.rendering import TablePicture
+
+TEXTS = {
+    "stories": "glimpse_envs.tasks.text.stories:Stories",
+    "babi": "glimpse_envs.tasks.text.babi:Babi",
+}
+"""Name -> the class, "module:Class", of a `glimpse_envs.tasks.text.text.Text`."""
+
+_MOVES = 3
+"""With `look="moves"`: one statement later, none, one earlier."""
+_DRAWN = 12
+"""Pictures of longer texts show the facts and the statements read last."""
+
+
+class ReadText(Task):
+    """Read a text statement by statement, from its end, and answer a question about it.
+
+    ## Description
+
+    A text of n statements is hidden: "mary went to the garden", "john got the milk". A question
+    about it stands in every observation: "where is mary". Each look reads one statement. The answer
+    follows from one or a few of them, its facts, of which the last ones count: who looks for Mary
+    reads back from the question, since she may have gone elsewhere later. Soft attention reads all
+    statements at once, weighted by how they fit the question.
+
+    ## Action Space
+
+    A `Dict`:
+
+    - `look`: which statement to read next. With `look="moves"` `Discrete(3)`: 0 one statement
+      later, 1 the same one, 2 one earlier; beyond the text's ends the look stays. With
+      `look="absolute"` `Discrete(S)`, its number, counted back from the question, 0 the last one; a
+      number of n or more shows a blank.
+    - `answer`, `Discrete(A + 1)`: 0 for no answer yet, or an answer; with `reward="final"`
+      `Discrete(A)`, only answers.
+
+    ## Observation Space
+
+    A `Dict`:
+
+    - `glimpse`, `MultiDiscrete` (W,): the words of the statement in view, 0 after the last. With
+      `encoding="onehot"` float32 (W V,), each word one-hot.
+    - `question`, `MultiDiscrete` (Q,): the words of the question, 0 after the last; or one-hot,
+      (Q V,).
+    - `location` (b,), float32: the bits of the number of the statement in view, least significant
+      first.
+    - `remaining` (1,), float32: glimpses left / budget.
+
+    With `view="full"` there are only `scene`, `MultiDiscrete` (S, W) or float32 (S, W V), all
+    statements, the last one first; and `question`.
+
+    ## Rewards
+
+    1 for the right answer. `glimpse_cost` is subtracted for every glimpse after the first. With
+    `reward="final"` only the answer of the last step is rewarded.
+
+    ## Episode End
+
+    The first glimpse shows the last statement. An answer ends the episode, and so does a spent
+    budget, without a reward; with `reward="final"` only the budget ends it. Episodes are never
+    truncated.
+
+    ## Information
+
+    After a step:
+
+    - `target`: the right answer.
+    - `target_mask`: whether an answer was scored.
+    - `success`: whether it was right.
+
+    Always:
+
+    - `length`: n, the number of statements.
+    - `target_statements` (F,): the numbers of the facts, then -1.
+    - `scene`, in a fixed split: the text's number.
+    - `waiting`, with `copies` of more than 1: whether the row waits because its episode has ended
+      and that of a copy has not.
+
+    ## References
+
+    Weston et al., Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks, 2015.
+    Readers that attend softly are memory networks (Sukhbaatar et al., 2015).
+
+    ## Version History
+
+    v0: initial version.
+
+    Args:
+        text: "stories" (generated), "babi" (published files), or a class of any package,
+            "module:Class", that extends `glimpse_envs.tasks.text.text.Text`. Its arguments are the
+            task's too.
+        split: "train" deals texts without end; "validation" and "test" are fixed.
+        budget: glimpses in an episode, the first included.
+        look: "moves" or "absolute".
+        reward: "first": the first answer other than 0 is rewarded. "final": the last step's answer
+            is rewarded, there is no answer 0, and answers are 0 ... A - 1.
+        encoding: of words: "ids" or "onehot".
+        view: "glimpse", or "full" for the whole text in one step.
+        glimpse_cost: price of a glimpse, >= 0.
+        **of_text: arguments of the text.
+
+    Raises:
+        ValueError: an argument is out of its range or does not fit the others.
+        glimpse_envs.sources.SourceError: files of the text are missing or damaged (at
+            the first reset).
+    """
+
+    how_to_play = (
+        "Read back from the question until you know the answer; 0 is the last statement. Answer "
+        "with the word that you think right."
+    )
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"budget", "encoding"}
+
+    def __init__(
+        self,
+        *,
+        text: str = "stories",
+        split: str = "train",
+        budget: int = 10,
+        look: str = "moves",
+        reward: str = "first",
+        encoding: str = "ids",
+        view: str = "glimpse",
+        glimpse_cost: float = 0.0,
+        **of_text: Any,
+    ) -> None:
+        check_choice("split", split, SPLITS)
+        check_choice("look", look, ("absolute", "moves"))
+        check_choice("reward", reward, ("first", "final"))
+        check_choice("encoding", encoding, ("ids", "onehot"))
+        check_choice("view", view, ("glimpse", "full"))
+        check_integers(1, budget=budget)
+        check_numbers(0, glimpse_cost=glimpse_cost)
+        if view == "full" and glimpse_cost:
+            raise ValueError("view='full' shows no glimpses: leave glimpse_cost")
+        self._text: Text = find_class("text", text, Text, TEXTS)(split=split, **of_text)
+        self._full, self._moves, self._one_hot = view == "full", look == "moves", encoding != "ids"
+        self._answers_once, self.glimpse_cost = reward == "first", float(glimpse_cost)
+        self.budget = 1 if self._full else int(budget)
+        statements, words, question, _ = self._text.shape
+        seen = (statements if self._full else 1) * words + question
+        units = len(self._text.vocabulary) if self._one_hot else 1
+        check_memory(8 * (self.budget + statements * words + seen * units), budget=self.budget)
+        self.address_bits = max(1, (statements - 1).bit_length())
+        self.components = self._make_components()
+        self.observation_space = self._make_observation_space()
+        if not self._full:
+            self.reading = Reading(values=words * units, cells=1)
+
+    @classmethod
+    def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:
+        return (find_class("text", arguments.get("text", "stories"), Text, TEXTS),)
+
+    # --- spaces ------------------------------------------------------------------------------
+
+    def _make_components(self) -> dict[str, Component]:
+        answer = Component(
+            spaces.Discrete(len(self._text.answers) + self._answers_once),
+            effect="scored",
+            taught=True,
+            entropy=False,
+            optional=self._answers_once,
+            names=("",) * self._answers_once + self._text.answers,
+        )
+        if self._full:
+            return {"answer": answer}
+        choices = _MOVES if self._moves else self._text.shape.statements
+        return {"look": Component(spaces.Discrete(choices), effect="continuing"), "answer": answer}
+
+    def _make_observation_space(self) -> spaces.Dict:
+        statements, words, question, _ = self._text.shape
+        asked = self._words(question)
+        if self._full:
+            return ordered({"scene": self._words(statements, words), "question": asked})
+        return ordered(
+            {
+                "glimpse": self._words(words),
+                "question": asked,
+                "location": box(self.address_bits),
+                "remaining": box(1),
+            }
+        )
+
+    def _words(self, *shape: int) -> spaces.Space:
+        """Return the space of words (..., n)."""
+        size = len(self._text.vocabulary)
+        if self._one_hot:
+            return box(*shape[:-1], shape[-1] * size)
+        return spaces.MultiDiscrete(np.full(shape, size))
+
+    def _encoded(self, words: Ints) -> NDArray[Any]:
+        """Return `words` (..., n) as they are observed."""
+        if not self._one_hot:
+            return words
+        hot = one_hot(words, len(self._text.vocabulary))
+        return hot.reshape(*words.shape[:-1], -1)
+
+    @property
+    def chance(self) -> float:
+        """Mean return of the most frequent answer, as early as it is rewarded."""
+        return self._text.chance - self._price_of_waiting()
+
+    @property
+    def ceiling(self) -> float:
+        """Mean return of the right answer; an upper bound where glimpses cost: after as many as
+        the texts have facts at least."""
+        if not self._answers_once:
+            return 1.0 - self._price_of_waiting()
+        price = self.glimpse_cost * (self._text.fewest_facts - 1)
+        return 1.0 - min(price, 1.0 - self._text.chance)
+
+    def _price_of_waiting(self) -> float:
+        """Return what is paid until an answer is rewarded."""
+        return 0.0 if self._answers_once else self.glimpse_cost * (self.budget - 1)
+
+    @property
+    def num_scenes(self) -> int | None:
+        return self._text.num_scenes
+
+    # --- the episode -------------------------------------------------------------------------
+
+    def allocate(self, num_envs: int, copies: int, taken: Ints) -> None:
+        self._copies, self._taken = copies, taken
+        self.budgets = np.full(num_envs, self.budget)
+        self._dealt: Passages | None = None
+        self._indices = np.full(num_envs // copies, -1, np.int64)
+        self._heads = np.zeros(num_envs, np.int64)
+        self._answers = np.zeros(num_envs, np.int64)  # 0: none yet
+        self._path = np.zeros((num_envs, self.budget), np.int64)
+
+    def deal(self, groups: Rows, keys: Keys) -> None:
+        self._indices[groups] = keys.indices[groups]
+        if self._dealt is None:
+            self._dealt = self._text.allocate(len(self._indices))
+        self._text.deal(groups, keys, self._dealt)
+        rows = rows_of(groups, self._copies)
+        self._heads[rows] = self._path[rows, 0] = self._answers[rows] = 0
+
+    @property
+    def _passages(self) -> Passages:
+        assert self._dealt is not None, "no text is dealt yet"
+        return self._dealt
+
+    def _read_by(self, rows: Rows) -> Ints:
+        """Return the texts (m,) that `rows` (m,) read."""
+        return self._passages.which[rows // self._copies]
+
+    def look(self, rows: Rows, actions: Arrays) -> None:
+        chosen = actions["look"][rows]
+        if self._moves:
+            last = self._passages.counts[self._read_by(rows)] - 1
+            chosen = np.clip(self._heads[rows] + chosen - 1, 0, last)
+        self._heads[rows] = self._path[rows, self._taken[rows] - 1] = chosen
+
+    def act(self, rows: Rows, actions: Arrays, last: Bools) -> Outcome:
+        answers = actions["answer"][rows] + (not self._answers_once)
+        target = self._passages.answers[self._read_by(rows)] + 1
+        self._answers[rows] = answers
+        if not self._answers_once:
+            right = (answers == target) & last
+            return Outcome(right.astype(np.float64), right, target - 1, last)
+        given = answers != 0
+        right = given & (answers == target)
+        return Outcome(right.astype(np.float64), right, target, given, terminated=given)
+
+    def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
+        texts = self._read_by(rows)
+        question = self._encoded(self._passages.questions[texts])
+        if self._full:
+            scene = self._encoded(self._passages.statements[texts])
+            return {"scene": scene, "question": question}
+        heads = self._heads[rows]
+        return {
+            "glimpse": self._encoded(self._passages.statements[texts, heads]),
+            "question": question,
+            "location": (heads[:, None] >> np.arange(self.address_bits) & 1).astype(np.float32),
+            "remaining": remaining,
+        }
+
+    def info(self, rows: Rows) -> Arrays:
+        texts = self._read_by(rows)
+        entries: Arrays = {
+            "length": self._passages.counts[texts],
+            "target_statements": self._passages.facts[texts],
+        }
+        if self.num_scenes is not None:
+            entries["scene"] = self._indices[rows // self._copies]
+        return entries
+
+    def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
+        looks = None if self._full else self.components["look"].space.n  # type: ignore[attr-defined]
+        return table_keys(looks, None, len(self._text.answers), int(self._answers_once))
+
+    def oracle(self) -> Arrays:
+        """Return the next actions that read the facts in turn and then answer, name ->
+        (num_envs, ...)."""
+        rows = np.arange(len(self._heads))
+        texts = self._read_by(rows)
+        answers = self._passages.answers[texts] + self._answers_once
+        if self._full:
+            return {"answer": answers}
+        facts = self._passages.facts[texts]  # (num_envs, F)
+        steps = np.arange(self.budget) < self._taken[:, None]
+        read = ((facts[:, :, None] == self._path[:, None]) & steps[:, None]).any(axis=2)
+        left = ~read & (facts != NOWHERE)
+        wanted = np.where(left.any(axis=1), facts[rows, left.argmax(axis=1)], self._heads)
+        if self._answers_once:
+            answers = np.where(left.any(axis=1), 0, answers)
+        looks = 1 + np.sign(wanted - self._heads) if self._moves else wanted
+        return {"look": looks, "answer": answers}
+
+    # --- state and pictures ------------------------------------------------------------------
+
+    def state_arrays(self) -> Arrays:
+        return {"heads": self._heads, "answers": self._answers, "path": self._path}
+
+    def state_bounds(self) -> dict[str, tuple[float, float]]:
+        numbers = (0, self._text.shape.statements - 1)
+        return {"heads": numbers, "path": numbers, "answers": (0, len(self._text.answers))}
+
+    def sentence(self, words: Ints) -> str:
+        """Return the text of `words` (n,)."""
+        return " ".join(self._text.vocabulary[word] for word in words if word)
+
+    def _drawn(self, text: int, path: list[int]) -> list[int]:
+        """Return the numbers of the statements in a picture, the first one first: all of a short
+        text, else the facts and those read last, as many at every step."""
+        count = int(self._passages.counts[text])
+        shown = min(_DRAWN, self._text.shape.statements)
+        facts = self._passages.facts[text]
+        wanted = [*path[::-1], *facts[facts != NOWHERE].tolist(), *range(shown)]
+        drawn = list(dict.fromkeys(wanted))[:shown]
+        return sorted(drawn if count > shown else range(shown), reverse=True)
+
+    def picture(self, row: int, caption: str) -> "TablePicture":
+        from glimpse_envs.rendering import TablePicture
+
+        text, answer = int(self._read_by(np.array([row]))[0]), int(self._answers[row])
+        path = self._path[row, : 0 if self._full else self._taken[row]].tolist()
+        facts = self._passages.facts[text]
+        numbers = self._drawn(text, path)
+        return TablePicture(
+            cells=tuple(self.sentence(self._passages.statements[text, n]) for n in numbers),
+            addresses=tuple(numbers),
+            path=tuple(path),
+            written=frozenset(),
+            query=self.sentence(self._passages.questions[text]) + "?",
+            caption=caption,
+            answer=self._text.answers[answer - 1] if answer else None,
+            target=self._text.answers[self._passages.answers[text]],
+            relevant=frozenset(facts[facts != NOWHERE].tolist()),
+            whole=len(numbers) >= self._text.shape.statements,
+            lines=True,
+        )
