@@ -61,7 +61,7 @@ _TEXTS: dict[str, Any] = {
     "minutes": 3.0,
     "validate_every": 100,
     "batch_size": 512,
-    "curriculum": None,
+    "curriculum": "threshold",
     "optimizer": "muon",
     "learning_rate": 4e-3,
     "network": replace(

@@ -25,6 +25,7 @@ from report.pages import (
     results,
     scenes,
     speed,
+    texts,
     trials,
     worlds,
 )
@@ -37,6 +38,7 @@ PAGES = (
     Page("results", (".",), results.publish),
     Page("comparison", ("comparison",), comparison.publish),
     Page("memory", ("memory", "benchmarks"), memory.publish),
+    Page("texts", (texts.FOLDER,), texts.publish),
     Page("scenes", (scenes.FOLDER,), scenes.publish),
     Page("glyphs", (glyphs.FOLDER,), glyphs.publish),
     Page("worlds", (worlds.FOLDER,), worlds.publish),

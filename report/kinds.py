@@ -36,6 +36,12 @@ SEES_OF_CELLS: dict[Kind, str] = {
 }
 """The same of a tape or a table."""
 
+SEES_OF_STATEMENTS = {
+    kind: words.replace("cells", "statements").replace("cell", "statement")
+    for kind, words in SEES_OF_CELLS.items()
+}
+"""The same of a text."""
+
 KINDS = tuple(SEES_OF_PICTURES)
 """In the order of tables and plots."""
 

@@ -83,6 +83,7 @@ def _table(picture: TablePicture) -> Json:
         steps.setdefault(address, []).append(step)
     return {
         "kind": "table",
+        "lines": picture.lines,
         "query": picture.query,
         "present": picture.path[-1] if picture.path else None,
         "cells": [

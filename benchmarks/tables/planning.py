@@ -16,6 +16,7 @@ from benchmarks.tables.memory import MEMORY
 from benchmarks.tables.pictures import PICTURES
 from benchmarks.tables.scenes import SCENES
 from benchmarks.tables.table import Row, Table
+from benchmarks.tables.texts import TEXTS
 from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.core.classes import find_instance
 from glimpse_envs.evaluation.record import Record
@@ -26,7 +27,7 @@ from report.runs import Run, read_runs
 
 # The one list of tables; a new one is a file and a row.
 TABLES: dict[str, Table] = {
-    t.name: t for t in (PICTURES, MEMORY, SCENES, GLYPHS, WORLDS, LEADERBOARD)
+    t.name: t for t in (PICTURES, MEMORY, TEXTS, SCENES, GLYPHS, WORLDS, LEADERBOARD)
 }
 
 

@@ -110,9 +110,10 @@ def is_memory(environment: Environment) -> bool:
 
 def _hidden(arguments: dict[str, Any]) -> str:
     if "text" in arguments:
-        few = f", up to {arguments['statements']} statements" if "statements" in arguments else ""
-        kind = f", kind {arguments['kind']}" if "kind" in arguments else ""
-        return f"{arguments['text']}{kind}{few}"
+        if "kind" in arguments:
+            return f"{arguments['text']}, kind {arguments['kind']}"
+        few, most = arguments["min_length"], arguments["length"]
+        return f"{arguments['text']}, {few} to {most} statements"
     lengths = f"length {arguments['min_length']} to {arguments['length']}"
     cells = arguments.get("cells")
     return f"{arguments['program']}, {lengths}" if cells is None else f"{cells} cells, {lengths}"

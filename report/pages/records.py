@@ -18,6 +18,7 @@ FOLDERS = (
     (".", "Results"),
     ("comparison", "Hard against soft"),
     ("memory", "Memory"),
+    ("texts", "Texts"),
     ("scenes", "Scenes"),
     ("glyphs", "Without files"),
     ("worlds", "Worlds that move"),

@@ -10,7 +10,7 @@ from tests.support.tiny import SMALL
 from tests.support.trainings import learned_error
 
 STORIES = "Glimpse/Stories-v0"
-SHORT: dict[str, Any] = {"env_id": STORIES, "env_kwargs": {"statements": 3}}
+SHORT: dict[str, Any] = {"env_id": STORIES, "env_kwargs": {"length": 3}}
 
 
 @pytest.mark.learning

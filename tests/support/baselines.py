@@ -67,7 +67,7 @@ RECALL: Changes = {
 }
 READ: Changes = {
     "env_id": "Glimpse/Stories-v0",
-    "env_kwargs": {"min_statements": 1, "statements": 2},
+    "env_kwargs": {"min_length": 1, "length": 2},
 }
 
 

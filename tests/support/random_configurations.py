@@ -57,10 +57,10 @@ TABLE: dict[str, list[Any]] = {
 }
 TEXT: dict[str, list[Any]] = {
     "facts": [1, 2],
-    "min_statements": [1, 2],
-    "statements": [2, 5, 30],
+    "min_length": [1, 2],
+    "length": [2, 5, 30],
     "kind": [1, 3, 8, 20],
-    "budget": [1, 2, 9],
+    "slack": [0.3, 1.0, 2.5],
     "look": ["absolute", "moves"],
     "reward": ["first", "final"],
     "encoding": ["ids", "onehot"],

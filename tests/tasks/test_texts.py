@@ -59,7 +59,7 @@ def place_of(statements: list[list[str]], asked: str) -> str | None:
 
 @pytest.mark.parametrize("facts", [1, 2])
 def test_the_answer_is_that_of_the_story_and_of_its_facts_alone(facts: int) -> None:
-    envs = make_vector(STORIES, 400, view="full", facts=facts, statements=14)
+    envs = make_vector(STORIES, 400, view="full", facts=facts, length=14)
     for statements, question, answer, which in told(envs):
         assert question[:2] == ["where", "is"]
         assert place_of(statements, question[-1]) == answer
@@ -69,7 +69,7 @@ def test_the_answer_is_that_of_the_story_and_of_its_facts_alone(facts: int) -> N
 
 
 def test_things_are_taken_and_dropped_by_those_who_can() -> None:
-    for statements, *_ in told(make_vector(STORIES, 300, view="full", facts=2, statements=20)):
+    for statements, *_ in told(make_vector(STORIES, 300, view="full", facts=2, length=20)):
         places: dict[str, str] = {}
         holders: dict[str, str] = {}
         lies: dict[str, str] = {}
@@ -90,7 +90,7 @@ def test_things_are_taken_and_dropped_by_those_who_can() -> None:
 @pytest.mark.parametrize("facts", [1, 2])
 def test_all_lengths_people_and_answers_are_as_frequent(facts: int) -> None:
     n = 6000
-    envs = make_vector(STORIES, n, facts=facts, min_statements=3, statements=5)
+    envs = make_vector(STORIES, n, facts=facts, min_length=3, length=5)
     _, info = envs.reset(seed=0)
     task = envs.task
     assert isinstance(task, ReadText)
@@ -106,7 +106,7 @@ def test_all_lengths_people_and_answers_are_as_frequent(facts: int) -> None:
 
 def test_a_look_reads_one_statement_and_the_first_is_the_last_one() -> None:
     whole, _ = make_vector(STORIES, 50, view="full").reset(seed=3)
-    envs = make_vector(STORIES, 50, look="absolute", autoreset_mode="Disabled")
+    envs = make_vector(STORIES, 50, look="absolute", slack=9.0, autoreset_mode="Disabled")
     seen, info = envs.reset(seed=3)
     np.testing.assert_array_equal(seen["glimpse"], whole["scene"][:, 0])
     np.testing.assert_array_equal(seen["question"], whole["question"])
@@ -114,14 +114,14 @@ def test_a_look_reads_one_statement_and_the_first_is_the_last_one() -> None:
         passing = {"look": np.full(50, number), "answer": np.zeros(50, np.int64)}
         seen, *_, info = envs.step(passing)
         np.testing.assert_array_equal(seen["glimpse"], whole["scene"][:, number])
-        bits = seen["location"] @ (1 << np.arange(4))
+        bits = seen["location"] @ (1 << np.arange(8))
         np.testing.assert_array_equal(bits, number)
         blank = ~seen["glimpse"].any(axis=1)
         np.testing.assert_array_equal(blank, number >= info["length"])
 
 
 def test_moves_go_to_neighbours_and_stay_within_the_text() -> None:
-    envs = make_vector(STORIES, 30, look="moves", autoreset_mode="Disabled", budget=40)
+    envs = make_vector(STORIES, 30, look="moves", autoreset_mode="Disabled", slack=20.0)
     _, info = envs.reset(seed=1)
     last, place = info["length"] - 1, np.zeros(30, np.int64)
     random = np.random.default_rng(0)
@@ -129,7 +129,7 @@ def test_moves_go_to_neighbours_and_stay_within_the_text() -> None:
         moves = random.choice(3, 30, p=[0.2, 0.2, 0.6])
         seen, *_ = envs.step({"look": moves, "answer": np.zeros(30, np.int64)})
         place = np.clip(place + moves - 1, 0, last)
-        np.testing.assert_array_equal(seen["location"] @ (1 << np.arange(4)), place)
+        np.testing.assert_array_equal(seen["location"] @ (1 << np.arange(8)), place)
     assert (place > 0).any()
 
 
@@ -147,7 +147,7 @@ def test_one_hot_words_are_the_numbers_words() -> None:
 @pytest.mark.parametrize("look", ["absolute", "moves"])
 @pytest.mark.parametrize("facts", [1, 2])
 def test_the_oracle_reads_the_facts_and_answers(look: str, facts: int) -> None:
-    envs = make_vector(STORIES, 200, look=look, facts=facts, budget=30, autoreset_mode="NextStep")
+    envs = make_vector(STORIES, 200, look=look, facts=facts, slack=2.0, autoreset_mode="NextStep")
     observation, info = envs.reset(seed=0)
     played = play(envs, observation, oracle)
     assert played.success.all()
@@ -159,11 +159,12 @@ def test_the_oracle_reads_the_facts_and_answers(look: str, facts: int) -> None:
 
 @pytest.mark.parametrize("reward", ["first", "final"])
 def test_right_answers_are_paid_and_glimpses_cost(reward: str) -> None:
-    n, cost, budget = 40, 0.01, 6
+    n, cost = 40, 0.01
     envs = make_vector(
-        STORIES, n, reward=reward, glimpse_cost=cost, budget=budget, autoreset_mode="NextStep"
+        STORIES, n, reward=reward, glimpse_cost=cost, slack=0.5, autoreset_mode="NextStep"
     )
-    observation, _ = envs.reset(seed=0)
+    observation, info = envs.reset(seed=0)
+    budgets = np.ceil(info["length"] / 2)
 
     def hurried(envs: GlimpseVectorEnv, _: Observation) -> Actions:
         task = envs.task
@@ -172,31 +173,32 @@ def test_right_answers_are_paid_and_glimpses_cost(reward: str) -> None:
         return {"look": np.zeros(n, np.int64), "answer": right}
 
     played = play(envs, observation, hurried)
-    steps = 1 if reward == "first" else budget
+    steps = np.ones(n) if reward == "first" else budgets
     np.testing.assert_array_equal(played.steps, steps)
     np.testing.assert_allclose(played.returns, 1 - cost * (steps - 1))
     assert played.success.all()
-    assert envs.task.ceiling == pytest.approx(1 - cost * (steps - 1))
-    assert envs.task.chance == pytest.approx(1 / len(PLACES) - cost * (steps - 1))
+    waited = 0.0 if reward == "first" else np.ceil(np.arange(2, 11) / 2).mean() - 1
+    assert envs.task.ceiling == pytest.approx(1 - cost * waited)
+    assert envs.task.chance == pytest.approx(1 / len(PLACES) - cost * waited)
 
 
 def test_a_wrong_answer_ends_the_episode_and_a_spent_budget_pays_nothing() -> None:
-    for answer, steps in ((1, 1), (0, 5)):
-        envs = make_vector(STORIES, 60, budget=5, autoreset_mode="NextStep")
-        observation, _ = envs.reset(seed=0)
+    for answer in (1, 0):
+        envs = make_vector(STORIES, 60, autoreset_mode="NextStep")
+        observation, info = envs.reset(seed=0)
 
         def act(_: GlimpseVectorEnv, __: Observation, given: int = answer) -> Actions:
             return {"look": np.ones(60, np.int64), "answer": np.full(60, given)}
 
         played = play(envs, observation, act)
-        np.testing.assert_array_equal(played.steps, steps)
+        np.testing.assert_array_equal(played.steps, 1 if answer else info["length"])
         np.testing.assert_array_equal(played.returns, played.success)
         assert not played.success.all()
         assert played.success.any() == (answer > 0)
 
 
 def test_a_picture_has_the_lines_the_path_and_the_facts() -> None:
-    env = make_single(STORIES, look="absolute", facts=2)
+    env = make_single(STORIES, look="absolute", facts=2, slack=9.0)
     _, info = env.reset(seed=5)
     env.step({"look": 3, "answer": 0})
     picture = env.task.picture(0, "")
@@ -213,7 +215,7 @@ def test_a_picture_has_the_lines_the_path_and_the_facts() -> None:
 
 
 def test_pictures_of_long_texts_show_the_facts_and_the_latest_statements_read() -> None:
-    env = make_single(STORIES, look="absolute", facts=2, statements=60, min_statements=60)
+    env = make_single(STORIES, look="absolute", facts=2, length=60, min_length=60)
     _, info = env.reset(seed=5)
     shown = set()
     for number in (50, 31, 7, 40):
@@ -230,11 +232,11 @@ def test_pictures_of_long_texts_show_the_facts_and_the_latest_statements_read() 
     [
         ({"text": "novels"}, "text='novels' must be 'stories', 'babi', or a class"),
         ({"facts": 3}, "facts=3 must be 1 or 2"),
-        ({"facts": 2, "min_statements": 1}, "min_statements=1 must be"),
-        ({"statements": 1}, "statements=1 must be"),
+        ({"facts": 2, "min_length": 1}, "min_length=1 must be"),
+        ({"length": 1}, "min_length=2 must be at most length=1"),
         ({"look": "discrete"}, "look='discrete' must be one of"),
         ({"encoding": "words"}, "encoding='words' must be one of"),
-        ({"budget": 0}, "budget=0 must be"),
+        ({"slack": 0}, "slack=0 leaves no glimpse"),
         ({"view": "full", "glimpse_cost": 0.1}, "view='full' shows no glimpses"),
         ({"text": "babi", "kind": 21}, "kind=21 must be from 1 to 20"),
     ],
@@ -251,6 +253,7 @@ class Weather(Text):
     answers = ("badly", "well")
     shape = TextShape(statements=1, words=2, question=1, facts=1)
     chance, fewest_facts, num_scenes = 0.5, 1, None
+    lengths = np.ones(1, np.int64)
 
     def __init__(self, *, split: str = "train", dry: bool = True) -> None:
         self.dry = dry
@@ -266,7 +269,7 @@ class Weather(Text):
 
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_text_of_another_package_is_read(dry: bool) -> None:
-    env = gym.make(STORIES, text=f"{__name__}:Weather", dry=dry)
+    env = gym.make(STORIES, text=f"{__name__}:Weather", look="absolute", dry=dry)
     observation, _ = env.reset(seed=0)
     assert observation["glimpse"].tolist() == [1, 3 if dry else 2]
     look = env.action_space["look"]  # type: ignore[index]

@@ -80,7 +80,7 @@ function tableOf(frame, view) {
       cell.relevant ? make("span", { class: "star", title: "holds the answer" }, "★") : "");
   });
   return make("div", { class: "table" }, make("h3", { class: "query" }, frame.query),
-    make("div", { class: "grid" }, ...cells));
+    make("div", { class: frame.lines ? "grid lines" : "grid" }, ...cells));
 }
 
 export function drawPanels(host, frame) {

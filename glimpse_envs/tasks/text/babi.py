@@ -49,6 +49,10 @@ class Babi(Text):
         self.chance = about.commonest[SPLITS.index(split)] / texts
         self.num_scenes = None if split == "train" else texts
 
+    @property
+    def lengths(self) -> Ints:
+        return texts_of(self._kind, self._split).counts
+
     def allocate(self, groups: int) -> Passages:
         return replace(texts_of(self._kind, self._split), which=np.zeros(groups, np.int64))
 

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, check_integers, check_memory, check_numbers
+from glimpse_envs.core.arguments import check_choice, check_memory, check_numbers
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.classes import find_class
 from glimpse_envs.core.keys import Keys
@@ -29,6 +29,9 @@ TEXTS = {
 
 _MOVES = 3
 """With `look="moves"`: one statement later, none, one earlier."""
+_FEWEST_BITS = 8
+"""Of a statement's number: as many for short texts, so that who reads these can read longer ones.
+"""
 _DRAWN = 12
 """Pictures of longer texts show the facts and the statements read last."""
 
@@ -64,7 +67,7 @@ class ReadText(Task):
     - `question`, `MultiDiscrete` (Q,): the words of the question, 0 after the last; or one-hot,
       (Q V,).
     - `location` (b,), float32: the bits of the number of the statement in view, least significant
-      first.
+      first; b is 8, or more where S is above 256.
     - `remaining` (1,), float32: glimpses left / budget.
 
     With `view="full"` there are only `scene`, `MultiDiscrete` (S, W) or float32 (S, W V), all
@@ -78,7 +81,8 @@ class ReadText(Task):
     ## Episode End
 
     The first glimpse shows the last statement. An answer ends the episode, and so does a spent
-    budget, without a reward; with `reward="final"` only the budget ends it. Episodes are never
+    budget, without a reward; with `reward="final"` only the budget ends it. The budget is `slack`
+    times n, rounded up: with `slack=1` every statement can be read once. Episodes are never
     truncated.
 
     ## Information
@@ -111,7 +115,7 @@ class ReadText(Task):
             "module:Class", that extends `glimpse_envs.tasks.text.text.Text`. Its arguments are the
             task's too.
         split: "train" deals texts without end; "validation" and "test" are fixed.
-        budget: glimpses in an episode, the first included.
+        slack: the budget as a multiple of n, above 0.
         look: "moves" or "absolute".
         reward: "first": the first answer other than 0 is rewarded. "final": the last step's answer
             is rewarded, there is no answer 0, and answers are 0 ... A - 1.
@@ -130,14 +134,14 @@ class ReadText(Task):
         "Read back from the question until you know the answer; 0 is the last statement. Answer "
         "with the word that you think right."
     )
-    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"budget", "encoding"}
+    view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack", "encoding"}
 
     def __init__(
         self,
         *,
         text: str = "stories",
         split: str = "train",
-        budget: int = 10,
+        slack: float = 1.0,
         look: str = "moves",
         reward: str = "first",
         encoding: str = "ids",
@@ -150,19 +154,21 @@ class ReadText(Task):
         check_choice("reward", reward, ("first", "final"))
         check_choice("encoding", encoding, ("ids", "onehot"))
         check_choice("view", view, ("glimpse", "full"))
-        check_integers(1, budget=budget)
-        check_numbers(0, glimpse_cost=glimpse_cost)
+        check_numbers(0, slack=slack, glimpse_cost=glimpse_cost)
+        if slack == 0:
+            raise ValueError("slack=0 leaves no glimpse: it must be above 0")
         if view == "full" and glimpse_cost:
             raise ValueError("view='full' shows no glimpses: leave glimpse_cost")
         self._text: Text = find_class("text", text, Text, TEXTS)(split=split, **of_text)
         self._full, self._moves, self._one_hot = view == "full", look == "moves", encoding != "ids"
         self._answers_once, self.glimpse_cost = reward == "first", float(glimpse_cost)
-        self.budget = 1 if self._full else int(budget)
+        self._slack, self.levels = float(slack), self._text.levels
         statements, words, question, _ = self._text.shape
+        (self.budget,) = self._budgets_of(np.array([statements])).tolist()
         seen = (statements if self._full else 1) * words + question
         units = len(self._text.vocabulary) if self._one_hot else 1
         check_memory(8 * (self.budget + statements * words + seen * units), budget=self.budget)
-        self.address_bits = max(1, (statements - 1).bit_length())
+        self.address_bits = max(_FEWEST_BITS, (statements - 1).bit_length())
         self.components = self._make_components()
         self.observation_space = self._make_observation_space()
         if not self._full:
@@ -231,8 +237,18 @@ class ReadText(Task):
         return 1.0 - min(price, 1.0 - self._text.chance)
 
     def _price_of_waiting(self) -> float:
-        """Return what is paid until an answer is rewarded."""
-        return 0.0 if self._answers_once else self.glimpse_cost * (self.budget - 1)
+        """Return what is paid until an answer is rewarded, on average over the texts."""
+        if self._answers_once or not self.glimpse_cost:
+            return 0.0
+        budgets = self._budgets_of(self._text.lengths)
+        return self.glimpse_cost * float(budgets.mean() - 1.0)
+
+    def _budgets_of(self, lengths: Ints) -> Ints:
+        """Return the budgets (m,) of texts of `lengths` (m,)."""
+        if self._full:
+            return np.ones(len(lengths), np.int64)
+        # A product such as 1.1 * 10 must not be rounded up because of its last bit.
+        return np.ceil(self._slack * lengths - 1e-9).astype(np.int64)
 
     @property
     def num_scenes(self) -> int | None:
@@ -255,6 +271,7 @@ class ReadText(Task):
             self._dealt = self._text.allocate(len(self._indices))
         self._text.deal(groups, keys, self._dealt)
         rows = rows_of(groups, self._copies)
+        self.budgets[rows] = self._budgets_of(self._passages.counts[self._read_by(rows)])
         self._heads[rows] = self._path[rows, 0] = self._answers[rows] = 0
 
     @property

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glimpse_envs.core.arguments import check_choice, check_integers
+from glimpse_envs.core.arguments import check_choice, check_integers, check_lengths
 from glimpse_envs.core.arrays import Ints
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
@@ -20,33 +20,38 @@ class Stories(Text):
             is where one of them is, the place of the last statement about that person. 2: they also
             take and drop things, and the question is where a thing is: where its holder is, or was
             when it was dropped.
-        min_statements: the fewest statements of a story, at least `facts`.
-        statements: the most statements of a story; their number is uniform.
+        min_length: the fewest statements of a story, at least `facts`.
+        length: the most statements of a story.
 
     Raises:
         ValueError: an argument is out of its range.
     """
+
+    levels: tuple[int, int]
 
     def __init__(
         self,
         *,
         split: str = "train",
         facts: int = 1,
-        min_statements: int = 2,
-        statements: int = 10,
+        min_length: int = 2,
+        length: int = 10,
     ) -> None:
         check_choice("split", split, SPLITS)
         check_integers(1, facts=facts)
         if facts > 2:
             raise ValueError(f"facts={facts} must be 1 or 2")
-        check_integers(facts, min_statements=min_statements)
-        check_integers(min_statements, statements=statements)
-        self._facts, self._fewest = int(facts), int(min_statements)
+        check_lengths(int(facts), min_length, length)
+        self._facts, self.levels = int(facts), (int(min_length), int(length))
         self.vocabulary, self.answers = VOCABULARY, PLACES
-        self.shape = TextShape(int(statements), WORDS, 2 + facts, self._facts)
+        self.shape = TextShape(int(length), WORDS, 2 + facts, self._facts)
         self.chance = 1.0 / len(PLACES)
         self.fewest_facts = self._facts
         self.num_scenes = num_scenes_of(split)
+
+    @property
+    def lengths(self) -> Ints:
+        return np.arange(self.levels[0], self.levels[1] + 1)
 
     def allocate(self, groups: int) -> Passages:
         statements, words, question, facts = self.shape
@@ -63,6 +68,7 @@ class Stories(Text):
         # Its kernels load Numba, which whoever only describes a text does without.
         from glimpse_envs.tasks.text.story_kernels import deal_stories
 
-        told = (passages.statements, passages.counts)
+        passages.counts[groups] = keys.levels[groups]
+        told = (passages.counts, passages.statements)
         asked = (passages.questions, passages.answers, passages.facts)
-        deal_stories(groups, keys.arrays, self._facts == 2, self._fewest, told, asked)
+        deal_stories(groups, keys.arrays, self._facts == 2, told, asked)

@@ -34,11 +34,10 @@ def deal_stories(
     groups: Ints,
     keys: KeyArrays,
     things: bool,
-    fewest: int,
     told: tuple[Ints, Ints],
     asked: tuple[Ints, Ints, Ints],
 ) -> None:
-    """Draw the stories of `groups` (m,).
+    """Draw the stories of `groups` (m,), of the lengths that `told` gives.
 
     With `things` the first statement is a move, and the second one takes a thing, so that there is
     one to ask for. Then, as without, a uniform person acts: half of those who are somewhere drop
@@ -46,14 +45,13 @@ def deal_stories(
 
     Args:
         things: whether people also take and drop things, of which one is asked for.
-        fewest: statements.
-        told: filled: `statements` (num_groups, S, W), the last one first, and `counts`.
+        told: `counts` (num_groups,), given, and `statements` (num_groups, S, W), filled, the last
+            one first.
         asked: filled: `questions` (num_groups, Q), `answers` (num_groups,), `facts` (num_groups,
             F), numbers counted back from the question.
     """
-    (statements, counts), (questions, answers, facts) = told, asked
-    most = statements.shape[1]
-    words = np.empty(2 + _DRAWS * most, np.uint32)
+    (counts, statements), (questions, answers, facts) = told, asked
+    words = np.empty(1 + _DRAWS * statements.shape[1], np.uint32)
     place_of = np.empty(_PEOPLE, np.int64)  # of each person; -1: unknown
     moved = np.empty(_PEOPLE, np.int64)  # the statement that said so, counted from the first
     holder = np.empty(_THINGS, np.int64)  # of each thing; -1: nobody
@@ -61,14 +59,13 @@ def deal_stories(
     touched = np.empty(_THINGS, np.int64)  # the statement that it was taken or dropped in
     carried = np.empty(_THINGS, np.int64)  # the statement that told where its dropper was
     for group in groups:
-        fill_keyed_words(words, group, keys, SCENE)
-        count = fewest + below(words[0], most - fewest + 1)
-        counts[group] = count
+        count = counts[group]
+        fill_keyed_words(words[: 1 + _DRAWS * count], group, keys, SCENE)
         statements[group] = 0
         place_of[:], holder[:], lies[:], touched[:] = -1, -1, -1, -1
-        first = below(words[2], _PEOPLE)
+        first = below(words[1], _PEOPLE)
         for number in range(count):
-            at = 2 + _DRAWS * number
+            at = 1 + _DRAWS * number
             written = statements[group, count - 1 - number]
             person = below(words[at], _PEOPLE)
             if things and number == 1:
@@ -96,7 +93,7 @@ def deal_stories(
             touched[thing] = number
             written[2], written[3] = _THE, _THING + thing
         if things:
-            thing = _one_of(touched, words[1])
+            thing = _one_of(touched, words[0])
             last = holder[thing]
             told_by = carried[thing] if last < 0 else moved[last]
             answers[group] = lies[thing] if last < 0 else place_of[last]
@@ -105,7 +102,7 @@ def deal_stories(
             questions[group, 0], questions[group, 1] = _WHERE, _IS
             questions[group, 2], questions[group, 3] = _THE, _THING + thing
         else:
-            person = _one_of(place_of, words[1])
+            person = _one_of(place_of, words[0])
             answers[group], facts[group, 0] = place_of[person], count - 1 - moved[person]
             questions[group, 0], questions[group, 1] = _WHERE, _IS
             questions[group, 2] = _PERSON + person

@@ -65,6 +65,8 @@ class Text(ABC):
         shape: the greatest sizes.
         chance: share of the most frequent answer.
         fewest_facts: of any text.
+        levels: the fewest and the most statements, where the number of statements is dealt; None
+            where each text has its own.
         num_scenes: number of texts in a fixed split; None where they are drawn for ever.
     """
 
@@ -73,7 +75,13 @@ class Text(ABC):
     shape: TextShape
     chance: float
     fewest_facts: int
+    levels: tuple[int, int] | None = None
     num_scenes: int | None
+
+    @property
+    @abstractmethod
+    def lengths(self) -> Ints:
+        """Numbers of statements that are equally frequent."""
 
     @abstractmethod
     def allocate(self, groups: int) -> Passages:

@@ -1,0 +1,125 @@
+"""Results on texts: statements read one by one, beside models that read all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from report.grouping import Task, tasks_of
+from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
+from report.how_made import meanings_blocks
+from report.kinds import SEES_OF_STATEMENTS
+from report.markdown import UNKNOWN, bullets, table
+from report.page import Places, Published, page_of
+from report.pages.records import POINTER
+from report.references.texts import BABI, SOURCES
+from report.runs import read_runs, record_links
+
+PAGE = "docs/texts.md"
+FOLDER = "texts"
+TRAIN = "`python -m benchmarks.tables texts`"
+STORIES, BABI_ID = "Glimpse/Stories-v0", "Glimpse/Babi-v0"
+
+_SHARED = (
+    "model", "sees", "seeds", "error %", "95 % interval", "statements read", "episodes",
+    "core-minutes", "records",
+)  # fmt: skip
+_LONGER = "error % at 2x, 4x"
+
+_HEAD = f"""# Texts
+
+<!-- Drawn by `python -m report` from results/texts; do not edit. -->
+
+A text is read statement by statement, and a question about it is answered. Hard attention reads one
+statement at each look, and learns by reinforcement which one and when to answer; soft memories read
+every statement. All are trained on one core ({TRAIN}), and tested on the same texts."""
+
+_COLUMNS = (
+    "**Error**: percentage of test texts that are not answered rightly within the budget, the "
+    "inter-quartile mean over the seeds (the mean with fewer than four). Stories have the greatest "
+    "length in training, ten statements, or twice and four times as many.",
+    "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
+    "stretched with fewer than five seeds.",
+    "**Statements read**: in an episode, each as often as it is read or scored.",
+    FEW_SEEDS,
+)
+
+_BABI = """## bAbI
+
+The questions of the test files, after 900 training questions of the same kind (Weston et al. 2015);
+100 more choose when to stop."""
+
+
+def publish(places: Places) -> Published:
+    """The page."""
+    runs, problems = read_runs(places.results / FOLDER)
+    return Published({PAGE: texts_page(tasks_of(runs), places)}, problems=problems)
+
+
+def texts_page(tasks: Sequence[Task], places: Places) -> str:
+    """The Markdown page: tables of stories and of bAbI, and what others report."""
+    groups = [group for task in tasks for group in task.groups]
+    blocks = [_HEAD, "## How to read the tables", bullets(_COLUMNS), *meanings_blocks(groups)]
+    stories = [task for task in tasks if task.env_id == STORIES]
+    blocks += ["## Stories", *_table(stories, ("question", *_SHARED, _LONGER), places)]
+    babi = sorted((t for t in tasks if t.env_id == BABI_ID), key=_kind)
+    blocks += [_BABI, *_table(babi, ("kind", *_SHARED), places)]
+    published = [(f"{n} {r.name}", r.lstm, r.memn2n, r.with_facts) for n, r in enumerate(BABI, 1)]
+    heads = "kind", "LSTM", "MemN2N", "memory network with given facts"
+    rows = [(name, *(f"{error:g}" for error in errors)) for name, *errors in published]
+    blocks += ["### Reported by others", "Test errors in percent.", table(heads, rows)]
+    blocks.append(bullets(SOURCES))
+    if groups:
+        blocks += [hardware_of(groups), POINTER.format("records.md")]
+    return page_of(blocks)
+
+
+def _table(tasks: Sequence[Task], heads: Sequence[str], places: Places) -> list[str]:
+    if not tasks:
+        return [f"Not measured yet: {TRAIN}."]
+    rows = [
+        [_asked(task), *_row(group, places), *([_longer(group)] if _LONGER in heads else [])]
+        for task in tasks
+        for group in task.groups
+    ]
+    return [table(heads, rows)]
+
+
+def _asked(task: Task) -> str:
+    """What is asked, in words."""
+    if task.env_id == BABI_ID:
+        return f"{_kind(task)} {BABI[_kind(task) - 1].name}"
+    facts = task.env_kwargs.get("facts", 1)
+    return f"where somebody is, {facts} fact" if facts == 1 else f"where a thing is, {facts} facts"
+
+
+def _kind(task: Task) -> int:
+    kind: int = task.env_kwargs.get("kind", 1)
+    return kind
+
+
+def _row(group: Group, places: Places) -> list[str]:
+    read = group.cost("cells_read")
+    return [
+        group.label,
+        SEES_OF_STATEMENTS[group.kind],
+        str(group.seeds),
+        *score_cells(group),
+        UNKNOWN if read is None else f"{read:.1f}",
+        group.episodes_cell,
+        group.minutes_cell,
+        record_links(group.runs, places, PAGE),
+    ]
+
+
+def _longer(group: Group) -> str:
+    """The errors at twice and four times the trained length, means over the seeds."""
+    trained = group.first.headline.level
+    if trained is None:
+        return UNKNOWN
+    found = []
+    for multiple in (2, 4):
+        scores = [record.at_level(multiple * trained) for record in group.records]
+        known = [100 * (1 - s.success) for s in scores if s is not None and s.success is not None]
+        found.append(f"{fmean(known):.1f}" if known else UNKNOWN)
+    return ", ".join(found)
