@@ -24,6 +24,7 @@ from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.differences import compare
+from glimpse_envs.evaluation.protocol import SET_HERE
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_record, recorded_in, write_record
 from glimpse_envs.evaluation.result import Evaluation
@@ -152,7 +153,7 @@ def _evaluate(config: EvaluateConfig) -> None:
             f"--notes {config.notes!r} is a text for a record: name its folder, too, as in "
             "--record results"
         )
-    unfit = {"at_most", "progress", "watcher", "id"} & config.env_kwargs.keys()
+    unfit = ({"at_most", "progress", "watcher"} | SET_HERE) & config.env_kwargs.keys()
     if unfit:
         raise ValueError(f"env_kwargs: {', '.join(sorted(unfit))} cannot be set here")
     own = {one.name for one in fields(config)} & config.env_kwargs.keys()

@@ -223,13 +223,29 @@ def test_a_misspelt_argument_is_one_line(
     assert "creator" not in printed, "Gymnasium's list of all arguments"
 
 
+def test_arguments_after_two_options_are_refused(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else only the last would count."""
+    for first, second in (
+        (["--env-kwargs", "budget=3"], ["--env_kwargs", "reward=dense"]),
+        (["--trust", "my_tasks"], ["--trust=my_parts"]),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([str(run.folder), *first, "--episodes", "20", *second])
+        assert ended.value.code == 2
+        printed = capsys.readouterr()
+        assert f"error: {first[0]} is given twice: give all after one" in printed.err
+        assert printed.out == ""
+
+
 def test_an_option_of_its_own_is_no_argument_of_the_environment(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         main([str(run.folder), "--env-kwargs", "split=validation"])
     assert "give split as an option of its own" in capsys.readouterr().err
-    for name in ("at_most", "progress", "watcher", "id"):
+    for name in ("at_most", "progress", "watcher", "id", "render_mode", "copies", "flat"):
         with pytest.raises(SystemExit):
             main([str(run.folder), "--env-kwargs", f"{name}=1"])
         assert f"env_kwargs: {name} cannot be set here" in capsys.readouterr().err
