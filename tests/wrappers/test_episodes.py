@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FrameStackObservation, MaxAndSkipObservation, TimeLimit
@@ -364,6 +365,16 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         GlimpseWrapper(PixelWorld(), **{**OPTIONS, **options})
+
+
+def test_a_start_from_numpy_is_written_into_the_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "Tests/StartOfNumPy-v0"
+    spec = EnvSpec(name, entry_point="tests.support.pixel_world:PixelWorld")
+    monkeypatch.setitem(gym.registry, name, spec)
+    env = GlimpseWrapper(gym.make(name), **OPTIONS, start=np.array([0.5, -0.5]))
+    assert env.spec is not None
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    same(again.reset(seed=1)[0], env.reset(seed=1)[0])
 
 
 def test_unknown_options_are_named() -> None:
