@@ -15,14 +15,16 @@ from agents.scoring.films import film_episodes, side_by_side
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import at_level, fits, policy_of, score_run, scored_level
 from agents.scoring.world_films import WORLD_FPS, Frames
-from agents.training.checks import check_device
+from agents.training.checks import check_counts, check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_seed
+from glimpse_envs.core.files import check_writable
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.differences import compare
+from glimpse_envs.evaluation.protocol import SET_HERE
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_record, recorded_in, write_record
 from glimpse_envs.evaluation.result import Evaluation
@@ -146,7 +148,12 @@ def _evaluate(config: EvaluateConfig) -> None:
     _check_film(config)
     if config.record is not None:
         _check_record(run, config, config.record)
-    unfit = {"at_most", "progress", "watcher", "id"} & config.env_kwargs.keys()
+    elif config.notes:
+        raise ValueError(
+            f"--notes {config.notes!r} is a text for a record: name its folder, too, as in "
+            "--record results"
+        )
+    unfit = ({"at_most", "progress", "watcher"} | SET_HERE) & config.env_kwargs.keys()
     if unfit:
         raise ValueError(f"env_kwargs: {', '.join(sorted(unfit))} cannot be set here")
     own = {one.name for one in fields(config)} & config.env_kwargs.keys()
@@ -224,8 +231,7 @@ def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
         raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
     if run.config.get("weights_only"):
         raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--record {folder} must be a folder; it is a file")
+    check_writable("--record", folder, folder=True)
     if config.env_kwargs:
         raise ValueError(
             "a record needs the arguments that the run was trained with: leave out "
@@ -270,6 +276,8 @@ def _check_film(config: EvaluateConfig) -> None:
                 f"--film {config.film}: there is no folder {config.film.parent}; make it, or name "
                 "another"
             )
+        check_writable("--film", config.film)
+        check_counts(config, "film_episodes")
         return
     too = "name the file of the film, too, as in --film film.gif"
     if config.film_with is not None:

@@ -13,7 +13,7 @@ import tyro
 
 from agents.scoring.run_scores import score_run
 from agents.training.command_line import FOLDER, read_options, run_command
-from glimpse_envs.core.files import replacing
+from glimpse_envs.core.files import check_writable, replacing
 from glimpse_envs.evaluation.result import compare_table
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
 from glimpse_envs.evaluation.trust import trust
@@ -44,6 +44,7 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
 
     Raises:
         RunError: `folder` is there already, or `run` keeps no weights in its checkpoint.
+        ValueError: `folder` cannot be made.
     """
     _check_new(folder)
     tensors, metadata = run.load_checkpoint()
@@ -63,6 +64,7 @@ def export(run: Run, folder: Path, half: bool = True) -> Run:
 def _check_new(folder: Path) -> None:
     if folder.exists():
         raise RunError(f"{folder} exists already; weights are written to a new folder: name one")
+    check_writable("the folder", folder, folder=True)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -33,7 +33,7 @@ from agents.episodes.environments import make_parts
 from agents.episodes.rollout import play_episodes, replay_episodes
 from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import core_name
-from agents.training.checks import check_counts, check_positive
+from agents.training.checks import check_counts, check_positive, check_unused
 from agents.training.distributed import averages, mean_of_rows, processes, rank, refuse_several
 from glimpse_envs.evaluation.record import Model
 
@@ -247,7 +247,12 @@ def _check(config: ActorCriticConfig) -> None:
         if not 0 <= getattr(config, name) <= 1:
             raise ValueError(f"{name}={getattr(config, name)} must be from 0 to 1")
     check_counts(config, "n_steps", "epochs", "minibatches")
-    _check_effects(config)
+    if config.curiosity is None:
+        check_unused(config, "curiosity='icm' or 'rnd'", "curiosity_weight")
+    if config.advantage != "n_step":
+        check_unused(config, "advantage='n_step'", "n_steps")
+    if config.epochs == config.minibatches == 1:
+        check_unused(config, "epochs or minibatches above 1", "target_kl")
     groups = config.batch_size * processes() // config.copies
     if groups % config.minibatches:
         raise ValueError(
@@ -255,20 +260,3 @@ def _check(config: ActorCriticConfig) -> None:
             f"(batch_size={config.batch_size * processes()} episodes, copies={config.copies} of a "
             "scene)"
         )
-
-
-def _check_effects(config: ActorCriticConfig) -> None:
-    """Raise a `ValueError` where an option is set that others leave without effect."""
-    set_in_vain = {
-        "n_steps": (config.advantage != "n_step", "advantage='n_step'"),
-        "target_kl": (
-            config.epochs == config.minibatches == 1,
-            "more than one step a batch, by epochs or minibatches: the first starts from the "
-            "policy that played",
-        ),
-        "curiosity_weight": (config.curiosity is None, "curiosity='icm' or 'rnd'"),
-    }
-    for name, (in_vain, needed) in set_in_vain.items():
-        value = getattr(config, name)
-        if in_vain and value != getattr(ActorCriticConfig, name):
-            raise ValueError(f"{name}={value} has no effect without {needed}")

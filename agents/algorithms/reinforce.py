@@ -32,6 +32,7 @@ from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.glimpse_policy import Decision
 from agents.policy.networks import core_name
 from agents.scoring.scanners import SCANNERS
+from agents.training.checks import check_unused
 from agents.training.distributed import averages, processes, rank
 from glimpse_envs.evaluation.record import Gaze, Model
 
@@ -151,6 +152,10 @@ class Reinforce(PolicyGradientLearner):
                 f"baseline='leave_one_out' needs copies of at least 2, not {config.copies}: it "
                 "compares the looks at a scene with those of its other copies"
             )
+        if config.baseline != "learned":
+            check_unused(config, "baseline='learned'", "baseline_weight")
+        if config.gaze != "learned":
+            check_unused(config, "gaze='learned'", "final_look_std")
         if config.look_gain and config.gaze != "learned":
             raise ValueError(
                 f"look_gain is for looks that are learned, and gaze={config.gaze!r} goes by a rule"

@@ -12,7 +12,7 @@ from agents.report.curves import group_runs
 from agents.report.page import make_page
 from agents.training.command_line import read_options, run_command
 from agents.training.resuming import setting_of
-from glimpse_envs.core.files import write_atomically
+from glimpse_envs.core.files import check_writable, write_atomically
 from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.evaluation.trust import trust
 
@@ -53,9 +53,11 @@ def write_report(config: ReportConfig) -> Path:
     if config.out is not None and config.out.suffix.lower() != ".html":
         raise ValueError(f"a report's path must end in .html; it is {config.out}")
     folders = list(dict.fromkeys(config.runs))
+    out = config.out or folders[0] / "report.html"
     runs = [open_run(folder) for folder in folders]
     for run in runs:
         setting_of(run, "env_id", str)  # first of all, that there is a config to read
+    check_writable("--out", out)
     groups = group_runs(runs)
     analyses = []
     for group in groups:
@@ -69,7 +71,6 @@ def write_report(config: ReportConfig) -> Path:
                     mistakes=config.mistakes,
                 )
             )
-    out = config.out or folders[0] / "report.html"
     write_atomically(out, make_page(groups, analyses).encode())
     return out
 

@@ -43,6 +43,17 @@ def check_not_negative(config: object, *names: str) -> None:
             raise ValueError(f"{name}={value} must be at least 0 and finite")
 
 
+def check_unused(config: object, needs: str, *names: str) -> None:
+    """Raise a `ValueError` where a field of `names` has another value than its default, though it
+    has no effect without what it `needs`."""
+    for name in names:
+        value = getattr(config, name)
+        if value != getattr(type(config), name):
+            raise ValueError(
+                f"{name}={value} has no effect without {needs}: give that too, or leave this out"
+            )
+
+
 def check_types(config: Any) -> None:
     """Raise a `ValueError` where a field of a dataclass, or of one within it, is not of its
     declared type, or cannot be written to the run's config."""

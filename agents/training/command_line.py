@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 import gymnasium as gym
 import tyro
@@ -79,8 +80,16 @@ def without_options(*names: str) -> Callable[[type[Config]], type[Config]]:
 
 
 def read_options(kind: type[Config], arguments: list[str] | None, **options: Any) -> Config:
-    """Read a config from the command line; `options` are those of `tyro.cli`."""
+    """Read a config from the command line; `options` are those of `tyro.cli`. An option of several
+    values that is given twice is an error: tyro would drop the first ones."""
     join_help_lines(kind)
+    words = sys.argv[1:] if arguments is None else arguments
+    given = Counter(word.partition("=")[0].replace("_", "-") for word in words)
+    for name, hint in get_type_hints(kind).items():
+        option = f"--{name.replace('_', '-')}"
+        if get_origin(hint) in (tuple, dict) and given[option] > 1:
+            print(f"error: {option} is given twice: give all after one", file=sys.stderr)
+            sys.exit(2)
     return tyro.cli(kind, args=arguments, **options)
 
 

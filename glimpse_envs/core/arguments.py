@@ -142,6 +142,42 @@ def check_seed(seed: object) -> None:
         raise ValueError(f"seed={shown(seed)} must be an integer from 0 to 2**64 - 1")
 
 
+def checked_seeds(seed: Any, num_envs: int) -> int | list[int | None] | None:
+    """Return the seed of a reset of `num_envs` rows as Python's integers: one, or one or None for
+    each row, or None.
+
+    Raises:
+        ValueError: one is no integer from 0 to 2**64 - 1, or there are too few or too many.
+    """
+    if seed is None:
+        return None
+    if not isinstance(seed, list | tuple | np.ndarray):
+        check_seed(seed)
+        return int(seed)
+    if len(seed) != num_envs:
+        raise ValueError(f"seed must be one int or {num_envs}; it has {len(seed)}")
+    for each in seed:
+        if each is not None:
+            check_seed(each)
+    return [None if each is None else int(each) for each in seed]
+
+
+def check_reset_mask(mask: Any, num_envs: int) -> None:
+    """Raise an error unless `mask` is an array (num_envs,) of bool which takes a row.
+
+    Raises:
+        TypeError: it is no array of bool.
+        ValueError: it has another shape, or takes no row.
+    """
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
+    if mask.shape != (num_envs,) or not mask.any():
+        raise ValueError(
+            f"options['reset_mask'] must have shape ({num_envs},) and at least one True; "
+            f"it is {mask}"
+        )
+
+
 def check_options(options: Any, known: tuple[str, ...]) -> dict[str, Any]:
     """Return the `options` of a reset, {} where they are None.
 

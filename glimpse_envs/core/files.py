@@ -7,6 +7,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 
+def check_writable(name: str, path: Path, *, folder: bool = False) -> None:
+    """Raise a `ValueError` where no file, or no `folder`, can be written at `path`, before the work
+    whose result it is to hold. Folders above it may be missing: they are made.
+
+    Args:
+        name: what `path` is, for the message, such as "--film".
+        path: to be written.
+        folder: whether it is to be a folder, which may be there already.
+    """
+    if path.exists() and path.is_dir() != folder:
+        wanted, found = ("folder", "file") if folder else ("file", "folder")
+        raise ValueError(f"{name} {path} must be a {wanted}; it is a {found}")
+    places = (path.absolute(), *path.absolute().parents)[0 if folder else 1 :]
+    nearest = next(place for place in places if place.exists())
+    if not nearest.is_dir():
+        raise ValueError(f"{name} {path} cannot be written: {nearest} is a file, not a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{name} {path} cannot be written: the folder {nearest} is closed to you; name another"
+        )
+
+
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """Yield a path to write to, which becomes `target` in one move unless an error is raised.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_seed, shown
+from glimpse_envs.core.arguments import check_reset_mask, checked_seeds, shown
 from glimpse_envs.core.arrays import Bools, Ints, Words
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.levels import WORDS, LevelDistribution
@@ -66,13 +66,7 @@ class Dealer:
         """
         if mask is None:
             return np.arange(self.num_groups)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask'] must be a numpy array of bool, not {mask!r}")
-        if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(
-                f"options['reset_mask'] must have shape ({self.num_envs},) and at least one True; "
-                f"it is {mask}"
-            )
+        check_reset_mask(mask, self.num_envs)
         whole = mask.reshape(self.num_groups, self.copies)
         if (whole.any(axis=1) != whole.all(axis=1)).any():
             raise ValueError("options['reset_mask'] must take or leave all copies of a scene")
@@ -147,11 +141,12 @@ class Dealer:
         if seed is None and self.started:
             return None
         one: int | None = None
-        if isinstance(seed, list | tuple | np.ndarray):
-            given = self._one_a_group([_checked_seed(each) for each in seed])
+        checked = checked_seeds(seed, self.num_envs)
+        if isinstance(checked, list):
+            given = self._one_a_group(checked)
             streams = np.zeros(self.num_groups, np.int64)
         else:
-            one = _drawn_seed() if seed is None else _checked_seed(seed)
+            one = _drawn_seed() if checked is None else checked
             given = [one] * self.num_groups
             streams = first_group + np.arange(self.num_groups)
         if self.started:
@@ -168,8 +163,6 @@ class Dealer:
 
     def _one_a_group(self, seeds: list[int | None]) -> list[int | None]:
         """Return the seed of each group from those of the rows."""
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"seed must be one int or {self.num_envs}; it has {len(seeds)}")
         whole = [seeds[i : i + self.copies] for i in range(0, self.num_envs, self.copies)]
         if any(len(set(same)) > 1 for same in whole):
             raise ValueError("seed must be the same for all copies of a scene")
@@ -249,10 +242,3 @@ def _checked_levels(distribution: LevelDistribution, words: Words, bounds: tuple
 
 def _drawn_seed() -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-
-
-def _checked_seed(seed: Any) -> int | None:
-    if seed is None:
-        return None
-    check_seed(seed)
-    return int(seed)

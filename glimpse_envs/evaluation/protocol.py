@@ -275,7 +275,10 @@ def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Ep
     return replace(episodes, correct=correct, glimpses=np.full(count, glimpses))
 
 
-_SET_HERE = {"id", "num_envs", "autoreset_mode", "copies", "flat", "flat_observation"}
+SET_HERE = frozenset(
+    {"id", "num_envs", "autoreset_mode", "copies", "flat", "flat_observation", "render_mode"}
+)
+"""Arguments of environments that an evaluation sets."""
 
 
 def _check_arguments(
@@ -289,7 +292,7 @@ def _check_arguments(
         raise ValueError(
             "The train split draws episodes for ever: say how many by `episodes`, such as 10000."
         )
-    ours = _SET_HERE & env_kwargs.keys()
+    ours = SET_HERE & env_kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: evaluate sets this itself; leave it out.")
 

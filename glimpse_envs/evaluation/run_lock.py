@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from glimpse_envs.core.files import check_writable
 from glimpse_envs.evaluation.runs import RunError
 
 _LEFTOVER = re.compile(r"\.(config\.json|metrics\.jsonl|checkpoint\.safetensors|model\.zip)-\w+")
@@ -26,7 +27,9 @@ def writing(folder: Path) -> Iterator[None]:
 
     Raises:
         RunBusyError: another process, or another training of this one, writes the run.
+        ValueError: there cannot be such a folder, or it cannot be written to.
     """
+    check_writable("the run", folder, folder=True)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock", timeout=0)
     try:

@@ -244,7 +244,8 @@ def open_run(folder: str | Path) -> Run:
     folder = Path(folder)
     path = folder / "config.json"
     if not folder.is_dir():
-        raise RunError(f"There is no run at {folder}: the folder does not exist.")
+        found = "it is a file, not a folder" if folder.exists() else "the folder does not exist"
+        raise RunError(f"There is no run at {folder}: {found}.")
     if not path.exists():
         raise RunError(
             f"{folder} is not a run: it holds no config.json. Give the run's own folder."

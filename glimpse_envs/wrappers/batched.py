@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, VectorEnv, VectorWrapper
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_reset_mask, checked_seeds
 from glimpse_envs.core.arrays import Bools, Float32s
 from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import checked_but_of
@@ -68,19 +69,23 @@ class GlimpseVectorWrapper(VectorWrapper):
             options: passed on to the environments.
 
         Raises:
+            ValueError, TypeError: a seed or the mask is invalid. Nothing has changed.
             gymnasium.error.ResetNeeded: a mask is given when no episodes are under way.
             WrappedEnvError: an environment raised, or its observation is not in its space.
         """
         options = None if options is None else dict(options)  # Gymnasium removes the mask from it
         mask = np.ones(self.num_envs, np.bool_)
         if options is not None and "reset_mask" in options:
+            check_reset_mask(options["reset_mask"], self.num_envs)
             if not self._started:
                 raise gym.error.ResetNeeded("no episodes are under way: reset all rows first")
-            mask = np.array(options["reset_mask"])
+            mask = options["reset_mask"].copy()
+        given = checked_seeds(seed, self.num_envs)
         self._started = False
         with naming(self._eye.env_name, "reset"):
-            observation, info = self.env.reset(seed=seed, options=options)
-            seeds = range(seed, seed + self.num_envs) if isinstance(seed, int) else seed
+            listed: Any = given  # which Gymnasium's batches take, though not their base
+            observation, info = self.env.reset(seed=listed, options=options)
+            seeds = range(given, given + self.num_envs) if isinstance(given, int) else given
             if seeds is not None:
                 pairs = zip(seeds, mask, strict=True)
                 self._eye.seed([one if begins else None for one, begins in pairs])

@@ -276,16 +276,20 @@ OPTIONS = tuple(keyword_parameters(Eye.__init__))
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `options` of `Eye`, with NumPy's numbers converted to Python's.
+    """Return `options` of `Eye`, with NumPy's values converted to Python's.
 
     Raises:
         TypeError: one is not known, or `glimpse_size` is missing.
+        ValueError: `start` is no place.
     """
     options = enter_arguments(OPTIONS, options)
     if "glimpse_size" not in options:
         raise TypeError(
             "glimpse_size is missing: give the side of a glimpse in cells, as in glimpse_size=16"
         )
+    start = checked_start(options.get("start"))
+    if start is not None:
+        options["start"] = list(start)  # as JSON, in which specs are written, gives it back
     return options
 
 

@@ -8,6 +8,7 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_flags
 from glimpse_envs.flat import FlatActions
 
 
@@ -24,13 +25,19 @@ class FlatAction(gym.ActionWrapper, RecordConstructorArgs):
         joint: whether all choices are one Discrete.
 
     Raises:
-        ValueError: the actions are not such a Dict, or cannot be one Discrete.
+        ValueError: the actions are not such a Dict, or cannot be one Discrete; or `joint` is no
+            flag.
     """
 
     def __init__(self, env: gym.Env, joint: bool = False) -> None:
-        RecordConstructorArgs.__init__(self, joint=joint)
+        check_flags(joint=joint)
+        RecordConstructorArgs.__init__(self, joint=bool(joint))
         gym.ActionWrapper.__init__(self, env)
-        self._flat = FlatActions(env.action_space, joint)
+        try:
+            self._flat = FlatActions(env.action_space, joint)
+        except ValueError as error:  # in the words of the suite's own environments
+            said = str(error).replace("flat='discrete'", "joint=True")
+            raise ValueError(said.replace("flat=True", "joint=False")) from error
         self.action_space = self._flat.space
 
     def action(self, action: Any) -> dict[str, NDArray]:

@@ -12,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
+from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.core.arrays import Float32s
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.wrappers.actions import LookAndAct
@@ -70,8 +71,12 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
         """Begin an episode of the environment, and look at a first place.
 
         Raises:
+            ValueError: the seed is invalid; nothing has changed.
             WrappedEnvError: the environment raised, or its observation is not in its space.
         """
+        if seed is not None:
+            check_seed(seed)
+            seed = int(seed)  # environments refuse NumPy's integers
         self._ended = True
         with naming(self._eye.env_name, "reset"):
             observation, info = self.env.reset(seed=seed, options=options)

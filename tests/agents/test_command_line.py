@@ -252,6 +252,10 @@ def test_a_run_that_is_not_there_is_one_line(
     assert ended.value.code == 2
     missing = tmp_path / "nowhere"
     assert output == f"error: There is no run at {missing}: the folder does not exist.\n"
+    missing.touch()
+    with pytest.raises(SystemExit):
+        evaluate_main([str(missing)])
+    assert f"no run at {missing}: it is a file, not a folder." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])

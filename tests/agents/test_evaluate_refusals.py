@@ -73,6 +73,8 @@ def test_a_record_is_not_replaced_by_a_lesser_one(
             ["--reveal", "seen"],
             "--reveal seen is an option of films: name the file of the film, too",
         ),
+        (["--notes", "wide"], "--notes 'wide' is a text for a record: name its folder, too"),
+        (["--film", "film.gif", "--film-episodes", "0"], "film_episodes=0 must be at least 1"),
         (["--film-episodes", "2"], "--film-episodes 2 is an option of films"),
         (["--film-height", "200"], "--film-height 200 is an option of films"),
         (["--split", "train"], "say how many by `episodes`, such as 10000"),
@@ -94,7 +96,9 @@ def test_options_that_lack_another_are_refused(
     [
         ("--film", "nowhere/film.gif", "there is no folder"),
         ("--film", "film.avi", "must end in .mp4, .gif, .webp"),
+        ("--film", "a_folder.gif", "a_folder.gif must be a file; it is a folder"),
         ("--record", "a_file", "must be a folder; it is a file"),
+        ("--record", "a_file/results", "a_file is a file, not a folder"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_anything_is_played(
@@ -112,11 +116,12 @@ def test_what_cannot_be_written_is_refused_before_anything_is_played(
     monkeypatch.setattr("agents.evaluate.film_run", play)
     monkeypatch.setattr("agents.evaluate.score_run", play)
     (tmp_path / "a_file").touch()
+    (tmp_path / "a_folder.gif").mkdir()
     with pytest.raises(SystemExit) as ended:
         main([str(run.folder), option, str(tmp_path / name)])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
-    assert [one.name for one in tmp_path.iterdir()] == ["a_file"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a_file", "a_folder.gif"]
 
 
 def test_a_view_without_looks_is_scanned_by_nobody(
@@ -218,13 +223,29 @@ def test_a_misspelt_argument_is_one_line(
     assert "creator" not in printed, "Gymnasium's list of all arguments"
 
 
+def test_arguments_after_two_options_are_refused(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else only the last would count."""
+    for first, second in (
+        (["--env-kwargs", "budget=3"], ["--env_kwargs", "reward=dense"]),
+        (["--trust", "my_tasks"], ["--trust=my_parts"]),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([str(run.folder), *first, "--episodes", "20", *second])
+        assert ended.value.code == 2
+        printed = capsys.readouterr()
+        assert f"error: {first[0]} is given twice: give all after one" in printed.err
+        assert printed.out == ""
+
+
 def test_an_option_of_its_own_is_no_argument_of_the_environment(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         main([str(run.folder), "--env-kwargs", "split=validation"])
     assert "give split as an option of its own" in capsys.readouterr().err
-    for name in ("at_most", "progress", "watcher", "id"):
+    for name in ("at_most", "progress", "watcher", "id", "render_mode", "copies", "flat"):
         with pytest.raises(SystemExit):
             main([str(run.folder), "--env-kwargs", f"{name}=1"])
         assert f"env_kwargs: {name} cannot be set here" in capsys.readouterr().err

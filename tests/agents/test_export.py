@@ -73,3 +73,13 @@ def test_an_export_that_fails_or_is_interrupted_leaves_nothing(
     main([str(run.folder), "--out", str(out), "--episodes", "5"])
     assert open_run(out).has_checkpoint
     assert list(out.parent.iterdir()) == [out]
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = trained(Reinforce, tiny_config(episodes=8), tmp_path / "run")
+    out = run.config_path / "weights"
+    with pytest.raises(SystemExit):
+        main([str(run.folder), "--out", str(out)])
+    assert f"the folder {out} cannot be written: {run.config_path} is a" in capsys.readouterr().err

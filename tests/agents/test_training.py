@@ -234,6 +234,8 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
         ({"look_weight": np.nan}, "look_weight=nan must be at least 0 and finite"),
         ({"look_weight": -0.1}, "look_weight=-0.1 must be at least 0"),
         ({"baseline_weight": -1.0}, "baseline_weight=-1.0 must be at least 0"),
+        ({"baseline": "none", "baseline_weight": 1.0}, "baseline_weight=1.0 has no effect without"),
+        ({"gaze": "random", "final_look_std": 0.1}, "final_look_std=0.1 has no effect without"),
         (
             {"final_look_std": 0.1, "env_kwargs": {"look": "tiles"}},
             "final_look_std=0.1 has no effect: looks in .* are not drawn from a Gaussian",

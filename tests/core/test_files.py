@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from glimpse_envs.core.files import replacing, write_atomically
+from glimpse_envs.core.files import check_writable, replacing, write_atomically
 
 
 def test_a_file_is_replaced_and_its_folder_made(tmp_path: Path) -> None:
@@ -37,3 +37,23 @@ def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> None
         fail()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_what_cannot_be_written_is_named_before_it_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for folder in (False, True):
+        check_writable("--out", tmp_path / "new" / "place", folder=folder)
+        with pytest.raises(ValueError, match=f"--out .*: {tmp_path / 'file'} is a file, not a fol"):
+            check_writable("--out", tmp_path / "file" / "place", folder=folder)
+    check_writable("--out", tmp_path / "file")
+    check_writable("--out", tmp_path, folder=True)
+    with pytest.raises(ValueError, match="file must be a folder; it is a file"):
+        check_writable("--out", tmp_path / "file", folder=True)
+    with pytest.raises(ValueError, match="must be a file; it is a folder"):
+        check_writable("--out", tmp_path)
+    monkeypatch.setattr(os, "access", lambda place, mode: place != tmp_path)  # root may do all
+    with pytest.raises(ValueError, match=f"--out .*: the folder {tmp_path} is closed to you"):
+        check_writable("--out", tmp_path / "new" / "place")
+    assert os.listdir(tmp_path) == ["file"]

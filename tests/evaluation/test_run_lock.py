@@ -46,3 +46,10 @@ def test_temporary_files_of_a_killed_process_are_removed_and_no_others(tmp_path:
         (tmp_path / name / "half").write_bytes(b"half")
     with writing(tmp_path):
         assert {path.name for path in tmp_path.iterdir()} == {".lock", ".mine-1", "notes-1"}
+
+
+def test_a_file_is_no_folder_of_a_run(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(ValueError, match=f"the run {folder} .*is a file"), writing(folder):
+            pass

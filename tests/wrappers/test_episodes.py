@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import FrameStackObservation, MaxAndSkipObservation, TimeLimit
@@ -252,6 +253,40 @@ def test_bad_actions_change_nothing() -> None:
     same(found[0], other.step(good)[0])
 
 
+@pytest.mark.parametrize("seed", [-1, "a", 1.0, True, [0]], ids=repr)
+def test_a_bad_seed_is_the_callers_mistake_and_changes_nothing(seed: Any) -> None:
+    """The episodes go on; the world is not blamed."""
+    for env in (
+        GlimpseWrapper(PixelWorld(), **OPTIONS),
+        GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS),
+    ):
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match="seed"):
+            env.reset(seed=seed)
+        env.step(env.action_space.sample())
+
+
+def test_integers_of_numpy_are_seeds() -> None:
+    single: Any = GlimpseWrapper(PixelWorld(), **OPTIONS)
+    same(single.reset(seed=np.int64(3))[0], single.reset(seed=3)[0])
+    envs: Any = GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS)
+    expected = envs.reset(seed=3)[0]
+    for seed in (np.int64(3), np.array([3, 4]), (3, 4)):
+        same(envs.reset(seed=seed)[0], expected)
+
+
+@pytest.mark.parametrize(
+    "mask", [None, [True, False], np.ones(2), np.zeros(2, np.bool_), np.ones(3, np.bool_)], ids=repr
+)
+def test_a_bad_mask_is_the_callers_mistake_and_changes_nothing(mask: Any) -> None:
+    inner = SyncVectorEnv([PixelWorld] * 2, autoreset_mode=AutoresetMode.DISABLED)
+    envs = GlimpseVectorWrapper(inner, **OPTIONS)
+    envs.reset(seed=0)
+    with pytest.raises((TypeError, ValueError), match="reset_mask"):
+        envs.reset(options={"reset_mask": mask})
+    envs.step(envs.action_space.sample())
+
+
 def test_an_ended_episode_needs_a_reset() -> None:
     env = GlimpseWrapper(PixelWorld(steps=1), **OPTIONS)
     with pytest.raises(gym.error.ResetNeeded):
@@ -330,6 +365,16 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         GlimpseWrapper(PixelWorld(), **{**OPTIONS, **options})
+
+
+def test_a_start_from_numpy_is_written_into_the_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "Tests/StartOfNumPy-v0"
+    spec = EnvSpec(name, entry_point="tests.support.pixel_world:PixelWorld")
+    monkeypatch.setitem(gym.registry, name, spec)
+    env = GlimpseWrapper(gym.make(name), **OPTIONS, start=np.array([0.5, -0.5]))
+    assert env.spec is not None
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    same(again.reset(seed=1)[0], env.reset(seed=1)[0])
 
 
 def test_unknown_options_are_named() -> None:

@@ -292,6 +292,7 @@ def test_an_option_that_does_not_fit_is_refused_and_nothing_is_written(
     for arguments, message in (
         (["--episodes", "0"], "episodes=0 must be at least 1"),
         (["--out", str(paper)], f"a report's path must end in .html; it is {paper}"),
+        (["--out", f"{__file__}/report.html"], f"cannot be written: {__file__} is a file, not a"),
     ):
         with pytest.raises(SystemExit):
             main([str(seeds[0].folder), *arguments])
