@@ -128,6 +128,14 @@ def test_few_seeds_or_episodes_make_no_claim(seeds: int, episodes: int) -> None:
     assert not group.claims
 
 
+@pytest.mark.parametrize(("shortest", "claims"), [(6.0, True), (5.9, False)])
+def test_one_slow_training_does_not_make_the_others_long(shortest: float, claims: bool) -> None:
+    minutes = [20.0, *[shortest] * 4]
+    group = the_group(*(a_record(seed=s, seconds=60 * m, cores=1) for s, m in enumerate(minutes)))
+    assert group.core_minutes > 8
+    assert group.claims is claims
+
+
 def test_a_reference_is_cleared_only_by_the_whole_interval() -> None:
     assert compare((1.0, 2.0), 2.1) == "under"
     assert compare((1.0, 2.0), 2.0) == "overlaps"
