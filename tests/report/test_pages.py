@@ -183,6 +183,18 @@ def test_a_folder_that_is_not_there_changes_nothing(
 
 
 @pytest.mark.parametrize(
+    ("page", "folder"), [("mistakes", "mistakes"), ("environments", "weights")]
+)
+def test_what_a_page_shows_is_not_removed_where_its_folder_is_not_there(
+    root: Path, page: str, folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = everything_in(root)
+    assert main([page], root) == 2
+    assert f"no folder {root / 'results' / folder}" in capsys.readouterr().err
+    assert everything_in(root) == kept
+
+
+@pytest.mark.parametrize(
     ("page", "file"),
     [
         ("speed", "processes.json"),
