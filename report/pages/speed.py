@@ -15,8 +15,9 @@ _HEAD = """# Speed
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
 `benchmarks.speed.adapter`, `benchmarks.speed.training` and `benchmarks.speed.processes`.
-With one thread, speeds are steps per second of CPU time; with two, per second of wall time.
-Each is the best of several repeats, in which the programs that are compared take turns."""
+Environments are timed by CPU time with one thread and by the clock on the wall with two, and
+trainings by the clock on the wall. Each speed is the best of several repeats, in which the programs
+that are compared take turns; the first start, which compiles, is timed once."""
 
 
 def publish(places: Places) -> Published:

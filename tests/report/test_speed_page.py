@@ -12,6 +12,12 @@ def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
     assert "`python -m benchmarks.speed.processes --record`" in page
 
 
+def test_trainings_are_told_to_be_timed_by_the_wall(tmp_path: Path) -> None:
+    told = " ".join(make_page(tmp_path).split())
+    assert "CPU time with one thread" in told
+    assert "trainings by the clock on the wall" in told
+
+
 def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path: Path) -> None:
     record = {
         "env_id": "Glimpse/ClutteredMNIST-v0",
