@@ -223,9 +223,9 @@ def a_curve(*points: tuple[float, int, float]) -> tuple[Validation, ...]:
 
 
 def test_the_time_to_an_error_is_that_of_the_first_score_at_or_under_it() -> None:
-    curve = a_curve((1.5, 100, 60.0), (3.0, 200, 10.0), (6.0, 400, 4.0))
+    curve = a_curve((1.5, 100, 60.0), (3.0, 200, 10.0), (6.0, 400, 5.0), (12.0, 800, 4.0))
     points = curve_of(the_group(a_record(curve=curve)))
-    assert time_to(10.000001, points) == 3.0
+    assert [time_to(error, points) for error in (10, 9.9, 5)] == [3.0, 6.0, 6.0]
     assert time_to(1, points) == np.inf
     assert curve_of(the_group(a_record(curve=()))) == []
 
