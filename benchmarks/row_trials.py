@@ -7,7 +7,8 @@
 The row as it is is trained first, then each change: words, a colon, and settings of the training,
 of its network (network.) or of the environment (env.). The runs are kept; the same command goes on
 with them. With --record the trials are added to those of the row's record, trials_ROW.json, which
-the page on training shows; the row, its minutes, seed and scenes must be those of its trials.
+the page of trials shows; the row, its minutes, seed and scenes and the machine must be those of its
+trials. Several commands may add to it at once.
 """
 
 import json
@@ -28,6 +29,7 @@ from benchmarks.tables.table import ALGORITHMS, Row
 from benchmarks.trials import folder_name, trained_and_judged
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.episodes.description import task_of
+from glimpse_envs.evaluation.provenance import hardware
 from report.page import ROOT
 
 AS_IT_IS = "the row as it is"
@@ -55,15 +57,18 @@ def main(arguments: list[str] | None = None) -> None:
     asked = [(AS_IT_IS, {}), *map(parse, options.change)]
     configs = [(words, changes, changed(start, changes)) for words, changes in asked]
     name = f"trials_{row.name}"
-    record = earlier_record(options.record, name, start, options.scenes)
     for words, changes, config in configs:
-        if is_recorded(record, words, changes):
+        if is_recorded(earlier_record(options.record, name, start, options.scenes), words, changes):
             continue
         folder = options.out / f"{row.name}-{folder_name(words)}-{options.minutes:g}-minutes"
         algorithm = find_algorithm(config.algorithm, ALGORITHMS)
         run, error = trained_and_judged(algorithm, config, folder, options.scenes)
         episodes = run.load_checkpoint()[1]["episodes"]
         print(f"{words:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
+        # Read again: another command may have added trials meanwhile, this one perhaps.
+        record = earlier_record(options.record, name, start, options.scenes)
+        if is_recorded(record, words, changes):
+            continue
         trial = {"settings": words, "episodes": episodes, "error": error, "note": ""}
         record["trials"].append({**trial, "changes": changes})
         record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
@@ -145,11 +150,12 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
 
     Raises:
         RunError: the record's row has options that the algorithm lacks.
-        ValueError: the record's trials are of another row, as it has changed since, or budget.
+        ValueError: the record's trials are of another row, as it has changed since, of another
+            budget, or of another machine, which trains on more or fewer episodes in it.
     """
     row = json.loads(json.dumps(asdict(start)))
     setting = {key: row[key] for key in ("env_id", "minutes", "seed")}
-    setting |= {"validation_episodes": scenes, "row": row}
+    setting |= {"validation_episodes": scenes, "hardware": hardware(1), "row": row}
     path = None if folder is None else folder / f"{name}.json"
     if path is None or not path.exists():
         return {**setting, "noise": "small differences are noise", "trials": [], "revisions": []}

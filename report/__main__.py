@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from report import trained_runs
 from report.markdown import ReportError
 from report.page import ROOT, Page, Places, stale_files, write
 from report.pages import (
@@ -31,7 +32,7 @@ from report.pages import (
 )
 
 PAGES = (
-    Page("environments", (), environments.publish),
+    Page("environments", (trained_runs.FOLDER,), environments.publish),
     Page("data", (), data.publish),
     Page("explained", (), explained.publish),
     Page("notebook", (), notebook.publish),
@@ -43,7 +44,7 @@ PAGES = (
     Page("glyphs", (glyphs.FOLDER,), glyphs.publish),
     Page("worlds", (worlds.FOLDER,), worlds.publish),
     Page("leaderboard", (leaderboard.FOLDER,), leaderboard.publish),
-    Page("mistakes", (".",), mistakes.publish),
+    Page("mistakes", (mistakes.FOLDER,), mistakes.publish),
     Page("records", tuple(folder for folder, _ in records.FOLDERS), records.publish),
     Page("speed", ("benchmarks",), speed.publish),
     Page("trials", ("benchmarks",), trials.publish),

@@ -35,7 +35,8 @@ def curve_of(group: Group) -> list[Point]:
 
 def time_to(error: float, curve: Sequence[Point]) -> float:
     """Core-seconds to the first point at or under an error in percent; infinite where none is."""
-    return next((point.core_seconds for point in curve if point.error <= error), math.inf)
+    reached = (point for point in curve if round(point.error, 6) <= error)  # 1 - 0.95 > 0.05
+    return next((point.core_seconds for point in reached), math.inf)
 
 
 def _point(measured: Sequence[Validation]) -> Point:

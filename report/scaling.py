@@ -33,9 +33,10 @@ class Milliseconds:
     __pydantic_config__ = STRICT
 
     building: Amount
-    """Dealing the scene, and summing it where the sensor needs that."""
+    """Dealing the scene, summing it where the sensor needs that, and an agent's first glimpse."""
     reading: Amount
-    """The sensor, or the filters and their products with the scene; 0 for a full view."""
+    """The sensor at all other glimpses, or the filters and their products with the scene; 0 for a
+    full view."""
     answering: Amount
     """Choosing and answering: the rest of the network; in an update also the optimizer's step."""
 

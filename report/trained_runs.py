@@ -9,6 +9,8 @@ from glimpse_envs.episodes.lookup import load_task
 from glimpse_envs.suite import SUITE, Row
 from report.markdown import listed, setting
 
+FOLDER = "weights"
+
 
 @dataclass(frozen=True)
 class TrainedRun:
@@ -30,7 +32,7 @@ def trained_runs(results: Path) -> dict[str, TrainedRun]:
     """Environment id -> the weights of its agent, where some are published; those that were trained
     with the environment's own arguments come first."""
     found: dict[str, TrainedRun] = {}
-    for config in sorted(results.glob("weights/*/config.json")):
+    for config in sorted(results.glob(f"{FOLDER}/*/config.json")):
         trained = json.loads(config.read_text(encoding="utf-8"))["config"]
         row = SUITE.get(trained["env_id"])
         if row is None:

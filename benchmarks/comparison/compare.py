@@ -27,7 +27,7 @@ from glimpse_envs.core.files import write_atomically
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.records import read_records, write_record
+from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.runs import RunError
 
 
@@ -201,25 +201,22 @@ def _draw(config: CompareConfig) -> list[Record]:
     from report.figures.comparison import draw_comparison
     from report.grouping import tasks_of
     from report.pages.comparison import comparison_table
-    from report.runs import Run
+    from report.runs import read_runs
+    from report.scaling import FILE_NAME
 
-    if not config.records.is_dir():
-        return []
-    every, problems = read_records(config.records)
+    every, problems = read_runs(config.records, other=(FILE_NAME,))
     for problem in problems:
         print(f"left out: {problem}", file=sys.stderr)
-    records = [record for record in every if comparable(record, config)]
-    if not records:
+    runs = [run for run in every if comparable(run.record, config)]
+    if not runs:
         return []
-    records.sort(key=_success, reverse=True)
     picture, text = config.place / "comparison.png", config.place / "comparison.md"
-    runs = [Run(record, config.records) for record in records]
     groups = [group for task in tasks_of(runs) for group in task.groups]
     draw_comparison(groups, picture)
     table = comparison_table(groups)
     write_atomically(text, f"{table}\n".encode())
     print(f"\n{table}\n\npicture: {picture}\ntable:   {text}")
-    return records
+    return sorted((run.record for run in runs), key=_success, reverse=True)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -175,6 +175,8 @@ def main() -> None:
         help="ids of the environments to time (default: all of the suite)",
     )  # fmt: skip
     arguments = parser.parse_args()
+    if arguments.record and set(arguments.env_id) != set(SUITE):
+        parser.error("--record is for all environments: leave --env-id out")
     print(hardware())
 
     duels = [measure_duel(setting, arguments.repeats) for setting in ("CircleSquare", "digits")]

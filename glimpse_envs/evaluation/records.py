@@ -194,8 +194,7 @@ def read_files(
     paths: Iterable[Path], wanted: Callable[[Record], bool] = lambda _: True
 ) -> tuple[dict[Path, Record], list[str]]:
     """The `wanted` records of files, the first of each run, and the problems of those left out."""
-    found: dict[Path, Record] = {}
-    firsts: dict[str, Path] = {}
+    read: dict[Path, Record] = {}
     problems: list[str] = []
     for path in paths:
         try:
@@ -203,9 +202,12 @@ def read_files(
         except (OSError, RecordError) as error:
             problems.append(str(error))
             continue
-        if not wanted(record):
-            continue
-        first = firsts.setdefault(identity(record), path)
+        if wanted(record):
+            read[path] = record
+    found: dict[Path, Record] = {}
+    firsts: dict[str, Path] = {}
+    for (path, record), settings in zip(read.items(), settings_of_all(read.values()), strict=True):
+        first = firsts.setdefault(_identity(record, settings), path)
         if first is path:
             found[path] = record
         else:

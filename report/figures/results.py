@@ -67,7 +67,7 @@ def _panels(groups: Sequence[Group]) -> list[list[Group]]:
 
 def _longest(groups: Iterable[Group]) -> list[Group]:
     """Of the same model with the same arguments, the one that was trained on most episodes; those
-    with seeds enough for a claim come before single runs."""
+    with at least `CLAIM_SEEDS` seeds come before the others."""
     found: dict[str, Group] = {}
     for group in groups:
         first = group.first

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from glimpse_envs.evaluation.statistics import CLAIM_SEEDS
 from report.groups import Group, hardware_of
 from report.markdown import listed, minutes, table
 from report.page import Places
@@ -29,7 +28,7 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
     scores = [score for record in group.records for score in record.scores]
     tested = listed(sorted({f"{score.episodes:,}" for score in scores}))
     seeds = "one seed" if group.seeds == 1 else f"{group.seeds} seeds"
-    doubt = "" if group.seeds >= CLAIM_SEEDS else ", no claim"
+    doubt = "" if group.has_enough_seeds else ", no claim"
     each = "" if group.seeds == 1 else " each"
     clock = " by the wall's clock" if group.by_the_wall else ""
     links = record_links(group.runs, places, page)

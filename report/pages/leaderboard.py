@@ -12,6 +12,7 @@ from glimpse_envs.core.arrays import Floats
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.statistics import interquartile_mean, stratified_interval
 from glimpse_envs.evaluation.suite import TASK_SETS
+from report.groups import FEW_SEEDS
 from report.learners import LEARNERS, Learner
 from report.markdown import UNKNOWN, bullets, short, table
 from report.page import Places, Published, page_of
@@ -48,6 +49,7 @@ _COLUMNS = (
     "once every task of the set has a run (Agarwal et al. 2021).",
     f"**95 % interval**: a bootstrap over the seeds within each task, from {FEWEST} seeds on; "
     "stretched as Student's is, since there are few seeds.",
+    FEW_SEEDS,
 )
 _CONTROLS = (
     "Controls replace the gaze on pictures. On tapes and tables there is none to replace, so they "

@@ -53,10 +53,7 @@ def publish(places: Places) -> Published:
         sheet = path.with_suffix(".png")
         if sheet.exists():
             figures[f"docs/mistakes/{sheet.name}"] = partial(_copy, sheet)
-            blocks.append(
-                "Scenes that most runs get wrong, the most first: the right answer, and that of "
-                f"each run.\n\n![Scenes with their answers](mistakes/{sheet.name})"
-            )
+            blocks += [_sheet(mistakes), f"![Scenes with their answers](mistakes/{sheet.name})"]
     texts = {PAGE: page_of(blocks)}
     return Published(texts, figures=figures, problems=problems, owned="docs/mistakes/*.png")
 
@@ -87,6 +84,16 @@ def _section(mistakes: Mistakes, link: str) -> list[str]:
         f"on {mistakes.hardware}, scenes played by revision {short_revision(mistakes.revision)}).",
         *(text for text in tables if text),
     ]
+
+
+def _sheet(mistakes: Mistakes) -> str:
+    """What the sheet of scenes shows."""
+    if len(mistakes.seeds) == 1:
+        return "Scenes that the run gets wrong: the right answer, and that of the run."
+    return (
+        "Scenes that the runs get wrong, those of most runs first: the right answer, and that of "
+        "each run."
+    )
 
 
 def _kinds(name: str, kinds: Sequence[Kind]) -> str:

@@ -41,9 +41,9 @@ _ANCHOR = "differences-from-the-references-settings"
 
 VERDICTS = (
     "*Under* and *above*: the whole interval lies under or above that error; otherwise it "
-    f"*overlaps*. This is a claim from {CLAIM_SEEDS} seeds ({SHORT_SEEDS} of trainings under "
-    f"{SHORT_MINUTES:g} core-minutes) on {CLAIM_EPISODES:,} scenes, against a number that was "
-    "checked, of a setting that its source tells in full; else *no claim*."
+    f"*overlaps*. This is a claim from {CLAIM_SEEDS} seeds ({SHORT_SEEDS} where a training "
+    f"took under {SHORT_MINUTES:g} core-minutes) on {CLAIM_EPISODES:,} scenes, against a number "
+    "that was checked, of a setting that its source tells in full; else *no claim*."
 )
 
 _COLUMNS = (
@@ -69,8 +69,8 @@ beside the numbers that papers and public repositories report."""
 _CAPTION = (
     "Error after each glimpse, on the test scenes. A bar at a line's end is its 95 % interval. "
     "Crosses (the paper) and stars (the best public number) have the colour of the model that they "
-    "are compared with. Of a model with several settings one with seeds enough for a "
-    "claim is shown, and of these the longest training."
+    f"are compared with. Of a model with several settings one with {CLAIM_SEEDS} or more seeds is "
+    "shown where there is one, and of these the longest training."
 )
 
 _ABOVE = (

@@ -16,14 +16,14 @@ PLACE = "docs/comparison.md#how-cost-grows-with-the-scene"
 
 _SCALING = (
     "How the cost of a scene grows with its side, in milliseconds of one core. *Building* draws "
-    "the scene; *reading* is the sensor, or the filters and their products with the scene; "
-    "*choosing and answering* is the rest of an episode or of a training update. Models take turns "
-    "in one process, and the best of several bursts counts. The retina has one more scale for each "
-    "doubling of the side, so that its coarsest window always shows the same share of the scene; "
-    "the pieces of clutter grow with the side. Error is measured after the same time of training "
-    "for all; larger marks are larger scenes. The agent was trained with the curriculum "
-    "`distance`: its first glimpses are near the target at first and move away with success, so "
-    "training, but not the test, uses the target's location."
+    "the scene, and reads an agent's first glimpse; *reading* is the sensor, or the filters and "
+    "their products with the scene; *choosing and answering* is the rest of an episode or of a "
+    "training update. Models take turns in one process, and the best of several bursts counts. The "
+    "retina has one more scale for each doubling of the side, so that its coarsest window always "
+    "shows the same share of the scene; the number of pieces of clutter grows with the side. Error "
+    "is measured after the same time of training for all; larger marks are larger scenes. The "
+    "agent was trained with the curriculum `distance`: its first glimpses are near the target at "
+    "first and move away with success, so training, but not the test, uses the target's location."
 )
 
 
@@ -35,8 +35,9 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     return [
         *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, "
-        f"{scaling.minutes:g} core-minutes of training at each side, {scaling.points[0].scenes:,} "
-        f"test scenes ({scaling.hardware}). Costs were timed in one run, of revision "
+        f"{scaling.minutes:g} core-minutes of training at each side, one run for each row, "
+        f"which is no claim, {scaling.points[0].scenes:,} test scenes ({scaling.hardware}). Costs "
+        "were timed in one run, of revision "
         f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
         f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
         scaling_table(scaling),
@@ -90,7 +91,8 @@ def scaling_in_short(scaling: Scaling | None) -> str:
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
         f"{extremes_table(scaling)}\n\n"
         f"`{scaling.env_id}` with its scene enlarged: error, and milliseconds of one core to play "
-        f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row. "
+        f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row, "
+        "which is no claim. "
         f"{_chance(scaling)} The agent's training used a curriculum: its first glimpse was near "
         "the target at first, and farther away with success. "
         f"{_unmeasured(scaling)} [Costs by part]({PLACE})."

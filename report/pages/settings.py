@@ -47,11 +47,13 @@ def differences_from_ram(config: Mapping[str, Any]) -> str:
     early = config.get("early_answer_weight")
     if early:
         found.append(f"answers are learned after every glimpse, with weight {early:g}")
-    if "optimizer" in config:
-        found.append(
-            f"{config['optimizer'].capitalize()} learns from {config['batch_size']:,} scenes an "
-            "update, each drawn afresh, not SGD from 20"
-        )
+    if "batch_size" in config:
+        scenes = f"{config['batch_size']:,} scenes an update, each drawn afresh, not"
+        optimizer = config.get("optimizer")
+        if optimizer is None:  # old records do not tell
+            found.append(f"the optimizer learns from {scenes} from 20")
+        else:
+            found.append(f"{optimizer.capitalize()} learns from {scenes} SGD from 20")
     if config.get("answer_by") == "label":
         found.append("as in RAM, answers learn from the label")
     return "; ".join(found)

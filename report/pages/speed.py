@@ -1,10 +1,11 @@
 """The page of measured speeds, drawn from the records in `results/benchmarks`."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from report.benchmark_records import read_benchmark
-from report.markdown import short_revision, table
+from report.markdown import listed, short_revision, table
 from report.page import Places, Published
 
 PAGE = "docs/speed.md"
@@ -15,8 +16,9 @@ _HEAD = """# Speed
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
 `benchmarks.speed.adapter`, `benchmarks.speed.training` and `benchmarks.speed.processes`.
-With one thread, speeds are steps per second of CPU time; with two, per second of wall time.
-Each is the best of several repeats, in which the programs that are compared take turns."""
+Environments are timed by CPU time with one thread and by the clock on the wall with two, and
+trainings by the clock on the wall. Each speed is the best of several repeats, in which the programs
+that are compared take turns; the first start, which compiles, is timed once."""
 
 
 def publish(places: Places) -> Published:
@@ -73,6 +75,7 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         f"rows; drawing new scenes is included ("
         f"{record['hardware']}, revision {short_revision(record['revision'])}).",
         table(heads, lines),
+        *_missing(record["missing"]),
         "## Compared with ap_gym 0.7.0\n\nThousands of steps a second on one core, each at its "
         "best number of rows. Scenes of 28x28 pixels, one 5x5 glimpse a step, 16 steps an episode.",
         table(("scenes", "glimpse_envs", "ap_gym", "ratio"), duels),
@@ -84,6 +87,12 @@ def _throughput(record: dict[str, Any]) -> list[str]:
         f"and {many:.0f} ns in one of {big}x{big}: {many / few:.2f} times as long.",
         table(("fresh process", "CPU seconds"), seconds),
     ]
+
+
+def _missing(env_ids: Iterable[str]) -> list[str]:
+    """What is said of environments whose files were not there, where there are any."""
+    names = [f"`{env_id}`" for env_id in env_ids]
+    return [f"Not measured, for want of their files: {listed(names)}."] if names else []
 
 
 def _large_scenes(record: dict[str, Any]) -> list[str]:

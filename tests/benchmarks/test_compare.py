@@ -93,6 +93,17 @@ def test_the_command_compares_and_one_that_fails_stops_no_other(
     assert "Full view conv" in (tmp_path / "comparison.md").read_text()
 
 
+def test_the_record_of_scaling_beside_the_others_is_no_damaged_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(benchmarks.comparison.compare, "side_by_side", lambda *_: (_ for _ in ()))
+    config = quick(tmp_path, "random")
+    config.records.mkdir()
+    (config.records / "scaling.json").write_text('{"benchmark": "scaling"}')
+    assert compare_models(config) == []
+    assert capsys.readouterr().err == ""
+
+
 def untimed(record: Record) -> Record:
     """A record without the seconds of its episodes, which are measured anew."""
     scores = tuple(

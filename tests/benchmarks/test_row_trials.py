@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -52,6 +52,45 @@ def test_trials_are_added_to_those_of_the_rows_record(
     with pytest.raises(ValueError, match="of another row"):
         main(first)
     assert json.loads((tmp_path / f"trials_{ROW}.json").read_text()) == record
+
+
+class RunOfOneEpisode:
+    """What a trial is recorded of."""
+
+    config: ClassVar = {"revision": "0123456789ab"}
+
+    def load_checkpoint(self) -> tuple[None, dict[str, int]]:
+        return None, {"episodes": 1}
+
+
+def test_commands_that_try_changes_at_once_record_the_trials_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["glyphs", ROW, "--record", str(tmp_path)]
+
+    def train(algorithm: Any, config: Any, folder: Path, scenes: int) -> Any:
+        if config.network.core_units == 16:  # another command ends before this one
+            main([*command, "--change", "another: network.core_units=17"])
+        return RunOfOneEpisode(), 0.5
+
+    monkeypatch.setattr(row_trials, "trained_and_judged", train)
+    main([*command, "--change", "few units: network.core_units=16"])
+    record = json.loads((tmp_path / f"trials_{ROW}.json").read_text())
+    tried = [one["settings"] for one in record["trials"]]
+    assert tried == [AS_IT_IS, "another", "few units"]
+
+
+def test_trials_of_another_machine_are_not_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_trials, "trained_and_judged", lambda *_: (RunOfOneEpisode(), 0.5))
+    command = ["glyphs", ROW, "--record", str(tmp_path)]
+    main(command)
+    path = tmp_path / f"trials_{ROW}.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"hardware": "a slower core"}))
+    with pytest.raises(ValueError, match="of another hardware, 'a slower core'"):
+        main([*command, "--change", "few units: network.core_units=16"])
 
 
 def test_a_change_is_words_and_settings() -> None:

@@ -128,6 +128,14 @@ def test_few_seeds_or_episodes_make_no_claim(seeds: int, episodes: int) -> None:
     assert not group.claims
 
 
+@pytest.mark.parametrize(("shortest", "claims"), [(6.0, True), (5.9, False)])
+def test_one_slow_training_does_not_make_the_others_long(shortest: float, claims: bool) -> None:
+    minutes = [20.0, *[shortest] * 4]
+    group = the_group(*(a_record(seed=s, seconds=60 * m, cores=1) for s, m in enumerate(minutes)))
+    assert group.core_minutes > 8
+    assert group.claims is claims
+
+
 def test_a_reference_is_cleared_only_by_the_whole_interval() -> None:
     assert compare((1.0, 2.0), 2.1) == "under"
     assert compare((1.0, 2.0), 2.0) == "overlaps"
@@ -215,9 +223,9 @@ def a_curve(*points: tuple[float, int, float]) -> tuple[Validation, ...]:
 
 
 def test_the_time_to_an_error_is_that_of_the_first_score_at_or_under_it() -> None:
-    curve = a_curve((1.5, 100, 60.0), (3.0, 200, 10.0), (6.0, 400, 4.0))
+    curve = a_curve((1.5, 100, 60.0), (3.0, 200, 10.0), (6.0, 400, 5.0), (12.0, 800, 4.0))
     points = curve_of(the_group(a_record(curve=curve)))
-    assert time_to(10.000001, points) == 3.0
+    assert [time_to(error, points) for error in (10, 9.9, 5)] == [3.0, 6.0, 6.0]
     assert time_to(1, points) == np.inf
     assert curve_of(the_group(a_record(curve=()))) == []
 

@@ -10,6 +10,7 @@ from glimpse_envs.evaluation.records import write_record
 from glimpse_envs.evaluation.statistics import interquartile_mean
 from glimpse_envs.evaluation.suite import TASK_SETS
 from glimpse_envs.suite import SUITE
+from report.groups import FEW_SEEDS
 from report.learners import LEARNERS
 from report.page import ROOT, Places
 from report.pages.leaderboard import PAGE, leaderboard_page, publish, scores_of
@@ -58,6 +59,7 @@ def test_the_better_learner_comes_first_with_its_score_and_interval() -> None:
     assert first.startswith(f"| PPO | 7 of 7 | 3 | {interquartile_mean(each):.3f} | 0.6")
     assert second == "| A2C | 7 of 7 | 3 | 0.500 | 0.500 to 0.500 |"
     assert "## Memory" not in text
+    assert FEW_SEEDS in text
     assert "| A2C | 7 of 17 | 3 | — | — |" in text
 
 

@@ -148,7 +148,10 @@ def test_the_paper_s_copy_is_a_mean_over_seeds() -> None:
 def test_a_copy_by_few_seeds_is_no_claim() -> None:
     assert "one seed, no claim, 20 core-minutes, 500" in page_of(bits=[bits_record()])
     assert "2 seeds, no claim, 20" in page_of(bits=[bits_record(seed) for seed in range(2)])
-    assert "5 seeds, 20" in page_of(bits=[bits_record(seed) for seed in range(5)])
+    five = [bits_record(seed) for seed in range(5)]
+    assert "5 seeds, 20" in page_of(bits=five)
+    short = [replace(record, seconds=300.0) for record in five]
+    assert "5 seeds, no claim, 5 core-minutes" in page_of(bits=short)
 
 
 def test_times_by_the_walls_clock_are_marked() -> None:

@@ -89,6 +89,10 @@ def test_one_run_of_scenes_of_several_targets_is_told_by_those_visited(tmp_path:
     assert "Reinforce LSTM, one run of 1.0 M training images" in text
     assert "For some settings there is only one run." in text
     assert "| wrong in so many" not in text
+    assert "Scenes that" not in text
+    (tmp_path / "mistakes" / "one.png").write_bytes(b"a picture")
+    text = publish(Places(tmp_path, tmp_path)).texts[PAGE]
+    assert "Scenes that the run gets wrong: the right answer, and that of the run." in text
     assert "| targets visited | episodes | error % |" in text
     assert "| 1 | 60 | 15.00 | 90 |" in text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -183,6 +183,18 @@ def test_a_folder_that_is_not_there_changes_nothing(
 
 
 @pytest.mark.parametrize(
+    ("page", "folder"), [("mistakes", "mistakes"), ("environments", "weights")]
+)
+def test_what_a_page_shows_is_not_removed_where_its_folder_is_not_there(
+    root: Path, page: str, folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = everything_in(root)
+    assert main([page], root) == 2
+    assert f"no folder {root / 'results' / folder}" in capsys.readouterr().err
+    assert everything_in(root) == kept
+
+
+@pytest.mark.parametrize(
     ("page", "file"),
     [
         ("speed", "processes.json"),
@@ -323,6 +335,19 @@ def test_a_run_recorded_twice_counts_once(tmp_path: Path) -> None:
     assert [run.record.env_id for run in runs] == [ENV_ID]
     assert problems == [f"{tmp_path / 'zz.json'}: the same run as {path.name}, which is kept"]
     assert read_runs(tmp_path / "nowhere") == ([], [])
+
+
+def test_a_run_recorded_again_with_an_option_that_was_added_later_counts_once(
+    tmp_path: Path,
+) -> None:
+    old = a_record(config={"batch_size": 128})
+    config = {"batch_size": 128, "colour": "red"}
+    again = replace(old, config=config, defaults=config)
+    for name, record in (("new", again), ("old", old)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(asdict(record)))
+    runs, problems = read_runs(tmp_path)
+    assert [run.file.name for run in runs] == ["new.json"]
+    assert problems == [f"{tmp_path / 'old.json'}: the same run as new.json, which is kept"]
 
 
 @pytest.mark.parametrize(

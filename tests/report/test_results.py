@@ -342,6 +342,8 @@ def test_what_differs_from_ram_names_fields_that_there_are() -> None:
     assert gained.endswith(
         "with 0 or 1; what the answer would earn before a look is subtracted from its return"
     )
+    old = differences_from_ram(rams | {"batch_size": 128})
+    assert old == "the optimizer learns from 128 scenes an update, each drawn afresh, not from 20"
     explored = differences_from_ram({"entropy_weight": 0.003, "entropy_floor": 1.5})
     assert explored == (
         "a bonus for the entropy of choices is paid, with weight 0.003; up to 1.5 nats a choice"

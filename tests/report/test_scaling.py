@@ -10,7 +10,7 @@ import pytest
 
 from glimpse_envs.evaluation.records import RecordError
 from report.figures import scaling as scaling_plot
-from report.pages.scene_size import scaling_blocks
+from report.pages.scene_size import scaling_blocks, scaling_in_short
 from report.scaling import (
     extremes_table,
     read_scaling,
@@ -125,3 +125,8 @@ def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
     assert "of revision abc; models were trained by def; that of " in "\n".join(
         scaling_blocks(mixed)
     )
+
+
+def test_one_run_at_each_side_is_no_claim() -> None:
+    for text in ("\n".join(scaling_blocks(a_scaling())), scaling_in_short(a_scaling())):
+        assert "one run for each row, which is no claim" in text

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from report.page import ROOT
 from report.pages.speed import make_page
 
 
@@ -10,6 +11,12 @@ def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
     page = make_page(tmp_path)
     assert page.count("not measured yet") == 5
     assert "`python -m benchmarks.speed.processes --record`" in page
+
+
+def test_trainings_are_told_to_be_timed_by_the_wall(tmp_path: Path) -> None:
+    told = " ".join(make_page(tmp_path).split())
+    assert "CPU time with one thread" in told
+    assert "trainings by the clock on the wall" in told
 
 
 def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path: Path) -> None:
@@ -26,3 +33,13 @@ def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path
     page = make_page(tmp_path)
     assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
     assert "1,500 by 2, 1.50 times as many, by the clock on the wall (two cores" in page
+
+
+def test_environments_without_their_files_are_named(tmp_path: Path) -> None:
+    record = json.loads((ROOT / "results" / "benchmarks" / "throughput.json").read_text())
+    (tmp_path / "throughput.json").write_text(json.dumps(record))
+    assert "for want of their files" not in make_page(tmp_path)
+    missing = {"Glimpse/CIFAR10-v0": "no file", "Glimpse/FashionMNIST-v0": "no file"}
+    (tmp_path / "throughput.json").write_text(json.dumps(record | {"missing": missing}))
+    told = "for want of their files: `Glimpse/CIFAR10-v0` and `Glimpse/FashionMNIST-v0`."
+    assert told in make_page(tmp_path)
