@@ -58,7 +58,7 @@ _TABLES: dict[str, Any] = {
 _TEXTS: dict[str, Any] = {
     **_TAPES,
     "env_id": "Glimpse/Stories-v0",
-    "minutes": 3.0,
+    "minutes": 5.0,
     "validate_every": 100,
     "batch_size": 512,
     "curriculum": "threshold",

@@ -32,7 +32,7 @@ _MEMORY: dict[str, Any] = {
 }
 _TAPES = {**_MEMORY, "env_id": "Glimpse/Copy-v0"}
 _TABLES = {**_MEMORY, "env_id": "Glimpse/AssociativeRecall-v0"}
-_TEXTS = {**_MEMORY, "env_id": "Glimpse/Stories-v0", "minutes": 3.0}
+_TEXTS = {**_MEMORY, "env_id": "Glimpse/Stories-v0", "minutes": 5.0}
 _MEGAPIXEL = "Glimpse/MegapixelMNIST-v0"
 _SET = 5_000  # scenes that the papers train on, again and again
 

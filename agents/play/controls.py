@@ -68,7 +68,8 @@ class Controls:
         if isinstance(space, spaces.MultiDiscrete):
             return found | {"kind": "several", "sizes": space.nvec.tolist()}
         assert isinstance(space, spaces.Discrete), f"{name} has the space {space}"
-        kind = "address" if name == "look" and self._is_table else "choice"
+        # Moves from one line of a text to the next have names; addresses have none.
+        kind = "address" if name == "look" and self._is_table and not names else "choice"
         return found | {"kind": kind, "choices": int(space.n)}
 
     # --- from the page -----------------------------------------------------------------------

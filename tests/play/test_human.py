@@ -137,7 +137,7 @@ def test_a_damaged_log_is_named(tmp_path: Path) -> None:
         HumanLog(tmp_path, PICTURES)
 
 
-@pytest.mark.parametrize("env_id", ["Copy", "PointerChase", "Catch", "CircleSquare"])
+@pytest.mark.parametrize("env_id", ["Copy", "PointerChase", "Stories", "Catch", "CircleSquare"])
 def test_every_family_is_scored(tmp_path: Path, env_id: str) -> None:
     log = HumanLog(tmp_path, Setting(f"Glimpse/{env_id}-v0"))
     game, random = Game(log.setting, log.next_scene), np.random.default_rng(0)

@@ -96,7 +96,7 @@ def test_a_soft_model_has_its_belief_after_each_glimpse(soft_run: Run) -> None:
 
 
 @pytest.mark.learning
-@pytest.mark.parametrize("env_id", ["Copy", "PointerChase", "Catch", "CircleSquare"])
+@pytest.mark.parametrize("env_id", ["Copy", "PointerChase", "Stories", "Catch", "CircleSquare"])
 def test_models_of_every_family_are_shown(tmp_path: Path, env_id: str) -> None:
     config = tiny_config(env_id=f"Glimpse/{env_id}-v0", env_kwargs={}, answer_by="reward")
     run = trained(Reinforce, config, tmp_path / "run")

@@ -174,6 +174,8 @@ def test_the_next_scene_is_another(client: TestClient) -> None:
         ("PointerChase", {}, {"action": {"look": 417}}, "table"),
         ("PointerChase", {"look": "discrete"}, {"action": {"look": 417}}, "table"),
         ("AssociativeRecall", {}, {"keys": [ord("a")]}, "table"),
+        ("Stories", {}, {"keys": [ord("c")]}, "table"),
+        ("Stories", {"look": "absolute"}, {"action": {"look": 7}}, "table"),
         ("Catch", {}, {"action": {"look": {"x": 0.5, "y": 0}, "act": 2}}, "scene"),
         ("CircleSquare", {}, {"action": {"look": {"x": 1, "y": 0}}}, "scene"),
         ("CenteredGlyphs", {"look": "tiles"}, {"action": {"look": {"x": 1, "y": 0}}}, "scene"),

@@ -147,7 +147,7 @@ def test_one_hot_words_are_the_numbers_words() -> None:
 @pytest.mark.parametrize("look", ["absolute", "moves"])
 @pytest.mark.parametrize("facts", [1, 2])
 def test_the_oracle_reads_the_facts_and_answers(look: str, facts: int) -> None:
-    envs = make_vector(STORIES, 200, look=look, facts=facts, slack=2.0, autoreset_mode="NextStep")
+    envs = make_vector(STORIES, 200, look=look, facts=facts, autoreset_mode="NextStep")
     observation, info = envs.reset(seed=0)
     played = play(envs, observation, oracle)
     assert played.success.all()
@@ -191,7 +191,7 @@ def test_a_wrong_answer_ends_the_episode_and_a_spent_budget_pays_nothing() -> No
             return {"look": np.ones(60, np.int64), "answer": np.full(60, given)}
 
         played = play(envs, observation, act)
-        np.testing.assert_array_equal(played.steps, 1 if answer else info["length"])
+        np.testing.assert_array_equal(played.steps, 1 if answer else 2 * info["length"])
         np.testing.assert_array_equal(played.returns, played.success)
         assert not played.success.all()
         assert played.success.any() == (answer > 0)

@@ -31,6 +31,9 @@ function controlOf(play, part) {
   if (part.kind === "place") return null;
   const send = (action) => play.step({ action });
   if (part.kind === "address") return addressForm(part, send);
+  if (part.name === "look" && part.names.length) {
+    return section("Read", part.names.map((name, choice) => button(name, () => send({ look: choice }))));
+  }
   if (part.name === "look" && play.game.controls.chords) {
     const arrows = arrowsOf(part);
     return [section("Move", arrows.map((name) => button(name, () => play.step({ keys: [ARROWS[name]] })))),
@@ -113,10 +116,11 @@ export function describeKeys(list, play) {
     if (play.part("write")) rows.push(["⇧ + symbol", "write it"]);
     rows.push(["together", "held keys act at once, when one is let go"]);
   } else if (play.game.controls.chords) {
-    const { choices, bits } = play.part("look");
+    const { choices, bits, names } = play.part("look");
+    const looks = names.length ? `read on: ${names.join(", ")}` : "look at an address, a = 0";
     rows.push([rangesOf(SYMBOLS.slice(10, 10 + (bits ?? choices))),
-      bits ? "bits of the address that are 1, held together; a is the lowest" : "look at an address, a = 0"]);
-    const values = answer.names.filter((name) => Number(name) > 0).length;
+      bits ? "bits of the address that are 1, held together; a is the lowest" : looks]);
+    const values = answer.names.filter(Boolean).length;
     rows.push([rangesOf("1234567890".slice(0, values)), `answer${values > 9 ? "; 0 is 10" : ""}${values > 10 ? "; with space 10 more" : ""}`]);
   } else {
     const act = play.part("act");

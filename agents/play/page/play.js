@@ -180,7 +180,7 @@ export class Play {
       dim: !ended,
       cursor: this.keyed && !ended ? this.cursor : null,
       reach: this.part("look")?.reach,
-      onAddress: ended ? null : (address) => this.step({ action: { look: address } }),
+      onAddress: ended || this.part("look")?.kind !== "address" ? null : (address) => this.step({ action: { look: address } }),
     });
     at("scene").classList.toggle("ended", ended);
     at("panels-part").hidden = !frame.panels?.length;

@@ -26,7 +26,10 @@ export function statusOf(play) {
       : `${now} That was the last: click or press enter to answer ${answer.names[play.answer]}, or choose another.`;
   }
   if (last) return `${now} The last action.`;
-  if (!play.places) return [now, HINTS[frame.kind]].filter(Boolean).join(" ");
+  if (!play.places) {
+    const hint = frame.lines && play.part("look")?.kind === "choice" ? "Choose what to read next, or answer." : HINTS[frame.kind];
+    return [now, hint].filter(Boolean).join(" ");
+  }
   if (act) return `${now} ${act.idle ? "Act, or click to look without acting." : "Click where to look, then act."}`;
   if (answer?.written) {
     const next = play.answer === null ? "Choose the next word, then click where to look." : `Next word: ${answer.names[play.answer]}. Click where to look.`;

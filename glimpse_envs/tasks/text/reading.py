@@ -27,8 +27,8 @@ TEXTS = {
 }
 """Name -> the class, "module:Class", of a `glimpse_envs.tasks.text.text.Text`."""
 
-_MOVES = 3
-"""With `look="moves"`: one statement later, none, one earlier."""
+_MOVES = ("later", "the same", "earlier")
+"""What a look reads with `look="moves"`."""
 _FEWEST_BITS = 8
 """Of a statement's number: as many for short texts, so that who reads these can read longer ones.
 """
@@ -82,8 +82,8 @@ class ReadText(Task):
 
     The first glimpse shows the last statement. An answer ends the episode, and so does a spent
     budget, without a reward; with `reward="final"` only the budget ends it. The budget is `slack`
-    times n, rounded up: with `slack=1` every statement can be read once. Episodes are never
-    truncated.
+    times n, rounded up: with `slack=2` a reader can go back to the text's beginning and return.
+    Episodes are never truncated.
 
     ## Information
 
@@ -131,8 +131,7 @@ class ReadText(Task):
     """
 
     how_to_play = (
-        "Read back from the question until you know the answer; 0 is the last statement. Answer "
-        "with the word that you think right."
+        "Read back from the question, from the last statement on, until you know the answer."
     )
     view_arguments: ClassVar[frozenset[str]] = Task.view_arguments | {"slack", "encoding"}
 
@@ -141,7 +140,7 @@ class ReadText(Task):
         *,
         text: str = "stories",
         split: str = "train",
-        slack: float = 1.0,
+        slack: float = 2.0,
         look: str = "moves",
         reward: str = "first",
         encoding: str = "ids",
@@ -191,8 +190,10 @@ class ReadText(Task):
         )
         if self._full:
             return {"answer": answer}
-        choices = _MOVES if self._moves else self._text.shape.statements
-        return {"look": Component(spaces.Discrete(choices), effect="continuing"), "answer": answer}
+        choices = len(_MOVES) if self._moves else self._text.shape.statements
+        names = _MOVES if self._moves else ()
+        look = Component(spaces.Discrete(choices), effect="continuing", names=names)
+        return {"look": look, "answer": answer}
 
     def _make_observation_space(self) -> spaces.Dict:
         statements, words, question, _ = self._text.shape
