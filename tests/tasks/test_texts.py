@@ -227,6 +227,11 @@ def test_pictures_of_long_texts_show_the_facts_and_the_latest_statements_read() 
     assert shown == {12}
 
 
+def test_a_budget_is_of_one_glimpse_at_least() -> None:
+    for slack, budget in ((1e-10, 1), (0.15, 2), (1.0, 10)):
+        assert make_single(STORIES, slack=slack).task.budget == budget
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -249,7 +249,7 @@ class ReadText(Task):
         if self._full:
             return np.ones(len(lengths), np.int64)
         # A product such as 1.1 * 10 must not be rounded up because of its last bit.
-        return np.ceil(self._slack * lengths - 1e-9).astype(np.int64)
+        return np.maximum(1, np.ceil(self._slack * lengths - 1e-9)).astype(np.int64)
 
     @property
     def num_scenes(self) -> int | None:
@@ -362,14 +362,14 @@ class ReadText(Task):
         return " ".join(self._text.vocabulary[word] for word in words if word)
 
     def _drawn(self, text: int, path: list[int]) -> list[int]:
-        """Return the numbers of the statements in a picture, the first one first: all of a short
-        text, else the facts and those read last, as many at every step."""
-        count = int(self._passages.counts[text])
-        shown = min(_DRAWN, self._text.shape.statements)
+        """Return the numbers of the statements in a picture, the first one first: all that can be
+        read of a short text, else the facts and those read last, as many at every step."""
+        within = self._moves or self._full
+        readable = int(self._passages.counts[text]) if within else self._text.shape.statements
+        shown = min(_DRAWN, readable)
         facts = self._passages.facts[text]
         wanted = [*path[::-1], *facts[facts != NOWHERE].tolist(), *range(shown)]
-        drawn = list(dict.fromkeys(wanted))[:shown]
-        return sorted(drawn if count > shown else range(shown), reverse=True)
+        return sorted(list(dict.fromkeys(wanted))[:shown], reverse=True)
 
     def picture(self, row: int, caption: str) -> "TablePicture":
         from glimpse_envs.rendering import TablePicture
