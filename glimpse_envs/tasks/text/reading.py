@@ -361,12 +361,16 @@ class ReadText(Task):
         """Return the text of `words` (n,)."""
         return " ".join(self._text.vocabulary[word] for word in words if word)
 
+    def _readable(self, text: int) -> int:
+        """Return how many numbers a look at a text can have, blank statements included."""
+        if self._moves or self._full:
+            return int(self._passages.counts[text])
+        return self._text.shape.statements
+
     def _drawn(self, text: int, path: list[int]) -> list[int]:
         """Return the numbers of the statements in a picture, the first one first: all that can be
         read of a short text, else the facts and those read last, as many at every step."""
-        within = self._moves or self._full
-        readable = int(self._passages.counts[text]) if within else self._text.shape.statements
-        shown = min(_DRAWN, readable)
+        shown = min(_DRAWN, self._readable(text))
         facts = self._passages.facts[text]
         wanted = [*path[::-1], *facts[facts != NOWHERE].tolist(), *range(shown)]
         return sorted(list(dict.fromkeys(wanted))[:shown], reverse=True)
@@ -388,6 +392,6 @@ class ReadText(Task):
             answer=self._text.answers[answer - 1] if answer else None,
             target=self._text.answers[self._passages.answers[text]],
             relevant=frozenset(facts[facts != NOWHERE].tolist()),
-            whole=len(numbers) >= self._text.shape.statements,
+            whole=len(numbers) == self._readable(text),
             lines=True,
         )
