@@ -12,7 +12,19 @@ from glimpse_envs.rendering.drawing import (
     fixed_point,
     put_text,
 )
-from glimpse_envs.rendering.palette import MUTED, Colour, mix
+from glimpse_envs.rendering.palette import (
+    BLACK,
+    CELL,
+    EDGE,
+    MUTED,
+    PATH,
+    PRESENT,
+    SLOT,
+    WRITTEN,
+    Colour,
+    mix,
+)
+from glimpse_envs.rendering.tape_picture import TablePicture
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,38 @@ class Area:
     def inset(self, by: float) -> "Area":
         """The area without a rim of `by` pixels."""
         return Area(self.left + by, self.top + by, self.width - 2 * by, self.height - 2 * by)
+
+
+@dataclass(frozen=True)
+class Visits:
+    """The steps, from 1 on, of a picture's path that visited one cell, and its colours by them."""
+
+    steps: list[int]
+    present: bool
+    fill: Colour
+    edge: Colour
+
+    @classmethod
+    def of(cls, picture: TablePicture, address: int, text: str) -> "Visits":
+        """Those of the cell at `address`, which shows `text`."""
+        steps = [step for step, visited in enumerate(picture.path, 1) if visited == address]
+        present = bool(steps) and steps[-1] == len(picture.path)
+        fill, edge = (CELL if text else SLOT), EDGE
+        if address in picture.unseen:
+            fill = BLACK
+        if address in picture.written:
+            fill = lit(fill, WRITTEN)
+        elif present:
+            fill = lit(fill, PRESENT)
+        if present:
+            edge = PRESENT
+        elif steps:
+            edge = mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
+        return cls(steps, present, fill, edge)
+
+    def named(self, most: int) -> str:
+        """The last `most` steps, apart by commas."""
+        return ("..," if len(self.steps) > most else "") + ",".join(map(str, self.steps[-most:]))
 
 
 def draw_box(canvas: Canvas, area: Area, fill: Colour, edge: Colour, thickness: float) -> None:

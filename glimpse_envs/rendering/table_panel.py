@@ -1,20 +1,8 @@
 """A table's cells in a grid, with the path of reads and writes through it."""
 
-from glimpse_envs.rendering.cells import Area, draw_box, draw_cell_text, draw_star, lit
+from glimpse_envs.rendering.cells import Area, Visits, draw_box, draw_cell_text, draw_star
 from glimpse_envs.rendering.drawing import Canvas, draw_text
-from glimpse_envs.rendering.palette import (
-    BLACK,
-    CELL,
-    EDGE,
-    MUTED,
-    PATH,
-    PRESENT,
-    RELEVANT,
-    SLOT,
-    TEXT,
-    WRITTEN,
-    mix,
-)
+from glimpse_envs.rendering.palette import MUTED, PATH, RELEVANT, TEXT, mix
 from glimpse_envs.rendering.tape_panel import draw_tapes
 from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
 from glimpse_envs.rendering.text_panel import draw_lines
@@ -90,21 +78,11 @@ def _place_cells(addresses: tuple[int, ...], grid: Area) -> dict[int, Area]:
 
 
 def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, cell: Area) -> None:
-    steps = [step for step, visited in enumerate(picture.path, 1) if visited == address]
-    present = bool(steps) and steps[-1] == len(picture.path)
-    fill, edge = (CELL if text else SLOT), EDGE
-    if address in picture.unseen:
-        fill = BLACK
-    if address in picture.written:
-        fill = lit(fill, WRITTEN)
-    elif present:
-        fill = lit(fill, PRESENT)
-    if steps:
-        edge = PRESENT if present else mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
+    seen = Visits.of(picture, address, text)
     # In high cells (above 0.62 of the width) the size of texts follows from the width.
     unit = min(cell.height, 0.62 * cell.width)
-    thickness = unit / 50 if not steps else unit / 22 if present else unit / 36
-    draw_box(canvas, cell, fill, edge, max(1.0, thickness))
+    thickness = unit / 50 if not seen.steps else unit / 22 if seen.present else unit / 36
+    draw_box(canvas, cell, seen.fill, seen.edge, max(1.0, thickness))
     draw_cell_text(canvas, text, cell, max(0.2 * unit, 6.0), TEXT)
     if address in picture.relevant:
         side = 0.26 * unit
@@ -116,8 +94,7 @@ def _draw_cell(canvas: Canvas, picture: TablePicture, address: int, text: str, c
     note = max(5, round(0.12 * unit))
     left, top = round(cell.left + 0.08 * unit), round(cell.top + 0.09 * unit)
     room = round(0.6 * cell.width)
-    draw_text(canvas, str(address), (left, top), note, mix(fill, MUTED, 0.8), room)
-    if steps:
-        visits = ("..," if len(steps) > 3 else "") + ",".join(map(str, steps[-3:]))
+    draw_text(canvas, str(address), (left, top), note, mix(seen.fill, MUTED, 0.8), room)
+    if seen.steps:
         low = round(cell.bottom - 0.1 * unit) - note
-        draw_text(canvas, visits, (left, low), note, PATH, room)
+        draw_text(canvas, seen.named(3), (left, low), note, PATH, room)

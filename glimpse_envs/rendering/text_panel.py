@@ -1,19 +1,8 @@
 """The lines of a text, one below the other, with the path of the reader through them."""
 
-from glimpse_envs.rendering.cells import Area, draw_box, draw_star, lit
+from glimpse_envs.rendering.cells import Area, Visits, draw_box, draw_star
 from glimpse_envs.rendering.drawing import Canvas, draw_text
-from glimpse_envs.rendering.palette import (
-    BLACK,
-    CELL,
-    EDGE,
-    MUTED,
-    PATH,
-    PRESENT,
-    RELEVANT,
-    SLOT,
-    TEXT,
-    mix,
-)
+from glimpse_envs.rendering.palette import MUTED, PATH, RELEVANT, TEXT, mix
 from glimpse_envs.rendering.tape_picture import TablePicture
 
 FEWEST = 8
@@ -30,18 +19,10 @@ def draw_lines(canvas: Canvas, picture: TablePicture, area: Area) -> None:
 
 
 def _draw_line(canvas: Canvas, picture: TablePicture, address: int, text: str, line: Area) -> None:
-    steps = [step for step, visited in enumerate(picture.path, 1) if visited == address]
-    present = bool(steps) and steps[-1] == len(picture.path)
-    fill, edge = (CELL if text else SLOT), EDGE
-    if address in picture.unseen:
-        fill = BLACK
-    elif present:
-        fill = lit(fill, PRESENT)
-    if steps:
-        edge = PRESENT if present else mix(EDGE, PATH, 0.2 + 0.6 * steps[-1] / len(picture.path))
+    seen = Visits.of(picture, address, text)
     unit = line.height
-    thickness = unit / 30 if not steps else unit / 10 if present else unit / 16
-    draw_box(canvas, line, fill, edge, max(1.0, thickness))
+    thickness = unit / 30 if not seen.steps else unit / 10 if seen.present else unit / 16
+    draw_box(canvas, line, seen.fill, seen.edge, max(1.0, thickness))
     size = max(6, round(0.42 * unit))
     top = round(line.top + (unit - size) / 2)
     margin, notes = round(1.6 * unit), round(0.22 * line.width)
@@ -49,14 +30,11 @@ def _draw_line(canvas: Canvas, picture: TablePicture, address: int, text: str, l
     draw_text(canvas, text, (round(line.left) + margin, top), size, TEXT, room)
     note = max(5, round(0.3 * unit))
     low = round(line.top + (unit - note) / 2)
-    draw_text(
-        canvas, str(address), (round(line.left + 0.4 * unit), low), note, mix(fill, MUTED, 0.8),
-        margin,
-    )  # fmt: skip
-    if steps:
-        visits = ("..," if len(steps) > 5 else "") + ",".join(map(str, steps[-5:]))
+    number = round(line.left + 0.4 * unit), low
+    draw_text(canvas, str(address), number, note, mix(seen.fill, MUTED, 0.8), margin)
+    if seen.steps:
         left = round(line.right) - notes
-        draw_text(canvas, visits, (left, low), note, PATH, notes - round(1.2 * unit))
+        draw_text(canvas, seen.named(5), (left, low), note, PATH, notes - round(1.2 * unit))
     if address in picture.relevant:
         side = 0.6 * unit
         star = Area(line.right - 1.6 * side, line.top + (unit - side) / 2, side, side)

@@ -105,7 +105,8 @@ def test_list_shows_what_lacks_and_what_it_costs(
     [
         (
             ["nowhere"],
-            "table 'nowhere' must be one of pictures, memory, texts, scenes, glyphs, worlds, leaderboard",
+            "table 'nowhere' must be one of pictures, memory, texts, scenes, glyphs, worlds, "
+            "leaderboard",
         ),
         (["nowhere:TABLE"], "table 'nowhere:TABLE': there is no module nowhere"),
         (["pictures", "--rows", "cluttered-5"], "rows: 'cluttered-5' must be one of cluttered-8"),
