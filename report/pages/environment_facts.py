@@ -37,10 +37,10 @@ class Environment:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the answers to a picture; empty where there are none."""
+        """The names of the answers to a picture or a text; empty where there are none."""
         answer = self.described.components.get("answer")
-        is_picture = self.described.picture_view is not None
-        return answer.names if answer is not None and is_picture else ()
+        has_names = self.described.picture_view is not None or "text" in self.arguments
+        return answer.names if answer is not None and has_names else ()
 
     @property
     def is_optional(self) -> bool:

@@ -94,7 +94,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
     numbers = [str(number) for number in range(len(names))]
     if list(names) == numbers:
         return numbers
-    return [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
+    return [f"{number} {name or 'for none'}" for number, name in zip(numbers, names, strict=True)]
 
 
 def _range(leaf: spaces.Space) -> str:
