@@ -11,7 +11,7 @@ from report.runs import read_runs
 from tests.support.records import a_record, as_runs
 
 
-@pytest.mark.parametrize("folder", ["glyphs", "memory", "scenes", "worlds"])
+@pytest.mark.parametrize("folder", ["glyphs", "memory", "scenes", "texts", "worlds"])
 def test_every_word_of_a_published_name_has_a_meaning(folder: str) -> None:
     runs, _ = read_runs(Places().results / folder)
     words = {word for run in runs for word in run.record.model.name.split(", ")[1:]}

@@ -31,7 +31,7 @@ from tests.support.records import (
     memory_record,
 )
 
-DRAWN = ("results", "comparison", "memory", "scenes", "glyphs", "worlds", "records")
+DRAWN = ("results", "comparison", "memory", "texts", "scenes", "glyphs", "worlds", "records")
 BLOCKS = ("headline", "scaling")
 
 
@@ -47,6 +47,7 @@ def root(tmp_path: Path) -> Path:
     for folder in (
         "comparison",
         "memory",
+        "texts",
         "scenes",
         "glyphs",
         "worlds",
@@ -164,7 +165,7 @@ def everything_in(folder: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.parametrize(
-    "missing", ["comparison", "memory", "scenes", "glyphs", "worlds", "benchmarks", "."]
+    "missing", ["comparison", "memory", "texts", "scenes", "glyphs", "worlds", "benchmarks", "."]
 )
 def test_a_folder_that_is_not_there_changes_nothing(
     root: Path, missing: str, capsys: pytest.CaptureFixture[str]
