@@ -109,7 +109,7 @@ class Reading:
     Args:
         values: numbers delivered to the agent.
         multiply_adds: operations spent on reading them.
-        cells: cells of a tape or a table that are read; 0 where pixels are read.
+        cells: cells of a tape or a table, or statements, that are read; 0 where pixels are read.
         context: numbers of a coarse view of the whole scene, delivered once, with the first look.
         context_multiply_adds: operations spent on reading it.
     """

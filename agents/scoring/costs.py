@@ -11,8 +11,8 @@
   they are read by larger products; other sensors declare theirs. Soft attention multiplies filters
   or weights with the scene, or with all tiles; a network on the whole scene has no separate
   reading, nor has a model that describes it word by word, whose attention reads its own features.
-- `cells_read`: of a tape or a table, cells that choosing and reading touched, counted each time,
-  and glimpses that recall scored, as a soft memory scores cells; it replaces all other costs.
+- `cells_read`: of a tape, a table or a text, cells that choosing and reading touched, counted each
+  time, and glimpses that recall scored, as a soft memory scores cells; it replaces all other costs.
 
 Building a scene, and summing it for the retina, touch every pixel once an episode for every model:
 they are additions, and no part of these costs. An agent's last look, which is not taken, and its

@@ -1,1 +1,1 @@
-"""Soft memories of tapes and tables."""
+"""Soft memories of tapes, tables and texts."""

@@ -1,4 +1,4 @@
-"""Pictures of tapes and tables as plain data, for frames of any environment."""
+"""Pictures of tapes, tables and texts as plain data, for frames of any environment."""
 
 from dataclasses import dataclass
 
