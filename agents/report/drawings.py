@@ -14,6 +14,9 @@ SHADES = 12
 
 Floats = NDArray[np.float64]
 
+LONGEST_LABEL, LABEL_UNIT = 32, 5.0
+"""Characters of a cell's text at the left of its row, and the room for each."""
+
 
 def density_map(
     shares: Floats, scene: tuple[float, float], title: str, box: Floats | None = None
@@ -119,16 +122,17 @@ def _paths(
     used = sorted({place for _, places in lines for place in places} | set(named))
     rows = {place: number for number, place in enumerate(used)}
     steps = max((len(places) for _, places in lines), default=1)
-    label, width, cell = 78.0, 320.0, 11
+    texts = {place: (named.get(place, "") or "·")[:LONGEST_LABEL] for place in used}
+    longest = max(map(len, texts.values()), default=0)
+    label, width, cell = max(78.0, LABEL_UNIT * longest), 320.0, 11
     step, height = (width - label - 4) / max(steps, 12), len(used) * cell + 6
     parts = []
     for place, row in rows.items():
         y = row * cell + cell / 2 + 3
         kind = "relevant" if place in marked else "row"
-        text = escape(named.get(place, "") or "·")[:18]
         parts.append(
             f'<path class="{kind}" d="M{_short(label)} {y:.1f}H{width - 2:.0f}"/>'
-            f'<text class="cell" x="{_short(label - 4)}" y="{y + 2.6:.1f}">{text}</text>'
+            f'<text class="cell" x="{_short(label - 4)}" y="{y + 2.6:.1f}">{escape(texts[place])}</text>'
         )
     for number, (name, places) in enumerate(lines):
         shift = 1.4 * number

@@ -1,4 +1,4 @@
-"""Cells of tapes, tables and texts, drawn on a canvas: rounded boxes, head markers, text in the middle."""
+"""Cells of tapes, tables and texts, drawn on a canvas: boxes, head markers, text in the middle."""
 
 from dataclasses import dataclass
 
