@@ -130,9 +130,10 @@ def _paths(
     for place, row in rows.items():
         y = row * cell + cell / 2 + 3
         kind = "relevant" if place in marked else "row"
+        text = escape(texts[place])
         parts.append(
             f'<path class="{kind}" d="M{_short(label)} {y:.1f}H{width - 2:.0f}"/>'
-            f'<text class="cell" x="{_short(label - 4)}" y="{y + 2.6:.1f}">{escape(texts[place])}</text>'
+            f'<text class="cell" x="{_short(label - 4)}" y="{y + 2.6:.1f}">{text}</text>'
         )
     for number, (name, places) in enumerate(lines):
         shift = 1.4 * number
