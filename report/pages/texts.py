@@ -41,8 +41,8 @@ _COLUMNS = (
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
     "stretched with fewer than five seeds.",
     "**Statements read**: in an episode, each as often as it is read or scored.",
-    "**Episodes, core-minutes**: length of the training, which ends at the first validation that is "
-    "99 % right, or with its budget, whichever comes first.",
+    "**Episodes, core-minutes**: length of the training, which ends at the first validation that "
+    "is 99 % right, or with its budget.",
     FEW_SEEDS,
 )
 
