@@ -134,8 +134,9 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
         ReinforceConfig(**_TABLES),
     ),
     "texts": (
-        # As on tables: an early answer is worth more.
-        ActorCriticConfig(**_TEXTS, gae_lambda=1.0, discount=0.95),
+        # With a discount, as on tables, bAbI's few questions are learned by heart and answered at
+        # once.
+        ActorCriticConfig(**_TEXTS, gae_lambda=1.0),
         ReinforceConfig(**_TEXTS),
     ),
     "worlds": (ActorCriticConfig(**_WORLDS),),
