@@ -1,4 +1,4 @@
-"""Texts: stories and bAbI's questions, read by hard attention and by models that see everything."""
+"""Texts: ten seeds a row; stories and bAbI's questions, read by hard attention and by models that see everything."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _babi(kind: int, priority: int) -> tuple[Row, ...]:
 TEXTS = Table(
     "texts",
     folder="texts",
-    seeds=5,
+    seeds=10,  # of short trainings
     rows=(
         *_stories("stories", 3),
         *_stories("stories-two-facts", 3, facts=2),
