@@ -1,4 +1,4 @@
-"""Texts: ten seeds a row; stories and bAbI's questions, read by hard attention and by models that see everything."""
+"""Texts, ten seeds a row: stories and bAbI, read by hard attention and by who sees everything."""
 
 from __future__ import annotations
 
