@@ -11,6 +11,7 @@ from glimpse_envs.core.arrays import Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.rendering import TablePicture
+from glimpse_envs.rendering.legend import legend_of
 from glimpse_envs.tasks.text.reading import ReadText
 from glimpse_envs.tasks.text.story_words import DROPS, MOVES, PEOPLE, PLACES, TAKES, VOCABULARY
 from glimpse_envs.tasks.text.text import Passages, Text, TextShape
@@ -225,6 +226,13 @@ def test_pictures_of_long_texts_show_the_facts_and_the_latest_statements_read() 
         shown.add(len(picture.cells))
         assert {number, *info["target_statements"].tolist()} <= set(picture.addresses)
     assert shown == {12}
+
+
+def test_the_legend_tells_of_lines_with_the_steps_beside_them() -> None:
+    env = make_single(STORIES)
+    env.reset(seed=0)
+    signs = [entry.text for entry in legend_of(env.task.picture(0, ""))]
+    assert signs == ["present line", "visited, at the steps beside", "holds the answer", "not seen"]
 
 
 def test_a_budget_is_of_one_glimpse_at_least() -> None:
