@@ -230,11 +230,9 @@ def _sequence(env_id: str, env_kwargs: dict[str, Any], whole: Description) -> Se
     scene = parts.pop("scene")
     cells, features = scene.shape or ()
     query = sum(int(np.prod(part.shape or ())) for part in parts.values())
-    if isinstance(scene, spaces.MultiDiscrete):
-        words = int(scene.nvec.max())
+    words = int(scene.nvec.max()) if isinstance(scene, spaces.MultiDiscrete) else 0
+    if words or "question" in parts or whole.levels is None:
         return SequenceScene(cells, features, query, hops=TEXT_HOPS, words=words)
-    if whole.levels is None:
-        return SequenceScene(cells, features, query, hops=TEXT_HOPS)
     longest = whole.levels[1]
     answer = whole.components["answer"].space
     if not isinstance(answer, spaces.MultiDiscrete):

@@ -59,10 +59,12 @@ def legend_of(picture: AnyPicture) -> list[Entry]:
             Entry("seen before", _filled(CELL, EDGE)),
             Entry("not seen", _filled(BACKGROUND, EDGE)),
         ]  # fmt: skip
+    cell, steps = ("line", "beside") if picture.lines else ("cell", "below")
+    written = Entry("written", _filled(lit(CELL, WRITTEN), EDGE))
     return [
-        Entry("present cell", _filled(lit(CELL, PRESENT), PRESENT)),
-        Entry("visited, at the steps below", _filled(CELL, PATH)),
-        Entry("written", _filled(lit(CELL, WRITTEN), EDGE)),
+        Entry(f"present {cell}", _filled(lit(CELL, PRESENT), PRESENT)),
+        Entry(f"visited, at the steps {steps}", _filled(CELL, PATH)),
+        *([] if picture.lines else [written]),
         Entry("holds the answer", lambda canvas, area: draw_star(canvas, area, RELEVANT)),
         unseen,
     ]

@@ -46,6 +46,15 @@ def test_settings_are_those_of_longer_tapes_too(
     assert setting.answers_in_sequence
 
 
+@pytest.mark.parametrize(("encoding", "units", "words"), [("ids", 1, 26), ("onehot", 26, 0)])
+def test_a_text_is_answered_after_as_many_hops_in_any_encoding(
+    encoding: str, units: int, words: int
+) -> None:
+    text = Setting.of("Glimpse/Stories-v0", {"encoding": encoding}).sequence
+    assert (text.cells, text.features, text.query) == (10, 5 * units, 3 * units)
+    assert (text.outputs, text.hops, text.words) == (None, 3, words)
+
+
 def test_a_table_is_answered_once_after_its_hops() -> None:
     kwargs: Changes = {"cells": 8, "length": 3}
     setting = Setting.of("Glimpse/PointerChase-v0", kwargs)

@@ -14,6 +14,7 @@ from glimpse_envs.sources.babi_kinds import KINDS, WORDS
 from glimpse_envs.sources.files import VARIABLE, own_data
 from glimpse_envs.tasks.text.babi import Babi, texts_of
 from glimpse_envs.tasks.text.reading import ReadText
+from glimpse_envs.tasks.text.text import NOWHERE
 from tests.support.episodes import make_single, make_vector
 
 BABI = "Glimpse/Babi-v0"
@@ -110,6 +111,8 @@ def test_words_sizes_and_answers_are_those_of_the_files(kind: int, published: Pa
     counts = [len(one.facts) for one in everything]
     assert (about.fewest_facts, about.facts) == (min(counts), max(counts))
     for split in SPLITS:
+        told = texts_of(kind, split).facts
+        assert ((told[:, 1:] < told[:, :-1]) | (told[:, 1:] == NOWHERE)).all(), "as told"
         answers = texts_of(kind, split).answers
         text = Babi(kind=kind, split=split)
         assert text.chance == np.bincount(answers).max() / len(answers)

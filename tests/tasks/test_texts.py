@@ -11,6 +11,7 @@ from glimpse_envs.core.arrays import Ints
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.rendering import TablePicture
+from glimpse_envs.rendering.legend import legend_of
 from glimpse_envs.tasks.text.reading import ReadText
 from glimpse_envs.tasks.text.story_words import DROPS, MOVES, PEOPLE, PLACES, TAKES, VOCABULARY
 from glimpse_envs.tasks.text.text import Passages, Text, TextShape
@@ -218,13 +219,20 @@ def test_pictures_of_long_texts_show_the_facts_and_the_latest_statements_read() 
     env = make_single(STORIES, look="absolute", facts=2, length=60, min_length=60)
     _, info = env.reset(seed=5)
     shown = set()
-    for number in (50, 31, 7, 40):
+    for number in (50, 31, 7, 40, *range(20, 40)):
         env.step({"look": number, "answer": 0})
         picture = env.task.picture(0, "")
         assert isinstance(picture, TablePicture)
         shown.add(len(picture.cells))
         assert {number, *info["target_statements"].tolist()} <= set(picture.addresses)
     assert shown == {12}
+
+
+def test_the_legend_tells_of_lines_with_the_steps_beside_them() -> None:
+    env = make_single(STORIES)
+    env.reset(seed=0)
+    signs = [entry.text for entry in legend_of(env.task.picture(0, ""))]
+    assert signs == ["present line", "visited, at the steps beside", "holds the answer", "not seen"]
 
 
 def test_a_budget_is_of_one_glimpse_at_least() -> None:
@@ -242,6 +250,7 @@ def test_a_budget_is_of_one_glimpse_at_least() -> None:
         ({"look": "discrete"}, "look='discrete' must be one of"),
         ({"encoding": "words"}, "encoding='words' must be one of"),
         ({"slack": 0}, "slack=0 leaves no glimpse"),
+        ({"slack": 1e20}, r"slack=1e\+20 makes a budget of 1e\+21 steps: it must be at most"),
         ({"view": "full", "glimpse_cost": 0.1}, "view='full' shows no glimpses"),
         ({"text": "babi", "kind": 21}, "kind=21 must be from 1 to 20"),
     ],
@@ -282,3 +291,13 @@ def test_a_text_of_another_package_is_read(dry: bool) -> None:
     assert look.n == 1
     *_, info = env.step({"look": 0, "answer": 2 if dry else 1})
     assert info["success"]
+
+
+class ByPosition(Weather):
+    def __init__(self, split: str = "train", dry: bool = True) -> None:
+        super().__init__(split=split, dry=dry)
+
+
+def test_a_text_takes_its_arguments_by_keyword() -> None:
+    with pytest.raises(ValueError, match=r"split, dry by position.* put an asterisk before"):
+        gym.make(STORIES, text=f"{__name__}:ByPosition", dry=False)

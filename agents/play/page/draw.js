@@ -110,7 +110,8 @@ export function legendOf(frame, { eye = false, look = false, soft = false }) {
       ...(frame.strips?.some((strip) => strip.written.length) ? [["fill", "var(--written)", "written"]] : []),
       ...[["right", true], ["wrong", false]].filter(([, good]) => frame.strips?.some((strip) => strip.good.includes(good)))
         .map(([text]) => ["fill", `var(--${text}-cell)`, text])],
-    table: [["ring", "var(--head)", "present cell"], ["ring", "var(--path)", "visited, at the steps below"],
+    table: [["ring", "var(--head)", frame.lines ? "present line" : "present cell"],
+      ["ring", "var(--path)", `visited, at the steps ${frame.lines ? "beside" : "below"}`],
       ...(frame.cells?.some((cell) => cell.written) ? [["fill", "var(--written)", "written"]] : []),
       ...(frame.cells?.some((cell) => !cell.seen) ? [["fill", "#000", "not seen"]] : []),
       ...(frame.cells?.some((cell) => cell.relevant) ? [["star", "", "holds the answer"]] : [])],

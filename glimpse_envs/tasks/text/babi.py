@@ -88,7 +88,7 @@ def _arrays(questions: Sequence[Question], about: Kind) -> Passages:
         for back, words in enumerate(reversed(one.statements)):
             statements[text, back, : len(words)] = [number_of[word] for word in words]
         asked[text, : len(one.words)] = [number_of[word] for word in one.words]
-        facts[text, : len(one.facts)] = [last - fact for fact in one.facts]
+        facts[text, : len(one.facts)] = [last - fact for fact in sorted(one.facts)]
         counts[text], answers[text] = last + 1, right.index(one.answer)
     for array in (statements, counts, asked, answers, facts):
         array.flags.writeable = False  # all environments share them

@@ -7,9 +7,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_choice, check_memory, check_numbers
+from glimpse_envs.core.arguments import check_choice, check_memory, check_numbers, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
-from glimpse_envs.core.classes import find_class
+from glimpse_envs.core.classes import check_by_keyword, find_class
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.sources import SPLITS
@@ -34,6 +34,17 @@ _FEWEST_BITS = 8
 """
 _DRAWN = 12
 """Pictures of longer texts show the facts and the statements read last."""
+
+
+def _find_text(text: object) -> type[Text]:
+    """Return the class of a text, by its name in `TEXTS` or as "module:Class".
+
+    Raises:
+        ValueError: there is no such text, or it takes arguments by position.
+    """
+    found: type[Text] = find_class("text", text, Text, TEXTS)
+    check_by_keyword("text", text, found)
+    return found
 
 
 class ReadText(Task):
@@ -158,11 +169,13 @@ class ReadText(Task):
             raise ValueError("slack=0 leaves no glimpse: it must be above 0")
         if view == "full" and glimpse_cost:
             raise ValueError("view='full' shows no glimpses: leave glimpse_cost")
-        self._text: Text = find_class("text", text, Text, TEXTS)(split=split, **of_text)
+        kind: Any = _find_text(text)
+        self._text: Text = kind(split=split, **of_text)
         self._full, self._moves, self._one_hot = view == "full", look == "moves", encoding != "ids"
         self._answers_once, self.glimpse_cost = reward == "first", float(glimpse_cost)
         self._slack, self.levels = float(slack), self._text.levels
         statements, words, question, _ = self._text.shape
+        check_slack(self._slack, statements)
         (self.budget,) = self._budgets_of(np.array([statements])).tolist()
         seen = (statements if self._full else 1) * words + question
         units = len(self._text.vocabulary) if self._one_hot else 1
@@ -175,7 +188,7 @@ class ReadText(Task):
 
     @classmethod
     def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:
-        return (find_class("text", arguments.get("text", "stories"), Text, TEXTS),)
+        return (_find_text(arguments.get("text", "stories")),)
 
     # --- spaces ------------------------------------------------------------------------------
 
@@ -372,7 +385,7 @@ class ReadText(Task):
         read of a short text, else the facts and those read last, as many at every step."""
         shown = min(_DRAWN, self._readable(text))
         facts = self._passages.facts[text]
-        wanted = [*path[::-1], *facts[facts != NOWHERE].tolist(), *range(shown)]
+        wanted = [*path[-1:], *facts[facts != NOWHERE].tolist(), *path[::-1], *range(shown)]
         return sorted(list(dict.fromkeys(wanted))[:shown], reverse=True)
 
     def picture(self, row: int, caption: str) -> "TablePicture":
