@@ -40,7 +40,8 @@ _COLUMNS = (
     "length in training, ten statements, or twice and four times as many.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
     "stretched with fewer than five seeds.",
-    "**Statements read**: in an episode, each as often as it is read or scored.",
+    "**Statements read**: in an episode, each as often as it is read or scored; by models that see "
+    "everything, blanks of short texts too.",
     "**Episodes, core-minutes**: length of the training, which ends at the first validation that "
     "is 99 % right, or with its budget.",
     FEW_SEEDS,

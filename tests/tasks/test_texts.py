@@ -158,6 +158,15 @@ def test_the_oracle_reads_the_facts_and_answers(look: str, facts: int) -> None:
         np.testing.assert_array_equal(played.steps, 1 + unread)
 
 
+@pytest.mark.parametrize("look", ["absolute", "moves"])
+def test_an_oracle_with_few_glimpses_answers_with_the_last(look: str) -> None:
+    envs = make_vector(STORIES, 200, look=look, facts=2, slack=0.3, autoreset_mode="NextStep")
+    observation, _ = envs.reset(seed=0)
+    played = play(envs, observation, oracle)
+    np.testing.assert_array_equal(played.returns, envs.task.ceiling)
+    assert (played.steps <= 3).all()
+
+
 @pytest.mark.parametrize("reward", ["first", "final"])
 def test_right_answers_are_paid_and_glimpses_cost(reward: str) -> None:
     n, cost = 40, 0.01

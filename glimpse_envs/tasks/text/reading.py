@@ -344,8 +344,8 @@ class ReadText(Task):
         return table_keys(looks, None, len(self._text.answers), int(self._answers_once))
 
     def oracle(self) -> Arrays:
-        """Return the next actions that read the facts in turn and then answer, name ->
-        (num_envs, ...)."""
+        """Return the next actions that read the facts in turn and then answer, at the latest with
+        the last glimpse, name -> (num_envs, ...)."""
         rows = np.arange(len(self._heads))
         texts = self._read_by(rows)
         answers = self._passages.answers[texts] + self._answers_once
@@ -354,10 +354,11 @@ class ReadText(Task):
         facts = self._passages.facts[texts]  # (num_envs, F)
         steps = np.arange(self.budget) < self._taken[:, None]
         read = ((facts[:, :, None] == self._path[:, None]) & steps[:, None]).any(axis=2)
-        left = ~read & (facts != NOWHERE)
-        wanted = np.where(left.any(axis=1), facts[rows, left.argmax(axis=1)], self._heads)
+        unread = ~read & (facts != NOWHERE)
+        reads_on = unread.any(axis=1)
+        wanted = np.where(reads_on, facts[rows, unread.argmax(axis=1)], self._heads)
         if self._answers_once:
-            answers = np.where(left.any(axis=1), 0, answers)
+            answers = np.where(reads_on & (self._taken < self.budgets), 0, answers)
         looks = 1 + np.sign(wanted - self._heads) if self._moves else wanted
         return {"look": looks, "answer": answers}
 
