@@ -35,7 +35,7 @@ from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.batches import make_batch
-from glimpse_envs.evaluation.policy import as_policy
+from glimpse_envs.evaluation.policy import as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, fixed_point
 
@@ -112,7 +112,7 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
         if seen.reading.cells:
             cells = evaluation.glimpses.mean() * seen.reading.cells + _recalled(policy, evaluation)
             return Costs({"cells_read": round(float(cells), 3)})
-        return _of_looks(policy, env, observation, evaluation)
+        return _of_looks(policy, env, evaluation)
 
 
 def _of_inner_glimpses(policy: Any, observation: dict[str, NDArray]) -> Costs:
@@ -134,12 +134,10 @@ def _of_full_view(
         inside, spent, reading = _count_inside(policy, observation)
         return _as_costs(shown * inside[-1], touched, shown * spent[-1], shown[-1] * reading)
     values = shown * float(observation["scene"][0].size)
-    return _as_costs(values, touched, _on_average(policy, env, observation, share), 0.0)
+    return _as_costs(values, touched, _on_average(policy, env, evaluation, share), 0.0)
 
 
-def _of_looks(
-    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], evaluation: Evaluation
-) -> Costs:
+def _of_looks(policy: Any, env: gym.vector.VectorEnv, evaluation: Evaluation) -> Costs:
     """Of an agent that is shown its glimpses."""
     seen, taken = describe(env), _taken(evaluation)
     assert seen.reading is not None
@@ -152,7 +150,7 @@ def _of_looks(
     touched = covered_on_average(seen.picture_view, evaluation.locations, taken)
     if seen.reading.context:
         touched = np.full(len(share), float(np.prod(seen.picture_view.scene_shape[1:])))
-    multiply_adds = read + _on_average(policy, env, observation, share)
+    multiply_adds = read + _on_average(policy, env, evaluation, share)
     return _as_costs(values, touched, multiply_adds, read[-1])
 
 
@@ -257,25 +255,27 @@ def _taken(evaluation: Evaluation) -> NDArray[np.bool_]:
 def _on_average(
     policy: Any,
     env: gym.vector.VectorEnv,
-    observation: dict[str, NDArray],
+    evaluation: Evaluation,
     share: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The mean multiply-adds (T,) of deciding on 1, 2, ... observations of an episode, where the
     `share` (T,) of all episodes is that long."""
-    steps = _count_steps(policy, env, observation, len(share))
+    steps = _count_steps(policy, env, evaluation.seed, len(share))
     return np.cumsum(np.diff(steps, prepend=0.0) * share)
 
 
 def _count_steps(
-    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], steps: int
+    policy: Any, env: gym.vector.VectorEnv, seed: int, steps: int
 ) -> NDArray[np.float64]:
     """The multiply-adds (T,) a row of deciding on 1, 2, ... observations of an episode."""
+    act = as_act(as_policy(policy), env, deterministic=True)
+    observation, info = env.reset(seed=seed)
     state, starts = None, np.ones(ROWS, np.bool_)
     totals = []
     with MultiplyAdds() as counter:
         for _ in range(steps):
-            action, state = policy.predict(observation, state, starts, deterministic=True)
-            observation, *_ = env.step(action)
+            action, state = act(observation, state, starts, info)
+            observation, *_, info = env.step(action)
             starts = np.zeros(ROWS, np.bool_)  # a row that ended is not counted anew
             totals.append(counter.total / ROWS)
     return np.array(totals)

@@ -114,6 +114,14 @@ def test_looks_are_overridden(run: Run) -> None:
         evaluate_run(run, gaze="sideways")
 
 
+@pytest.mark.parametrize("gaze", ["raster", "oracle"])
+def test_a_control_is_recorded_with_the_costs_of_its_glimpses(gaze: Any, tmp_path: Path) -> None:
+    """The oracle's looks need to be told where the target is, also while costs are measured."""
+    control = trained(Reinforce, tiny_config(gaze=gaze), tmp_path)
+    costs = make_record(control, score_run(control, episodes=20)).headline.costs
+    assert {"values_delivered", "multiply_adds"} <= costs.keys()
+
+
 def test_a_run_trained_with_random_looks_is_scored_with_them(tmp_path: Path) -> None:
     control = trained(Reinforce, replace(tiny_config(gaze="random")), tmp_path)
     score = evaluate_run(control, episodes=100)
