@@ -82,6 +82,7 @@ NAVIGATION = {
         "Hard against soft <comparison>",
         "Scenes <scenes>",
         "Glyphs <glyphs>",
+        "Texts <texts>",
         "Memory <memory>",
         "Cost of memory <memory_cost>",
         "Worlds that move <worlds>",

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import gymnasium as gym
 import tyro
@@ -85,9 +85,11 @@ def read_options(kind: type[Config], arguments: list[str] | None, **options: Any
     join_help_lines(kind)
     words = sys.argv[1:] if arguments is None else arguments
     given = Counter(word.partition("=")[0].replace("_", "-") for word in words)
-    for name, hint in get_type_hints(kind).items():
+    for name, hint in get_type_hints(kind, include_extras=True).items():
         option = f"--{name.replace('_', '-')}"
-        if get_origin(hint) in (tuple, dict) and given[option] > 1:
+        values, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        repeatable = tyro.conf.UseAppendAction in marks
+        if get_origin(values) in (tuple, dict) and not repeatable and given[option] > 1:
             print(f"error: {option} is given twice: give all after one", file=sys.stderr)
             sys.exit(2)
     return tyro.cli(kind, args=arguments, **options)
