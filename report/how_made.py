@@ -17,8 +17,8 @@ MEANINGS = {
     "wide inhibition of return": "the same; among distant, wide cells a visit has a wider effect",
     "random glimpses": "a control: places are uniform, and only answers are learned",
     "raster glimpses": "a control: places follow a raster, and only answers are learned",
-    "oracle glimpses": "a control: places are the targets', which nobody tells the others, and only "
-    "answers are learned",
+    "oracle glimpses": "a control: places are the targets', which nobody tells the others, and "
+    "only answers are learned",
     "context": "the first glimpse comes with a coarse view of the whole scene",
     "classes from the glimpse": "the digit that a word names is read from the present glimpse, not "
     "from memory",
