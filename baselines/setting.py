@@ -15,6 +15,8 @@ from glimpse_envs.episodes.lookup import full_view
 
 CELL = 8
 """Side in pixels of the cells of a picture that are pointed at."""
+QUESTION = "question"
+"""What is observed of a text beside its statements."""
 TEXT_HOPS = 3
 """Steps of a model before it answers about a text, as in memory networks (Sukhbaatar et al. 2015).
 """
@@ -190,7 +192,8 @@ class Setting:
             picture, every_counts = _picture(env_id, env_kwargs, whole)
             classes = whole.components["answer"].classes
             return cls(env_id, picture, int(choices), every_counts, classes)
-        if shape is not None and len(shape) == 2:
+        sequential = whole.levels is not None or QUESTION in parts
+        if shape is not None and len(shape) == 2 and sequential:
             scene = _sequence(env_id, full_view(env_id, env_kwargs), whole)
             return cls(env_id, scene, int(choices))
         raise ValueError(
@@ -230,9 +233,10 @@ def _sequence(env_id: str, env_kwargs: dict[str, Any], whole: Description) -> Se
     scene = parts.pop("scene")
     cells, features = scene.shape or ()
     query = sum(int(np.prod(part.shape or ())) for part in parts.values())
-    words = int(scene.nvec.max()) if isinstance(scene, spaces.MultiDiscrete) else 0
-    if words or "question" in parts or whole.levels is None:
+    if QUESTION in parts:
+        words = int(scene.nvec.max()) if isinstance(scene, spaces.MultiDiscrete) else 0
         return SequenceScene(cells, features, query, hops=TEXT_HOPS, words=words)
+    assert whole.levels is not None
     longest = whole.levels[1]
     answer = whole.components["answer"].space
     if not isinstance(answer, spaces.MultiDiscrete):
