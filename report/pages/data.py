@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from glimpse_envs.sources import babi, cifar, folder
+from glimpse_envs.sources.examples import HELD_OUT as HELD_OUT_IMAGES
 from glimpse_envs.sources.files import VARIABLE, PublishedFile
 from glimpse_envs.sources.idx import DATASETS
 from glimpse_envs.suite import SUITE
+from glimpse_envs.tasks.text.babi import HELD_OUT
 from report.markdown import bullets, table
 from report.page import Places, Published, page_of
 from report.pages.environment_facts import page_name
@@ -37,14 +39,15 @@ _CIFAR = f"""CIFAR-10 may also be there as the unpacked archive, `{cifar.FOLDER}
 archive compressed with xz; the checksums of its batches are compared in either case."""
 
 _BABI = f"""[Babi](environments/Babi.md) reads the files of bAbI, which are not downloaded: unpack
-[the published archive]({babi.ARCHIVE}) and put its folder `{babi.FOLDER}`, of 1,000 training
-questions of each kind, into `{babi.DATA}/` below `$GLIMPSE_DATA` or the cache. Their checksums are
+[the published archive]({babi.ARCHIVE}) and put its folder `{babi.FOLDER}`,
+of {babi.QUESTIONS:,} training questions of each kind, into `{babi.DATA}/` below `$GLIMPSE_DATA` or the cache. Their checksums are
 compared too."""
 
-_SPLITS = """## Splits
+_SPLITS = f"""## Splits
 
-The test split is the published test set. Of the published training set, the last 10,000 images, or
-the last 100 of bAbI's questions, are the validation split and all others the train split."""
+The test split is the published test set. Of the published training set, the last
+{HELD_OUT_IMAGES:,} images, or the last {HELD_OUT} of bAbI's questions of a kind, are the validation
+split and all others the train split."""
 
 _FOLDER = f"""## Pictures of your own
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from glimpse_envs.sources.babi import QUESTIONS
+from glimpse_envs.tasks.text.babi import HELD_OUT
 from report.grouping import Task, tasks_of
 from report.groups import FEW_SEEDS, Group, hardware_of, score_cells
 from report.how_made import meanings_blocks
@@ -37,7 +39,7 @@ every statement. All are trained on one core ({TRAIN}), and tested on the same t
 _COLUMNS = (
     "**Error**: percentage of test texts that are not answered rightly within the budget, the "
     "inter-quartile mean over the seeds (the mean with fewer than four). Stories have the greatest "
-    "length in training, ten statements, or twice and four times as many.",
+    "length in training, or twice and four times as many statements.",
     "**Interval**: of 95 %, Wilson's for one run, otherwise a bootstrap over seeds and texts, "
     "stretched with fewer than five seeds.",
     "**Statements read**: in an episode, each as often as it is read or scored; by models that see "
@@ -47,10 +49,10 @@ _COLUMNS = (
     FEW_SEEDS,
 )
 
-_BABI = """## bAbI
+_BABI = f"""## bAbI
 
-The questions of the test files, after 900 training questions of the same kind (Weston et al. 2015);
-100 more choose when to stop."""
+The questions of the test files, after {QUESTIONS - HELD_OUT} training questions of the same kind
+(Weston et al. 2015); {HELD_OUT} more choose when to stop."""
 
 
 def publish(places: Places) -> Published:

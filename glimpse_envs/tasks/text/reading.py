@@ -5,46 +5,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_choice, check_memory, check_numbers, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
-from glimpse_envs.core.classes import check_by_keyword, find_class
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Reading, Rows, Task, rows_of
-from glimpse_envs.tasks.encoding import box, one_hot
+from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.keyboard import table_keys
+from glimpse_envs.tasks.text import find_text
 from glimpse_envs.tasks.text.text import NOWHERE, Passages, Text
+from glimpse_envs.tasks.text.words import Words
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering import TablePicture
-
-TEXTS = {
-    "stories": "glimpse_envs.tasks.text.stories:Stories",
-    "babi": "glimpse_envs.tasks.text.babi:Babi",
-}
-"""Name -> the class, "module:Class", of a `glimpse_envs.tasks.text.text.Text`."""
 
 _MOVES = ("later", "the same", "earlier")
 """What a look reads with `look="moves"`."""
 _FEWEST_BITS = 8
 """Of a statement's number: as many for short texts, so that who reads these can read longer ones.
 """
-_DRAWN = 12
-"""Pictures of longer texts show the facts and the statements read last."""
-
-
-def _find_text(text: object) -> type[Text]:
-    """Return the class of a text, by its name in `TEXTS` or as "module:Class".
-
-    Raises:
-        ValueError: there is no such text, or it takes arguments by position.
-    """
-    found: type[Text] = find_class("text", text, Text, TEXTS)
-    check_by_keyword("text", text, found)
-    return found
 
 
 class ReadText(Task):
@@ -169,16 +150,17 @@ class ReadText(Task):
             raise ValueError("slack=0 leaves no glimpse: it must be above 0")
         if view == "full" and glimpse_cost:
             raise ValueError("view='full' shows no glimpses: leave glimpse_cost")
-        kind: Any = _find_text(text)
+        kind: Any = find_text(text)
         self._text: Text = kind(split=split, **of_text)
-        self._full, self._moves, self._one_hot = view == "full", look == "moves", encoding != "ids"
+        self._full, self._moves = view == "full", look == "moves"
+        self._words = Words(len(self._text.vocabulary), encoding == "onehot")
         self._answers_once, self.glimpse_cost = reward == "first", float(glimpse_cost)
         self._slack, self.levels = float(slack), self._text.levels
         statements, words, question, _ = self._text.shape
         check_slack(self._slack, statements)
         (self.budget,) = self._budgets_of(np.array([statements])).tolist()
         seen = (statements if self._full else 1) * words + question
-        units = len(self._text.vocabulary) if self._one_hot else 1
+        units = self._words.units
         check_memory(8 * (self.budget + statements * words + seen * units), budget=self.budget)
         self.address_bits = max(_FEWEST_BITS, (statements - 1).bit_length())
         self.components = self._make_components()
@@ -188,7 +170,7 @@ class ReadText(Task):
 
     @classmethod
     def parts(cls, arguments: Mapping[str, Any]) -> tuple[type, ...]:
-        return (_find_text(arguments.get("text", "stories")),)
+        return (find_text(arguments.get("text", "stories")),)
 
     # --- spaces ------------------------------------------------------------------------------
 
@@ -203,38 +185,28 @@ class ReadText(Task):
         )
         if self._full:
             return {"answer": answer}
-        choices = len(_MOVES) if self._moves else self._text.shape.statements
         names = _MOVES if self._moves else ()
-        look = Component(spaces.Discrete(choices), effect="continuing", names=names)
+        look = Component(spaces.Discrete(self._looks), effect="continuing", names=names)
         return {"look": look, "answer": answer}
+
+    @property
+    def _looks(self) -> int:
+        """Number of looks to choose from."""
+        return len(_MOVES) if self._moves else self._text.shape.statements
 
     def _make_observation_space(self) -> spaces.Dict:
         statements, words, question, _ = self._text.shape
-        asked = self._words(question)
+        words_of = self._words.space
         if self._full:
-            return ordered({"scene": self._words(statements, words), "question": asked})
+            return ordered({"scene": words_of(statements, words), "question": words_of(question)})
         return ordered(
             {
-                "glimpse": self._words(words),
-                "question": asked,
+                "glimpse": words_of(words),
+                "question": words_of(question),
                 "location": box(self.address_bits),
                 "remaining": box(1),
             }
         )
-
-    def _words(self, *shape: int) -> spaces.Space:
-        """Return the space of words (..., n)."""
-        size = len(self._text.vocabulary)
-        if self._one_hot:
-            return box(*shape[:-1], shape[-1] * size)
-        return spaces.MultiDiscrete(np.full(shape, size))
-
-    def _encoded(self, words: Ints) -> NDArray[Any]:
-        """Return `words` (..., n) as they are observed."""
-        if not self._one_hot:
-            return words
-        hot = one_hot(words, len(self._text.vocabulary))
-        return hot.reshape(*words.shape[:-1], -1)
 
     @property
     def chance(self) -> float:
@@ -317,13 +289,13 @@ class ReadText(Task):
 
     def observe(self, rows: Rows, remaining: Float32s) -> Arrays:
         texts = self._read_by(rows)
-        question = self._encoded(self._passages.questions[texts])
+        question = self._words.encode(self._passages.questions[texts])
         if self._full:
-            scene = self._encoded(self._passages.statements[texts])
+            scene = self._words.encode(self._passages.statements[texts])
             return {"scene": scene, "question": question}
         heads = self._heads[rows]
         return {
-            "glimpse": self._encoded(self._passages.statements[texts, heads]),
+            "glimpse": self._words.encode(self._passages.statements[texts, heads]),
             "question": question,
             "location": (heads[:, None] >> np.arange(self.address_bits) & 1).astype(np.float32),
             "remaining": remaining,
@@ -340,7 +312,7 @@ class ReadText(Task):
         return entries
 
     def keys_to_action(self) -> dict[tuple[int, ...], dict[str, Any]]:
-        looks = None if self._full else self.components["look"].space.n  # type: ignore[attr-defined]
+        looks = None if self._full else self._looks
         return table_keys(looks, None, len(self._text.answers), int(self._answers_once))
 
     def oracle(self) -> Arrays:
@@ -372,8 +344,10 @@ class ReadText(Task):
         return {"heads": numbers, "path": numbers, "answers": (0, len(self._text.answers))}
 
     def sentence(self, words: Ints) -> str:
-        """Return the text of `words` (n,)."""
-        return " ".join(self._text.vocabulary[word] for word in words if word)
+        """Return `words` (n,), numbers as they are observed, as a sentence."""
+        from glimpse_envs.tasks.text.drawing import sentence_of
+
+        return sentence_of(words, self._text.vocabulary)
 
     def _readable(self, text: int) -> int:
         """Return how many numbers a look at a text can have, blank statements included."""
@@ -381,31 +355,10 @@ class ReadText(Task):
             return int(self._passages.counts[text])
         return self._text.shape.statements
 
-    def _drawn(self, text: int, path: list[int]) -> list[int]:
-        """Return the numbers of the statements in a picture, the first one first: all that can be
-        read of a short text, else the facts and those read last, as many at every step."""
-        shown = min(_DRAWN, self._readable(text))
-        facts = self._passages.facts[text]
-        wanted = [*path[-1:], *facts[facts != NOWHERE].tolist(), *path[::-1], *range(shown)]
-        return sorted(list(dict.fromkeys(wanted))[:shown], reverse=True)
-
     def picture(self, row: int, caption: str) -> "TablePicture":
-        from glimpse_envs.rendering import TablePicture
+        from glimpse_envs.tasks.text.drawing import picture_text
 
-        text, answer = int(self._read_by(np.array([row]))[0]), int(self._answers[row])
+        text = int(self._read_by(np.array([row]))[0])
         path = self._path[row, : 0 if self._full else self._taken[row]].tolist()
-        facts = self._passages.facts[text]
-        numbers = self._drawn(text, path)
-        return TablePicture(
-            cells=tuple(self.sentence(self._passages.statements[text, n]) for n in numbers),
-            addresses=tuple(numbers),
-            path=tuple(path),
-            written=frozenset(),
-            query=self.sentence(self._passages.questions[text]) + "?",
-            caption=caption,
-            answer=self._text.answers[answer - 1] if answer else None,
-            target=self._text.answers[self._passages.answers[text]],
-            relevant=frozenset(facts[facts != NOWHERE].tolist()),
-            whole=len(numbers) == self._readable(text),
-            lines=True,
-        )
+        answer, readable = int(self._answers[row]), self._readable(text)
+        return picture_text(self._text, self._passages, text, readable, path, answer, caption)
