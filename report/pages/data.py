@@ -40,8 +40,8 @@ archive compressed with xz; the checksums of its batches are compared in either 
 
 _BABI = f"""[Babi](environments/Babi.md) reads the files of bAbI, which are not downloaded: unpack
 [the published archive]({babi.ARCHIVE}) and put its folder `{babi.FOLDER}`,
-of {babi.QUESTIONS:,} training questions of each kind, into `{babi.DATA}/` below `$GLIMPSE_DATA` or the cache. Their checksums are
-compared too."""
+of {babi.QUESTIONS:,} training questions of each kind, into `{babi.DATA}/` below `$GLIMPSE_DATA` or
+the cache. Their checksums are compared too."""
 
 _SPLITS = f"""## Splits
 
