@@ -75,7 +75,7 @@ def test_a_run_whose_node_dies_goes_on_elsewhere(
 
 
 def test_ctrl_c_saves_there_too(tmp_path: Path) -> None:
-    process = begun(tmp_path, "--ray", "local", "--workers", "2")
+    process = begun(tmp_path, "--ray", "local", "--workers", "2", table="ENDLESS")
     wait_until(lambda: trained(tmp_path, 0, 1), process)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)

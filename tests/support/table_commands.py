@@ -13,10 +13,10 @@ from glimpse_envs.evaluation.records import read_records
 ROOT = Path(__file__).parents[2]
 
 
-def begun(folder: Path, *options: str) -> subprocess.Popen[str]:
+def begun(folder: Path, *options: str, table: str = "LONG") -> subprocess.Popen[str]:
     """The command, in a process group of its own, as a terminal begins it."""
     command = [
-        *(sys.executable, "-m", "benchmarks.tables", "tests.support.tables:LONG"),
+        *(sys.executable, "-m", "benchmarks.tables", f"tests.support.tables:{table}"),
         *("--runs", str(folder / "runs"), "--results", str(folder / "results"), *options),
     ]
     return subprocess.Popen(

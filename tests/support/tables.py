@@ -32,6 +32,9 @@ QUICK = Table("quick", (_row("quick"),), seeds=2)
 # Long enough to be broken off in the middle.
 LONG = Table("long", (_row("long", episodes=4_000),), seeds=2)
 
+# None of its runs ends before another has begun, however far apart they start.
+ENDLESS = Table("endless", (_row("long", episodes=4_000_000),), seeds=2)
+
 # The first row cannot be trained.
 BROKEN = Table(
     "broken",
