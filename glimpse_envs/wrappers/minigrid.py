@@ -20,6 +20,7 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.episodes.lookup import hint_of_world_batch
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
+from glimpse_envs.wrappers.minigrid_pixels import AgentPixels, GridPixels
 from glimpse_envs.wrappers.names import check_name
 from glimpse_envs.wrappers.segments import training_segments
 from glimpse_envs.wrappers.single import GlimpseWrapper
@@ -100,13 +101,12 @@ def _pixels(world: str, view: str, tile: int, render_mode: str | None) -> gym.En
     """Return a world whose observations are pictures (H, W, 3) uint8."""
     check_name("world", world, "MiniGrid-", "DoorKey-6x6")
     try:
-        wrappers: Any = import_module("minigrid.wrappers")  # untyped
+        import_module("minigrid")
     except ImportError as error:
         raise gym.error.DependencyNotInstalled(
             "Worlds of MiniGrid need minigrid: pip install 'glimpse-envs[minigrid]'"
         ) from error
     name = f"MiniGrid-{world}"
     version = find_highest_version(None, name) or 0
-    env = gym.make(f"{name}-v{version}", render_mode=render_mode)
-    drawn = wrappers.RGBImgObsWrapper if view == "grid" else wrappers.RGBImgPartialObsWrapper
-    return wrappers.ImgObsWrapper(drawn(env, tile_size=tile))
+    env = gym.make(f"{name}-v{version}", render_mode=render_mode, disable_env_checker=True)
+    return GridPixels(env, tile) if view == "grid" else AgentPixels(env, tile)

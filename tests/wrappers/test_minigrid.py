@@ -1,15 +1,17 @@
 """MiniGrid's worlds through a glimpse."""
 
+from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.envs.registration import EnvSpec
+from gymnasium.envs.registration import EnvSpec, find_highest_version
 
 from glimpse_envs.suite import MINIGRID
 from glimpse_envs.testing import assert_same
 from glimpse_envs.wrappers import GlimpseVectorWrapper
+from glimpse_envs.wrappers.minigrid_pixels import AgentPixels, GridPixels
 
 pytest.importorskip("minigrid")
 
@@ -31,6 +33,34 @@ def test_the_agents_own_view_is_seen_as_a_whole() -> None:
     observation, _ = env.reset(seed=0)
     shown = env.get_wrapper_attr("picture")().scene
     np.testing.assert_allclose(observation["glimpse"], shown, atol=1e-6)
+
+
+WORLDS = sorted(
+    spec.id
+    for spec in gym.registry.values()
+    if spec.namespace is None
+    and spec.name.startswith("MiniGrid-")
+    and "WFC" not in spec.name  # it lacks files of these
+    and spec.version == find_highest_version(None, spec.name)
+)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_pixels_are_those_of_minigrids_own_wrappers(world: str) -> None:
+    wrappers: Any = import_module("minigrid.wrappers")
+    env = gym.make(world)
+    ours = [GridPixels(env, 6), AgentPixels(env, 6)]
+    theirs = [wrappers.RGBImgObsWrapper(env, 6), wrappers.RGBImgPartialObsWrapper(env, 6)]
+    observation, _ = env.reset(seed=0)
+    env.action_space.seed(0)
+    for _ in range(20):
+        for drawn, wanted in zip(ours, theirs, strict=True):
+            pixels = drawn.observation(observation)
+            np.testing.assert_array_equal(pixels, wanted.observation(observation)["image"])
+            assert drawn.observation_space == wanted.observation_space["image"]
+        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            observation, _ = env.reset()
 
 
 def test_a_batch_equals_single_worlds() -> None:
