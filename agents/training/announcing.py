@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.training.distributed import processes
 from agents.training.loop import on_one_core
+from agents.training.precision import is_emulated
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.evaluation.trust import trust_option
@@ -27,6 +28,8 @@ def plan_of(name: str, config: Any, folder: Path) -> str:
     if processes() > 1:
         threads = f"{processes()} processes of {threads}"
     where = config.device if precision is None else f"{config.device} in {precision}"
+    if precision is not None and is_emulated(precision, config.device):
+        where += " (emulated here, many times as slow as float32)"
     return (
         f"{name} on {config.env_id}{kwargs}, seed {config.seed}\n"
         f"  for    {_length(config)}\n"

@@ -22,6 +22,11 @@ def fastest_precision(device: str = "cpu") -> UsedPrecision:
     return "bfloat16" if native else "float32"
 
 
+def is_emulated(precision: str, device: str = "cpu") -> bool:
+    """Whether products in `precision` take many times as long as in float32 on this machine."""
+    return precision == "bfloat16" and fastest_precision(device) != "bfloat16"
+
+
 @contextmanager
 def autocast(device: torch.device, precision: torch.dtype) -> Iterator[None]:
     """Products in `precision`, sums in float32."""

@@ -23,7 +23,7 @@ from agents.training.checks import check_counts
 from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig, check_config
 from benchmarks.processes import Failure, side_by_side
-from benchmarks.tables.listing import listing, listing_of_earlier
+from benchmarks.tables.listing import emulated, listing, listing_of_earlier
 from benchmarks.tables.planning import TABLES, PlannedRow, Task, earlier_runs, find_table, plan
 from benchmarks.tables.ray_cluster import on_cluster
 from benchmarks.tables.view import View
@@ -82,6 +82,9 @@ def fill_tables(config: TablesConfig) -> None:
         if row.row.lacks is not None:
             print(f"{row.row.name} is left out, its extra is not installed: {row.row.lacks}")
     _check(rows)
+    if config.ray is None:
+        for line in emulated(rows):
+            print(line)
     tasks = [_placed(task, config) for row in rows for task in row.missing]
     hours = {task.name: row.hours for row in rows for task in row.missing}
     view = View(tasks, hours, sum(len(row.recorded) for row in rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from agents.training.precision import is_emulated
 from benchmarks.tables.planning import PlannedRow
 from glimpse_envs.evaluation.result import aligned
 from report.groups import Group
@@ -34,7 +35,22 @@ def listing(rows: Sequence[PlannedRow]) -> str:
         for planned in rows
         if planned.row.lacks is not None
     ]
-    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total, *lacking])
+    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total, *lacking, *emulated(rows)])
+
+
+def emulated(rows: Sequence[PlannedRow]) -> list[str]:
+    """A line on the runs that lack and whose precision this machine emulates, if there are any."""
+    number = sum(
+        is_emulated(getattr(task.config, "precision", "auto"), task.config.device)
+        for row in rows
+        for task in row.missing
+    )
+    if not number:
+        return []
+    return [
+        f"{number} of these runs multiply in bfloat16, which this processor emulates, many times "
+        "as slowly as float32: leave them to one that has AVX-512 BF16, or to a GPU"
+    ]
 
 
 def listing_of_earlier(runs: Sequence[Run]) -> str:

@@ -138,6 +138,9 @@ def test_a_plan_says_what_is_trained_for_how_long_and_where(
     assert "2 minutes of wall time" in plan_of("x", tiny_config(minutes=2.0, threads=2), Path())
     for module in ("announcing", "loop"):
         monkeypatch.setattr(f"agents.training.{module}.processes", lambda: 2)
+    monkeypatch.setattr("torch.cpu.get_capabilities", dict, raising=False)
+    emulated = plan_of("x", tiny_config(precision="bfloat16"), Path())
+    assert "cpu in bfloat16 (emulated here, many times as slow as float32)" in emulated
     plan = plan_of("x", tiny_config(minutes=2.0), Path())
     assert "2 minutes of wall time" in plan
     assert "cpu in float32, 2 processes of 1 thread" in plan

@@ -218,6 +218,21 @@ def test_a_row_without_its_extra_is_left_out_and_named(
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize(
+    ("precision", "native", "told"),
+    [("bfloat16", False, True), ("bfloat16", True, False), ("float32", False, False)],
+)
+def test_runs_whose_precision_this_processor_emulates_are_told(
+    precision: str, native: bool, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capabilities = {"avx512_bf16": native}
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities, raising=False)
+    (row,) = QUICK.rows
+    table = replace(QUICK, rows=(replace(row, changes={**row.changes, "precision": precision}),))
+    planned = plan([table], tmp_path, tmp_path / "runs")
+    assert ("2 of these runs multiply in bfloat16" in listing(planned)) == told
+
+
 def test_a_world_without_fixed_scenes_is_scored_on_so_many_episodes(tmp_path: Path) -> None:
     row = replace(QUICK.rows[0], scored=7)
     (found,) = plan([Table("few", (row,), seeds=1)], tmp_path, tmp_path / "runs")
