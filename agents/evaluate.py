@@ -68,7 +68,7 @@ class EvaluateConfig:
     film_episodes: int = 4
     """Number of episodes in the film."""
     film_height: int = FRAME_HEIGHT
-    """Height of the film's frames in pixels, at least 160."""
+    """Height of the film's frames in pixels, from 160 to 4,320."""
     reveal: Literal["all", "seen"] = "all"
     """What the film shows: all that is hidden, or what the agent has seen so far."""
     against: Path | None = None

@@ -20,8 +20,8 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
         known: name -> "module:Class".
 
     Raises:
-        ValueError: there is no such class, it does not extend `base`, or its module or a dependency
-            of that is missing.
+        ValueError: there is no such class, it does not extend `base` or is abstract, or its module
+            or a dependency of that is missing.
     """
     path = known.get(name, name) if isinstance(name, str) else ""
     module, _, class_name = path.partition(":")
@@ -36,6 +36,12 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
         raise ValueError(
             f"{argument}={name!r}: {module} has no class {class_name} that extends "
             f"{base.__module__}.{base.__name__}"
+        )
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise ValueError(
+            f"{argument}={name!r} is abstract, it lacks {', '.join(missing)}: give a class that "
+            f"extends it"
         )
     return found
 

@@ -26,7 +26,7 @@ class Display:
         mode: None, "rgb_array" or "human" (which shows row 0).
         reveal: "all" that is hidden; or "seen", what the agent has seen so far, all else being
             black and the target left out until the end.
-        height: of the frames, in pixels, at least 160.
+        height: of the frames, in pixels, from 160 to 4,320.
 
     Attributes:
         seen: row -> what was seen in its episode, with `reveal="seen"`.

@@ -34,7 +34,7 @@ from glimpse_envs.rendering.table_panel import draw_cells
 from glimpse_envs.rendering.tape_picture import TablePicture, TapePicture
 from glimpse_envs.rendering.verdict import AnyPicture, answer_and_target, verdict_of
 
-MIN_HEIGHT = 160
+MIN_HEIGHT, MAX_HEIGHT = 160, 4320  # text can be read; 8K video
 LIGHT_OUTSIDE = 0.45
 """Share of the scene's brightness left outside the largest window."""
 LIGHT_UNREAD = 0.3
@@ -77,7 +77,7 @@ def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> La
     Args:
         scene_size: (H, W) in pixels.
         panels: of a glimpse; 0 for a full view, which has none.
-        height: of the frame in pixels, at least 160; an odd height is made even.
+        height: of the frame in pixels, from 160 to 4,320; an odd height is made even.
 
     Raises:
         ValueError: `height` is too small.
@@ -127,7 +127,7 @@ def draw_frame(picture: AnyPicture, height: int = 360, legend: bool = False) -> 
 
     Args:
         picture: the picture to draw.
-        height: of the frame in pixels, at least 160.
+        height: of the frame in pixels, from 160 to 4,320.
         legend: whether to explain outlines, marks and shades at the bottom; the frame is then a
             tenth higher.
 
@@ -231,8 +231,10 @@ def _place(frame: Canvas, panel: Canvas, left: int, top: int, edge: tuple[int, i
 
 
 def _check_height(height: int) -> None:
-    if height < MIN_HEIGHT:
-        raise ValueError(f"a frame's height must be at least {MIN_HEIGHT} pixels; it is {height}")
+    if not MIN_HEIGHT <= height <= MAX_HEIGHT:
+        raise ValueError(
+            f"a frame's height must be from {MIN_HEIGHT} to {MAX_HEIGHT} pixels; it is {height}"
+        )
 
 
 def _even(length: int) -> int:

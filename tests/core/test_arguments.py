@@ -308,6 +308,13 @@ def test_a_class_of_a_module_that_is_not_there_is_refused_by_its_name() -> None:
         find_class("scene", "my_taks:Maze", Task, {"cluttered": "glimpse_envs:Scene"})
 
 
+def test_an_abstract_class_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"^text='.*:Text' is abstract, it lacks allocate, deal, lengths"
+    ):
+        make_single("Glimpse/Stories-v0", text="glimpse_envs.tasks.text.text:Text")
+
+
 def test_an_unknown_argument_is_answered_with_all_that_are_taken() -> None:
     own = {"render_mode", "reveal", "flat", "flat_observation"}
     makers: list[tuple[Any, set[str]]] = [

@@ -223,9 +223,10 @@ def test_a_picture_refuses_what_does_not_fit(changes: dict[str, Any], message: s
         picture(**changes)
 
 
-def test_a_frame_too_small_to_read_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 160 pixels; it is 20"):
-        draw_frame(picture(), height=20)
+@pytest.mark.parametrize("height", [20, 100_000])
+def test_a_frame_too_small_to_read_or_too_large_to_hold_is_refused(height: int) -> None:
+    with pytest.raises(ValueError, match=f"from 160 to 4320 pixels; it is {height}"):
+        draw_frame(picture(), height=height)
 
 
 def test_a_scanpath_is_framed_by_its_verdict_and_ends_where_the_agent_looks() -> None:

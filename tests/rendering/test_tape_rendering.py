@@ -207,7 +207,7 @@ def test_a_picture_refuses_what_does_not_fit(make: Any, message: str) -> None:
 
 def test_a_frame_too_small_to_read_is_refused() -> None:
     for picture in (tapes(), table()):
-        with pytest.raises(ValueError, match="at least 160 pixels; it is 20"):
+        with pytest.raises(ValueError, match="from 160 to 4320 pixels; it is 20"):
             draw_frame(picture, height=20)
 
 
