@@ -124,6 +124,24 @@ _GAMES: dict[str, Any] = {
     ),
 }
 
+_GRIDS: dict[str, Any] = {
+    "env_id": "Glimpse/MiniGrid-v0",
+    "env_kwargs": {"world": "DoorKey-6x6", "view": "agent", "tile": 4, "segment": 32},
+    "minutes": 10.0,
+    "batch_size": 64,
+    "precision": "float32",
+    "answer_by": "reward",
+    "epochs": 4,
+    "minibatches": 4,
+    "discount": 0.99,
+    "normalise_advantages": True,
+    "entropy_weight": 0.01,
+    # The policy's loss is summed over 32 steps, the critic's is a mean.
+    "value_weight": 16.0,
+    "max_gradient_norm": 50.0,
+    "network": NetworkConfig(what_units=64, where_units=32, glimpse_units=128, core_units=128),
+}
+
 PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     "pictures": (ReinforceConfig(**_PICTURES), ActorCriticConfig(**_PICTURES)),
     "tapes": (ActorCriticConfig(**_TAPES, gae_lambda=1.0), ReinforceConfig(**_TAPES)),
@@ -141,6 +159,7 @@ PRESETS: dict[str, tuple[TrainingConfig, ...]] = {
     ),
     "worlds": (ActorCriticConfig(**_WORLDS),),
     "games": (ActorCriticConfig(**_GAMES),),
+    "grids": (ActorCriticConfig(**_GRIDS),),
 }
 """Family of tasks -> configs, one for each algorithm; the first is the default. Records in
 `results/` differ by the options of their command."""

@@ -37,8 +37,8 @@ class RunOptions:
     """Resume the run in the folder of --run, if there is one, with its own settings. Only device,
     threads, log-every and checkpoint-every may change; minutes, episodes or timesteps may grow."""
     preset: str | None = None
-    """Preset to start from: pictures, tapes, tables, worlds or games; further options change its
-    settings."""
+    """Preset to start from: pictures, tapes, tables, texts, worlds, games or grids; further options
+    change its settings."""
     from_record: Path | None = None
     """Record of a published run (a .json file) whose settings to start from; further options change
     them."""

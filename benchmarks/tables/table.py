@@ -43,7 +43,7 @@ class FromPreset:
     """The settings of a preset of `agents.presets` or `baselines.presets`.
 
     Args:
-        preset: pictures, megapixel, tapes, tables, worlds or games.
+        preset: its name, such as pictures.
         algorithm: one that has this preset.
     """
 

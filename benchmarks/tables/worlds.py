@@ -50,8 +50,8 @@ def _grid(world: str, name: str, changes: Mapping[str, Any]) -> Row:
     return Row(
         name=f"{world.lower()}-{name}",
         env_id=MINIGRID,
-        env_kwargs={"world": world, "view": "agent", "tile": 4, "segment": 64},
-        recipe=FromPreset("games", "actor_critic"),
+        env_kwargs={"world": world, "view": "agent", "tile": 4, "segment": 32},
+        recipe=FromPreset("grids", "actor_critic"),
         changes=changes,
         minutes=10,
         scored=200,
