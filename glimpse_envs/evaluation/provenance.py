@@ -12,6 +12,11 @@ from pathlib import Path, PurePath
 
 from glimpse_envs import __version__
 
+CPU_INFO = Path("/proc/cpuinfo")
+_EXTENSIONS = ("avx512_bf16", "avx512f", "avx2")
+"""What tells processors of one model name apart, and decides how fast networks are; the best
+first."""
+
 _CHECKOUT = Path(__file__).parents[2]
 
 
@@ -51,13 +56,17 @@ def git_revision(folder: Path | None = None) -> str:
 
 
 def hardware(cores: int | None = None) -> str:
-    """The processor's model and the number of cores of this run (all that it may use, if None)."""
-    model = platform.processor() or platform.machine() or "unknown processor"
+    """The processor's model, its vector extension and the number of cores of this run (all that it
+    may use, if None)."""
+    told: dict[str, str] = {}
     with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
+        for line in CPU_INFO.read_text().splitlines():
+            name, _, value = line.partition(":")
+            told.setdefault(name.strip(), value.strip())
+    model = told.get("model name") or platform.processor() or platform.machine()
+    flags = told.get("flags", "").split()
+    extension = next((f" with {name}" for name in _EXTENSIONS if name in flags), "")
+    model = f"{model or 'unknown processor'}{extension}"
     cores = allowed_cores() if cores is None else cores
     return f"{model}, {cores} {'core' if cores == 1 else 'cores'}"
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 import glimpse_envs
-from glimpse_envs.evaluation.provenance import command_line
+from glimpse_envs.evaluation.provenance import command_line, hardware
 
 CHECKOUT = Path(glimpse_envs.__file__).parents[1]
 
@@ -38,3 +38,20 @@ def test_a_program_that_is_known_by_its_path_alone_is_named_as_a_module(
     program = CHECKOUT / "benchmarks" / "tables" / "__main__.py"
     monkeypatch.setattr(sys, "argv", [str(program), "memory", "--rows", "copy"])
     assert command_line() == "python -m benchmarks.tables memory --rows copy"
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ("model name\t: Some CPU\nflags\t\t: fpu avx2\n", "Some CPU with avx2, 2 cores"),
+        ("model name : Some CPU\nflags : avx2 avx512f avx512_bf16\n\nmodel name : Other\n",
+         "Some CPU with avx512_bf16, 2 cores"),
+        ("model name : Some CPU\n", "Some CPU, 2 cores"),
+    ],
+)  # fmt: skip
+def test_processors_of_one_name_differ_by_their_vector_extension(
+    told: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(told)
+    monkeypatch.setattr("glimpse_envs.evaluation.provenance.CPU_INFO", tmp_path / "cpuinfo")
+    assert hardware(2) == named
