@@ -71,7 +71,7 @@ def worlds_page(groups: Sequence[Group], places: Places) -> str:
     blocks += _section(_of(groups, ATARI), _game, places, by=("game", "gaze"))
     blocks += _uncontrolled(_of(groups, ATARI))
     blocks += ["## Curiosity", *_unequal([*_of(groups, SEARCH), *_of(groups, MINIGRID)])]
-    for env_id, by in ((SEARCH, ()), (MINIGRID, ("world",))):
+    for env_id, by in ((SEARCH, ()), (MINIGRID, ("world", "bonus"))):
         name = env_id.removeprefix("Glimpse/").removesuffix("-v0")
         blocks += [f"### {name}", *_section(_of(groups, env_id), _bonus, places, by=by)]
     blocks += ["## What others report", NO_CLAIM, bullets(FACTS)]
