@@ -23,6 +23,7 @@ from glimpse_envs.core.files import check_writable
 from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.differences import compare
 from glimpse_envs.evaluation.protocol import SET_HERE
 from glimpse_envs.evaluation.record import Record
@@ -51,10 +52,13 @@ class EvaluateConfig:
     gaze: str | None = None
     """Choice of looks: learned (by the model), or random, raster or oracle (by a rule); None: as in
     training."""
+    actions: Actions | None = None
+    """Actions that are taken, in a film too: likeliest or sampled; None: sampled in Atari games and
+    MiniGrid's worlds, where likeliest ones may lead in a circle, and else the likeliest."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses, in a film too."""
     batch_size: int = 1000
-    """Number of episodes played at once; the result does not depend on it."""
+    """Number of episodes played at once; the result depends on it only if actions are sampled."""
     device: str = "cpu"
     """Torch device of the model, such as cpu, cuda or cuda:1."""
     record: Path | None = None
@@ -89,6 +93,7 @@ def film_run(
     height: int = FRAME_HEIGHT,
     seed: int = 0,
     device: str = "cpu",
+    actions: Actions | None = None,
     **changes: Any,
 ) -> None:
     """Film the first test episodes, as .mp4, .gif or .webp, at the level at which `run` is scored;
@@ -103,6 +108,7 @@ def film_run(
         height: of the frames, in pixels.
         seed: of clutter, places and first glimpses.
         device: of the models.
+        actions: "likeliest" or "sampled"; None: `usual_actions`.
         **changes: arguments of the environment that differ from the training's; `length` or
             `min_length` among them set the level of the episodes.
 
@@ -110,7 +116,9 @@ def film_run(
         RunError: the run's policy or checkpoint cannot be read.
         ValueError: the two runs are of different environments, or `height` is too small to read.
     """
-    shown: dict[str, Any] = {"reveal": reveal, "height": height, "seed": seed}
+    shown: dict[str, Any] = {
+        "reveal": reveal, "height": height, "seed": seed, "actions": actions,
+    }  # fmt: skip
     greatest = scored_level(run)
     if greatest is not None and not changes.keys() & set(LEVEL_ARGUMENTS):
         changes |= at_level(greatest)
@@ -172,6 +180,7 @@ def _evaluate(config: EvaluateConfig) -> None:
             config.film_height,
             config.seed,
             config.device,
+            config.actions,
             **config.env_kwargs,
         )
         print(f"filmed in {config.film}")
@@ -211,6 +220,7 @@ def _scored(run: Run, config: EvaluateConfig, **level: Any) -> list[Evaluation]:
         episodes=config.episodes,
         at_most=config.episodes is None,
         gaze=config.gaze,
+        actions=config.actions,
         seed=config.seed,
         batch_size=config.batch_size,
         progress=True,
@@ -231,6 +241,12 @@ def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
         raise ValueError("a record needs the looks that the run was trained with: leave out --gaze")
     if run.config.get("weights_only"):
         raise ValueError("a record needs a whole run; this folder holds the weights of one alone")
+    usual = usual_actions(run.config["config"]["env_id"])
+    if config.actions not in (None, usual):
+        raise ValueError(
+            f"a record holds the score by {usual} actions, on which records are compared: leave "
+            f"out --actions {config.actions} or --record"
+        )
     check_writable("--record", folder, folder=True)
     if config.env_kwargs:
         raise ValueError(

@@ -19,6 +19,7 @@ from agents.training.resuming import setting_of
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.evaluation.actions import usual_actions
 from glimpse_envs.evaluation.moments import Moment, moments
 from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabilities
 from glimpse_envs.evaluation.runs import Run, open_run
@@ -52,6 +53,7 @@ class Machine:
                 "or its --env-kwargs"
             )
         self.policy, kwargs = policy_of(run, "learned")
+        self._actions = usual_actions(env_id)
         self._board = make_board(env_id, kwargs, setting.split, setting.seed)
         with closing(setting.make()) as board:  # a full view has no places to look at
             self._view = board.view
@@ -61,7 +63,7 @@ class Machine:
         self._value = value_meaning(run.config["algorithm"], run.config["config"], described)
 
     def play(self, scene: int) -> Json:
-        """Play a scene with the likeliest actions; return its frames, each with the outlook and the
+        """Play a scene with `usual_actions`; return its frames, each with the outlook and the
         number of the moment that it shows, of which a soft model may read each several times.
 
         The episode of another environment is cut off after `LONGEST` steps: some never end.
@@ -71,7 +73,8 @@ class Machine:
         frames: list[Json] = []
         reads = moves = False
         first: NDArray[np.floating] | None = None
-        for number, moment in enumerate(moments(self.policy, board.env, *board.reset(scene))):
+        begun = board.reset(scene)
+        for number, moment in enumerate(moments(self.policy, board.env, *begun, self._actions)):
             if moment.ended or len(frames) >= most:
                 break
             picture = board.picture()

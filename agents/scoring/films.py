@@ -15,6 +15,7 @@ from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
 from glimpse_envs.episodes.lookup import task_class_of
+from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.dealing import deal_one
 from glimpse_envs.evaluation.moments import moments
 from glimpse_envs.evaluation.policy import Observation, Policy, as_policy
@@ -38,10 +39,11 @@ def film_episodes(
     seed: int = 0,
     reveal: str = "all",
     height: int = FRAME_HEIGHT,
+    actions: Actions | None = None,
     **env_kwargs: Any,
 ) -> tuple[list[Frames], Frames]:
-    """Play `scenes` of the test split with the policy's likeliest actions; for third-party worlds
-    see `agents.scoring.world_films`.
+    """Play `scenes` of the test split with `actions` of the policy, the usual ones if None; for
+    third-party worlds see `agents.scoring.world_films`.
 
     With `reveal="seen"` the frames show what the agent has seen so far, all else being black. For a
     model that takes soft glimpses inside itself, or reads softly before each of its answers, there
@@ -54,11 +56,10 @@ def film_episodes(
     Raises:
         ValueError: a `height` too small to read.
     """
-    policy = as_policy(policy)
+    policy, actions = as_policy(policy), actions or usual_actions(env_id)
     if task_class_of(env_id) is None:
-        films = film_world(
-            policy, env_id, scenes, seed=seed, reveal=reveal, height=height, **env_kwargs
-        )
+        shown: dict[str, Any] = {"reveal": reveal, "height": height, "actions": actions}
+        films = film_world(policy, env_id, scenes, seed=seed, **shown, **env_kwargs)
         return films, [film[-1] for film in films]
     env = gym.make(env_id, split="test", **env_kwargs)
     task = task_of(env)
@@ -74,7 +75,7 @@ def film_episodes(
         first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
         maps = None
-        for moment in moments(policy, env, observation, info):
+        for moment in moments(policy, env, observation, info, actions):
             if maps is not None:
                 caption = f"step {len(read) + 1}: every pixel is read"
                 read.append(lit(task.picture(0, ""), maps[0, -1], caption))

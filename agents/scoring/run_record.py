@@ -82,6 +82,7 @@ def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> S
         costs_by_glimpse=costs.by_glimpse,
         normalised=None if isnan(normalised) else round(normalised, DECIMALS),
         successes="" if evaluation.successes is None else pack(evaluation.successes),
+        actions=evaluation.actions,
     )
 
 

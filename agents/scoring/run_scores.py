@@ -1,18 +1,20 @@
 """Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium as gym
 import torch
 
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
-from glimpse_envs.core.arguments import naming_environment
+from glimpse_envs.core.arguments import check_choice, naming_environment
 from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import arguments_of, full_view, task_class_of
+from glimpse_envs.evaluation.actions import Actions, usual_actions
 from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
@@ -29,6 +31,7 @@ def evaluate_run(
     episodes: int | None = None,
     at_most: bool = True,
     gaze: str | None = None,
+    actions: Actions | None = None,
     seed: int = 0,
     batch_size: int = 1000,
     progress: bool = False,
@@ -36,7 +39,7 @@ def evaluate_run(
     watcher: Watcher | None = None,
     **changes: Any,
 ) -> Evaluation:
-    """Score the policy of a run on its own environment; likeliest actions, each episode once.
+    """Score the policy of a run on its own environment, each episode once.
 
     Args:
         run: an open run, or its folder.
@@ -45,30 +48,43 @@ def evaluate_run(
             all are played, unless `at_most` is False.
         gaze: "learned" or a scanner of `agents.scoring.scanners.SCANNERS`; None: the gaze of the
             training.
+        actions: "likeliest" or "sampled"; None: `usual_actions`. Samples depend on `batch_size`.
         device: of the model.
         **changes: arguments of the environment that differ from the training's.
 
     Raises:
         RunError: there is no run, or its policy or checkpoint cannot be read.
-        ValueError: `gaze` is not known, or `changes` do not fit the policy.
+        ValueError: `gaze` or `actions` is not known, or `changes` do not fit the policy.
     """
     if not isinstance(run, Run):
         run = open_run(run)
     env_id = setting_of(run, "env_id", str)
     torch.set_num_threads(run.config["config"].get("threads", 1))
     policy, env_kwargs = policy_of(run, gaze, seed, device, **changes)
-    return evaluate(
-        policy,
-        env_id,
-        split=split,
-        episodes=episodes,
-        at_most=at_most,
-        batch_size=batch_size,
-        seed=seed,
-        progress=progress,
-        watcher=watcher,
-        **env_kwargs,
-    )
+    actions = usual_actions(env_id) if actions is None else actions
+    check_choice("actions", actions, get_args(Actions))
+    with _seeded(seed) if actions == "sampled" else nullcontext():
+        return evaluate(
+            policy,
+            env_id,
+            split=split,
+            episodes=episodes,
+            at_most=at_most,
+            batch_size=batch_size,
+            seed=seed,
+            deterministic=actions == "likeliest",
+            progress=progress,
+            watcher=watcher,
+            **env_kwargs,
+        )
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed torch's own generator, with which models of other libraries sample."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
 
 
 def policy_of(

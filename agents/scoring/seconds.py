@@ -30,7 +30,7 @@ def seconds_per_episode(policy: Any, evaluation: Evaluation) -> float:
         evaluation: of this policy.
     """
     env = make_evaluated(evaluation, rows=1)
-    act = as_act(as_policy(policy), env, deterministic=True)
+    act = as_act(as_policy(policy), env, deterministic=evaluation.actions == "likeliest")
 
     def play(scene: int) -> None:
         indices = np.array([scene % evaluation.episodes])

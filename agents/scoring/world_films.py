@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.episodes.lookup import has_splits
+from glimpse_envs.evaluation.actions import Actions
 from glimpse_envs.evaluation.dealing import deal_one
 from glimpse_envs.evaluation.moments import moments
 from glimpse_envs.evaluation.policy import Policy
@@ -42,9 +43,10 @@ def film_world(
     seed: int = 0,
     reveal: str = "all",
     height: int = FRAME_HEIGHT,
+    actions: Actions = "likeliest",
     **env_kwargs: Any,
 ) -> list[Frames]:
-    """Play the first `LONGEST` steps of `episodes` of the test split with the likeliest actions.
+    """Play the first `LONGEST` steps of `episodes` of the test split.
 
     A world without a `GlimpseWrapper` draws itself, as its `render` does, of its own height.
 
@@ -55,6 +57,7 @@ def film_world(
         seed: of the evaluation.
         reveal: "all" of the frame, or what the agent has "seen" of it.
         height: of the frames, in pixels.
+        actions: the likeliest, or samples.
         **env_kwargs: of the environment.
     """
     if has_splits(env_id):
@@ -64,7 +67,7 @@ def film_world(
         for episode in episodes:
             begun = deal_one(env, "test", seed, episode)
             draw = _drawing(env, reveal, height)
-            played = moments(policy, env, *begun)
+            played = moments(policy, env, *begun, actions)
             frames = [draw(moment.total) for moment in islice(played, LONGEST)]
             films.append(frames + frames[-1:] * LAST)
     return films

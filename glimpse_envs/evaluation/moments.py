@@ -12,6 +12,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.episodes.description import ACT, OBSERVATION
+from glimpse_envs.evaluation.actions import Actions
 from glimpse_envs.evaluation.policy import Observation, Policy, as_act
 
 
@@ -37,18 +38,23 @@ class Moment:
 
 
 def moments(
-    policy: Policy, env: gym.Env, observation: Any, info: dict[str, Any]
+    policy: Policy,
+    env: gym.Env,
+    observation: Any,
+    info: dict[str, Any],
+    actions: Actions = "likeliest",
 ) -> Iterator[Moment]:
     """Yield each moment of an episode before its action is taken, and last the end.
 
-    The action is the likeliest one, and is taken when the next moment is asked for.
+    An action is taken when the next moment is asked for.
 
     Args:
         policy: the policy that plays.
         env: a single environment, just reset.
         observation, info: those of the reset.
+        actions: the likeliest, or samples.
     """
-    act = as_act(policy, env, deterministic=True)
+    act = as_act(policy, env, deterministic=actions == "likeliest")
     state, start, ended, total = None, np.ones(1, np.bool_), False, 0.0
     while True:
         parts = observation if isinstance(observation, dict) else {OBSERVATION: observation}

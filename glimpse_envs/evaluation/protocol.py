@@ -169,6 +169,7 @@ def evaluate(
         successes=successes,
         glimpses=played.glimpses,
         locations=played.locations,
+        actions="likeliest" if deterministic else "sampled",
     )
 
 

@@ -6,6 +6,7 @@ A record's meaning is in fields that the learner sets, never in a part of a name
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from glimpse_envs.evaluation.actions import Actions
 from glimpse_envs.evaluation.from_json import STRICT, Amount, Count, Number, Share
 
 Sees = Literal["glimpses", "privileged", "everything"]
@@ -97,6 +98,8 @@ class Score:
     known, and in records that are older than this field."""
     successes: str = ""
     """Which episodes had success, in the split's order, by `pack`; empty where not known."""
+    actions: Actions = "likeliest"
+    """Whether the likeliest actions were taken, or samples."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glimpse_envs.evaluation.actions import Actions
 from glimpse_envs.evaluation.scanpaths import ScanpathDiagnostics
 
 # Success by glimpse is printed only for episodes of at most so many; more would fill the screen.
@@ -54,12 +55,16 @@ class Evaluation:
     locations: NDArray[np.float32] | None = field(repr=False, compare=False)
     """(episodes, T, 2) where each glimpse was taken, (x, y) in [-1, 1]; arbitrary after an
     episode's last glimpse. None where observations have no place."""
+    actions: Actions = "likeliest"
+    """Whether the likeliest actions were taken, or samples."""
 
     def summary(self) -> str:
         """A few lines for people, with the warnings of the scanpath diagnostics."""
         settings = "".join(f", {name}={value}" for name, value in self.env_kwargs.items())
+        sampled = ", actions sampled" if self.actions == "sampled" else ""
         lines = [
             f"{self.env_id}{settings}: {self.episodes:,} {self.split} episodes, seed {self.seed}"
+            f"{sampled}"
         ]
         if self.success is not None:
             lines.append(

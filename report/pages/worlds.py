@@ -44,6 +44,8 @@ _COLUMNS = (
     "only the acts are learned.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
+    "**Actions**. Scored are the likeliest actions; in Atari games and MiniGrid, where these may "
+    "lead in a circle for ever, samples, as in RL Baselines3 Zoo.",
     FEW_SEEDS,
 )
 
@@ -177,15 +179,18 @@ def _game(group: Group) -> dict[str, str]:
     return {
         "game": str(kwargs.get("game", "Pong")),
         "gaze": gaze if gaze in rules else "learned",
+        "actions": group.first.headline.actions,
         **_return(group),
     }
 
 
 def _bonus(group: Group) -> dict[str, str]:
     record = group.first
-    world = {} if record.env_id == SEARCH else {"world": str(record.env_kwargs.get("world"))}
-    scores = _success(group) if group.has_success else _return(group)
-    return {**world, "model": record.model.name, "bonus": bonus_of(record), **scores}
+    model = {"model": record.model.name, "bonus": bonus_of(record)}
+    if record.env_id == SEARCH:
+        return {**model, **_success(group)}
+    world = {"world": str(record.env_kwargs.get("world"))}
+    return {**world, **model, "actions": record.headline.actions, **_return(group)}
 
 
 def bonus_of(record: Record) -> str:

@@ -26,18 +26,18 @@ def page_of(*records: Record) -> str:
 
 def test_games_are_told_apart_by_their_gaze() -> None:
     text = page_of(a_game("learned", -3.25), a_game("raster", -12.0))
-    assert "| Pong | learned | -3.25 | -4.25 to -2.25 | 1 |" in text
-    assert "| Pong | raster | -12 | -13 to -11 | 1 |" in text
+    assert "| Pong | learned | likeliest | -3.25 | -4.25 to -2.25 | 1 |" in text
+    assert "| Pong | raster | likeliest | -12 | -13 to -11 | 1 |" in text
 
 
 def test_seeds_of_a_game_are_one_row_however_long_their_episodes() -> None:
     text = page_of(a_game("static", 1.0), a_game("static", 4.0, seed=1, longest=1200))
-    assert "| Pong | static | 2.5 | 1 to 4 | 2 |" in text
+    assert "| Pong | static | likeliest | 2.5 | 1 to 4 | 2 |" in text
 
 
 def test_great_scores_have_no_exponent() -> None:
     text = page_of(a_game("learned", 1234.0))
-    assert "| Pong | learned | 1,234 | 1,233 to 1,235 | 1 |" in text
+    assert "| Pong | learned | likeliest | 1,234 | 1,233 to 1,235 | 1 |" in text
 
 
 def test_the_length_of_training_is_a_mean_over_seeds() -> None:
@@ -59,9 +59,9 @@ def test_bonuses_and_their_weights_are_rows() -> None:
         )  # fmt: skip
 
     text = page_of(a_run(), a_run(curiosity="rnd", curiosity_weight=0.003, entropy_weight=0.01))
-    assert "| DoorKey-6x6 | PPO LSTM, answer by reward | none | 0.5 |" in text
+    assert "| DoorKey-6x6 | PPO LSTM, answer by reward | none | likeliest | 0.5 |" in text
     bonuses = "RND, weight 0.003; entropy, weight 0.01"
-    assert f"| DoorKey-6x6 | PPO LSTM, answer by reward | {bonuses} | 0.5 |" in text
+    assert f"| DoorKey-6x6 | PPO LSTM, answer by reward | {bonuses} | likeliest | 0.5 |" in text
 
 
 def test_catch_stands_by_what_ram_reports() -> None:

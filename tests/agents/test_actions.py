@@ -1,0 +1,74 @@
+"""Policies are scored by their likeliest actions, in games and grids by samples."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.evaluate import main as evaluate_main
+from agents.presets import PRESETS
+from agents.scoring.films import film_episodes
+from agents.scoring.run_scores import evaluate_run, policy_of
+from glimpse_envs.evaluation.actions import Actions, usual_actions
+from glimpse_envs.evaluation.records import read_record
+from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.suite import ATARI, MINIGRID, SUITE
+from tests.support.tiny import SMALL
+from tests.support.trainings import trained
+
+pytestmark = pytest.mark.learning
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A policy that has hardly learned, in a world of six steps."""
+    pytest.importorskip("minigrid")
+    (preset,) = PRESETS["grids"]
+    assert isinstance(preset, ActorCriticConfig)
+    kwargs = {**preset.env_kwargs, "world": "Empty-5x5", "segment": 4}
+    config = replace(
+        preset, env_kwargs=kwargs, batch_size=4, minutes=None, episodes=8, network=SMALL
+    )
+    return trained(ActorCritic, config, tmp_path_factory.mktemp("grid"))
+
+
+def test_games_and_grids_alone_are_played_by_samples() -> None:
+    assert {usual_actions(name) for name in (ATARI, MINIGRID)} == {"sampled"}
+    assert {usual_actions(name) for name in (*SUITE, "CartPole-v1")} == {"likeliest"}
+
+
+def test_samples_are_reproducible_and_differ_from_the_likeliest(run: Run) -> None:
+    usual, again = (evaluate_run(run, episodes=6) for _ in range(2))
+    likeliest = evaluate_run(run, episodes=6, actions="likeliest")
+    assert (usual.actions, likeliest.actions) == ("sampled", "likeliest")
+    np.testing.assert_array_equal(usual.returns, again.returns)
+    assert not np.array_equal(usual.glimpses, likeliest.glimpses)
+    assert "seed 0, actions sampled" in usual.summary()
+    assert "sampled" not in likeliest.summary()
+    with pytest.raises(ValueError, match="actions='best' must be one of"):
+        evaluate_run(run, episodes=6, actions="best")  # type: ignore[arg-type]
+
+
+def test_a_film_samples_where_the_score_does(run: Run) -> None:
+    def filmed(actions: Actions | None = None) -> bytes:
+        policy, kwargs = policy_of(run)
+        (frames,), _ = film_episodes(policy, MINIGRID, [0], actions=actions, **kwargs)
+        return np.stack(frames).tobytes()
+
+    assert filmed() == filmed("sampled")
+    assert filmed() != filmed("likeliest")
+
+
+def test_a_record_tells_the_actions_and_holds_the_usual_ones_alone(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [str(run.folder), "--episodes", "4", "--record", str(tmp_path / "results")]
+    with pytest.raises(SystemExit):
+        evaluate_main([*command, "--actions", "likeliest"])
+    assert "leave out --actions likeliest or --record" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+    evaluate_main([*command, "--actions", "sampled"])
+    (path,) = (tmp_path / "results").glob("*.json")
+    assert read_record(path).headline.actions == "sampled"
