@@ -54,7 +54,8 @@ class EvaluateConfig:
     training."""
     actions: Actions | None = None
     """Actions that are taken, in a film too: likeliest or sampled; None: sampled in Atari games and
-    MiniGrid's worlds, where likeliest ones may lead in a circle, and else the likeliest."""
+    MiniGrid's worlds, where likeliest ones may lead in a circle, and else the likeliest. Models
+    of the full view answer alike by both."""
     seed: int = 0
     """Random seed of clutter, places and first glimpses, in a film too."""
     batch_size: int = 1000
@@ -114,7 +115,7 @@ def film_run(
 
     Raises:
         RunError: the run's policy or checkpoint cannot be read.
-        ValueError: the two runs are of different environments, or `height` is too small to read.
+        ValueError: the two runs are of different environments, or `height` is out of its range.
     """
     shown: dict[str, Any] = {
         "reveal": reveal, "height": height, "seed": seed, "actions": actions,

@@ -119,7 +119,8 @@ def _row(record: Record) -> str:
     trained = [record.config.get("curriculum"), record.levels, record.headline.episodes]
     # In worlds of others the longest episode depends on the play.
     budget = None if record.env_id in (ATARI, MINIGRID) else record.budget
-    return json.dumps([*task, *astuple(record.model), budget, *trained], sort_keys=True)
+    actions = record.headline.actions
+    return json.dumps([*task, *astuple(record.model), budget, actions, *trained], sort_keys=True)
 
 
 def _seen(group: Group) -> list[str]:

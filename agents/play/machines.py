@@ -14,6 +14,7 @@ from agents.play.frames import Json, frame_of
 from agents.play.game import Setting
 from agents.play.values import value_meaning
 from agents.scoring.run_scores import policy_of
+from agents.scoring.sampling import samples_of
 from agents.scoring.world_films import LONGEST
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arrays import Floats
@@ -66,8 +67,13 @@ class Machine:
         """Play a scene with `usual_actions`; return its frames, each with the outlook and the
         number of the moment that it shows, of which a soft model may read each several times.
 
-        The episode of another environment is cut off after `LONGEST` steps: some never end.
+        A scene is played alike each time. The episode of another environment is cut off after
+        `LONGEST` steps: some never end.
         """
+        with samples_of(self.policy, scene):
+            return self._play(scene)
+
+    def _play(self, scene: int) -> Json:
         board, seen = self._board, Seen()
         most = math.inf if board.fixed else LONGEST
         frames: list[Json] = []

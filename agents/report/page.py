@@ -92,9 +92,11 @@ def _how_scored(analyses: Sequence[Analysis]) -> str:
         of = " of the lengths in the table"
     elif None not in levels:
         of = f" of length {levels.pop()}"
+    first = analyses[0].evaluation
+    actions = "sampled actions" if first.actions == "sampled" else "the likeliest actions"
     return (
-        f"Scored on {number} {analyses[0].evaluation.split} episodes{of}, each played once with "
-        "the likeliest actions. Intervals are of 95 %."
+        f"Scored on {number} {first.split} episodes{of}, each played once with {actions}. "
+        "Intervals are of 95 %."
     )
 
 

@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.scoring.sampling import samples_of
 from agents.scoring.world_films import LAST, Frames, film_world
 from glimpse_envs.episodes.description import task_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT, Display
@@ -54,7 +55,7 @@ def film_episodes(
         contact sheet.
 
     Raises:
-        ValueError: a `height` too small to read.
+        ValueError: a `height` out of its range.
     """
     policy, actions = as_policy(policy), actions or usual_actions(env_id)
     if task_class_of(env_id) is None:
@@ -75,15 +76,16 @@ def film_episodes(
         first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
         maps = None
-        for moment in moments(policy, env, observation, info, actions):
-            if maps is not None:
-                caption = f"step {len(read) + 1}: every pixel is read"
-                read.append(lit(task.picture(0, ""), maps[0, -1], caption))
-            if moment.ended:
-                break
-            frames.append(_shown(display, len(frames) + 1, ended=False))
-            if not inside:
-                maps = policy.attention(moment.observation, moment.state, moment.episode_start)
+        with samples_of(policy, seed + scene):
+            for moment in moments(policy, env, observation, info, actions):
+                if maps is not None:
+                    caption = f"step {len(read) + 1}: every pixel is read"
+                    read.append(lit(task.picture(0, ""), maps[0, -1], caption))
+                if moment.ended:
+                    break
+                frames.append(_shown(display, len(frames) + 1, ended=False))
+                if not inside:
+                    maps = policy.attention(moment.observation, moment.state, moment.episode_start)
         frames += [_shown(display, len(frames), ended=True)] * LAST
         soft = inside or read
         films.append([*soft, *soft[-1:] * LAST] if soft else frames)

@@ -1,13 +1,13 @@
 """Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
 import gymnasium as gym
 import torch
 
+from agents.scoring.sampling import samples_of
 from agents.scoring.scanners import SCANNERS, ScannedPolicy
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_choice, naming_environment
@@ -63,7 +63,7 @@ def evaluate_run(
     policy, env_kwargs = policy_of(run, gaze, seed, device, **changes)
     actions = usual_actions(env_id) if actions is None else actions
     check_choice("actions", actions, get_args(Actions))
-    with _seeded(seed) if actions == "sampled" else nullcontext():
+    with samples_of(policy, seed) if actions == "sampled" else nullcontext():
         return evaluate(
             policy,
             env_id,
@@ -77,14 +77,6 @@ def evaluate_run(
             watcher=watcher,
             **env_kwargs,
         )
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seed torch's own generator, with which models of other libraries sample."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        yield
 
 
 def policy_of(

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.scoring.sampling import samples_of
 from glimpse_envs.episodes.display import FRAME_HEIGHT
 from glimpse_envs.episodes.lookup import has_splits
 from glimpse_envs.evaluation.actions import Actions
@@ -43,7 +44,7 @@ def film_world(
     seed: int = 0,
     reveal: str = "all",
     height: int = FRAME_HEIGHT,
-    actions: Actions = "likeliest",
+    actions: Actions,
     **env_kwargs: Any,
 ) -> list[Frames]:
     """Play the first `LONGEST` steps of `episodes` of the test split.
@@ -68,7 +69,8 @@ def film_world(
             begun = deal_one(env, "test", seed, episode)
             draw = _drawing(env, reveal, height)
             played = moments(policy, env, *begun, actions)
-            frames = [draw(moment.total) for moment in islice(played, LONGEST)]
+            with samples_of(policy, seed + episode):
+                frames = [draw(moment.total) for moment in islice(played, LONGEST)]
             films.append(frames + frames[-1:] * LAST)
     return films
 

@@ -1,5 +1,6 @@
 """The fastest precision of matrix products on this machine, and tensors kept out of it."""
 
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -23,8 +24,11 @@ def fastest_precision(device: str = "cpu") -> UsedPrecision:
 
 
 def is_emulated(precision: str, device: str = "cpu") -> bool:
-    """Whether products in `precision` take many times as long as in float32 on this machine."""
-    return precision == "bfloat16" and fastest_precision(device) != "bfloat16"
+    """Whether products in `precision` are known to take many times as long as in float32: bfloat16
+    on an x86 processor without instructions for it."""
+    known = hasattr(torch.cpu, "get_capabilities") and platform.machine() in ("x86_64", "AMD64")
+    on_cpu = torch.device(device).type == "cpu"
+    return precision == "bfloat16" and known and on_cpu and fastest_precision(device) != precision
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from agents.training.checks import check_counts
 from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig, check_config
 from benchmarks.processes import Failure, side_by_side
-from benchmarks.tables.listing import emulated, listing, listing_of_earlier
+from benchmarks.tables.listing import lines_on_emulation, listing, listing_of_earlier
 from benchmarks.tables.planning import TABLES, PlannedRow, Task, earlier_runs, find_table, plan
 from benchmarks.tables.ray_cluster import on_cluster
 from benchmarks.tables.view import View
@@ -72,7 +72,7 @@ def fill_tables(config: TablesConfig) -> None:
     """
     rows = _rows(config)
     if config.list_only:
-        print(listing(rows))
+        print(listing(rows, trained_here=config.ray is None))
         tables = [find_table(name) for name in dict.fromkeys(config.tables)]
         earlier = [] if config.rows else earlier_runs(tables, config.results)
         if earlier:
@@ -83,7 +83,7 @@ def fill_tables(config: TablesConfig) -> None:
             print(f"{row.row.name} is left out, its extra is not installed: {row.row.lacks}")
     _check(rows)
     if config.ray is None:
-        for line in emulated(rows):
+        for line in lines_on_emulation(rows):
             print(line)
     tasks = [_placed(task, config) for row in rows for task in row.missing]
     hours = {task.name: row.hours for row in rows for task in row.missing}

@@ -21,8 +21,9 @@ HEADS = (
 )  # fmt: skip
 
 
-def listing(rows: Sequence[PlannedRow]) -> str:
-    """A line for each row, in order of priority, and the sum of what lacks."""
+def listing(rows: Sequence[PlannedRow], trained_here: bool = True) -> str:
+    """A line for each row, in order of priority, and the sum of what lacks; with what this machine
+    emulates, if it is to train."""
     missing = sum(len(row.missing) for row in rows)
     hours = sum((row.hours or 0.0) * len(row.missing) for row in rows)
     unknown = sum(len(row.missing) for row in rows if row.hours is None)
@@ -35,10 +36,11 @@ def listing(rows: Sequence[PlannedRow]) -> str:
         for planned in rows
         if planned.row.lacks is not None
     ]
-    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total, *lacking, *emulated(rows)])
+    told = lines_on_emulation(rows) if trained_here else []
+    return "\n".join([aligned([HEADS, *map(_cells, rows)]), "", total, *lacking, *told])
 
 
-def emulated(rows: Sequence[PlannedRow]) -> list[str]:
+def lines_on_emulation(rows: Sequence[PlannedRow]) -> list[str]:
     """A line on the runs that lack and whose precision this machine emulates, if there are any."""
     number = sum(
         is_emulated(getattr(task.config, "precision", "auto"), task.config.device)

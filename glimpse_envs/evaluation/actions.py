@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.suite import ATARI, MINIGRID
 
 Actions = Literal["likeliest", "sampled"]
 
 
 def usual_actions(env_id: str) -> Actions:
-    """How policies of an environment are scored and filmed unless said otherwise.
+    """How `agents` score, film and show policies of an environment unless told otherwise.
 
     In games and grids likeliest actions may lead in a circle for ever, so that they are sampled, as
     RL Baselines3 Zoo does there; elsewhere the likeliest are taken.
     """
-    return "sampled" if env_id in (ATARI, MINIGRID) else "likeliest"
+    return "sampled" if spec_of(env_id).id in (ATARI, MINIGRID) else "likeliest"

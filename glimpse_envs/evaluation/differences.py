@@ -111,15 +111,15 @@ def compare(one: Evaluation, other: Evaluation) -> str:
     these two runs, and says nothing about other seeds.
 
     Raises:
-        ValueError: they were not played on the same episodes.
+        ValueError: they were not played on the same episodes, by actions chosen alike.
     """
-    fields = ("env_id", "split", "seed", "episodes")
+    fields = ("env_id", "split", "seed", "episodes", "actions")
     for name in fields:
         mine, theirs = getattr(one, name), getattr(other, name)
         if mine != theirs:
             raise ValueError(
                 f"{name} is {mine!r} of one and {theirs!r} of the other: runs are compared on the "
-                "same episodes"
+                "same episodes, by actions chosen alike"
             )
     if one.successes is not None and other.successes is not None:
         # Fewer errors are more success.

@@ -80,7 +80,7 @@ def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> La
         height: of the frame in pixels, from 160 to 4,320; an odd height is made even.
 
     Raises:
-        ValueError: `height` is too small.
+        ValueError: `height` is out of its range.
     """
     _check_height(height)
     rows, columns = scene_size
@@ -136,7 +136,7 @@ def draw_frame(picture: AnyPicture, height: int = 360, legend: bool = False) -> 
         scene's size and on the number of panels, so that all frames of an episode fit one film.
 
     Raises:
-        ValueError: `height` is too small.
+        ValueError: `height` is out of its range.
     """
     if isinstance(picture, Picture):
         frame = _draw_scene_frame(picture, height)

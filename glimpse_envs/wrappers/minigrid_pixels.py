@@ -77,7 +77,7 @@ class _Cells:
             self._drawn[kind] = True
 
 
-_cells = lru_cache(_Cells)  # for each side, one for all worlds
+_cells_of_side = lru_cache(_Cells)  # one for all worlds
 
 
 class AgentPixels(gym.ObservationWrapper):
@@ -92,10 +92,10 @@ class AgentPixels(gym.ObservationWrapper):
 
     def __init__(self, env: gym.Env, side: int) -> None:
         super().__init__(env)
-        self._cells = _cells(side)
+        self._cells = _cells_of_side(side)
         columns, rows, _ = env.observation_space["image"].shape  # type: ignore[index]  # a Dict
         self._agent = (columns // 2, rows - 1)
-        self.observation_space = _pictures(rows * side, columns * side)
+        self.observation_space = _space(rows * side, columns * side)
 
     def observation(self, observation: dict[str, Any]) -> Bytes:
         codes = observation["image"]
@@ -114,9 +114,9 @@ class GridPixels(gym.ObservationWrapper):
 
     def __init__(self, env: gym.Env, side: int) -> None:
         super().__init__(env)
-        self._cells = _cells(side)
+        self._cells = _cells_of_side(side)
         world: Any = env.unwrapped
-        self.observation_space = _pictures(world.height * side, world.width * side)
+        self.observation_space = _space(world.height * side, world.width * side)
 
     def observation(self, observation: dict[str, Any]) -> Bytes:
         world: Any = self.env.unwrapped
@@ -145,5 +145,5 @@ class GridPixels(gym.ObservationWrapper):
         return lit
 
 
-def _pictures(height: int, width: int) -> gym.spaces.Box:
+def _space(height: int, width: int) -> gym.spaces.Box:
     return gym.spaces.Box(0, 255, (height, width, 3), np.uint8)

@@ -5,13 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.evaluate import main as evaluate_main
+from agents.play.game import Setting
+from agents.play.machines import Machine
 from agents.presets import PRESETS
 from agents.scoring.films import film_episodes
 from agents.scoring.run_scores import evaluate_run, policy_of
+from agents.scoring.sampling import samples_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
+from glimpse_envs.evaluation.differences import compare
+from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
@@ -35,7 +41,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_games_and_grids_alone_are_played_by_samples() -> None:
-    assert {usual_actions(name) for name in (ATARI, MINIGRID)} == {"sampled"}
+    prefixed = f"glimpse_envs:{MINIGRID}"
+    assert {usual_actions(name) for name in (ATARI, MINIGRID, prefixed)} == {"sampled"}
     assert {usual_actions(name) for name in (*SUITE, "CartPole-v1")} == {"likeliest"}
 
 
@@ -59,6 +66,33 @@ def test_a_film_samples_where_the_score_does(run: Run) -> None:
 
     assert filmed() == filmed("sampled")
     assert filmed() != filmed("likeliest")
+
+
+def test_another_seed_draws_other_samples(run: Run) -> None:
+    policy, kwargs = policy_of(run)
+    drawn = []
+    for seed in (0, 0, 1):
+        with samples_of(policy, seed):
+            drawn.append(evaluate(policy, MINIGRID, episodes=6, deterministic=False, **kwargs))
+    assert drawn[0].glimpses.tolist() == drawn[1].glimpses.tolist() != drawn[2].glimpses.tolist()
+    with pytest.raises(ValueError, match="actions is 'sampled' of one and 'likeliest' of"):
+        compare(drawn[0], evaluate_run(run, episodes=6, actions="likeliest"))
+
+
+def test_models_of_other_libraries_sample_alike_too_and_leave_torchs_generator() -> None:
+    before = torch.random.get_rng_state()
+    numbers = []
+    for _ in range(2):
+        with samples_of(object(), 3):
+            numbers.append(torch.rand(4).tolist())
+    assert numbers[0] == numbers[1]
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_a_scene_is_played_alike_each_time(run: Run) -> None:
+    machine = Machine(run, Setting(MINIGRID, run.config["config"]["env_kwargs"]))
+    first, other, again = (machine.play(scene) for scene in (1, 0, 1))
+    assert first == again != other
 
 
 def test_a_record_tells_the_actions_and_holds_the_usual_ones_alone(
