@@ -45,7 +45,8 @@ _COLUMNS = (
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
     "**Actions**. Scored are the likeliest actions; in Atari games and MiniGrid, where these may "
-    "lead in a circle for ever, samples, as in RL Baselines3 Zoo.",
+    "lead in a circle for ever, samples, as in RL Baselines3 Zoo, but for older records, whose "
+    "column says so.",
     FEW_SEEDS,
 )
 
