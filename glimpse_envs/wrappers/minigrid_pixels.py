@@ -5,6 +5,7 @@ MiniGrid's own wrappers draw the same pixels cell by cell, and compute again wha
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -80,43 +81,51 @@ class _Cells:
 _cells_of_side = lru_cache(_Cells)  # one for all worlds
 
 
-class AgentPixels(gym.ObservationWrapper):
+class _Pixels(gym.ObservationWrapper):
+    """A world of MiniGrid whose observations are pixels.
+
+    Args:
+        env: a world of MiniGrid.
+        side: of a cell in pixels.
+    """
+
+    def __init__(self, env: gym.Env, side: int) -> None:
+        super().__init__(env)
+        self._cells = _cells_of_side(side)
+        columns, rows = self._grid_size()
+        self.observation_space = gym.spaces.Box(0, 255, (rows * side, columns * side, 3), np.uint8)
+
+    @abstractmethod
+    def _grid_size(self) -> tuple[int, int]:
+        """The numbers of columns and rows of cells that are drawn."""
+
+
+class AgentPixels(_Pixels):
     """What MiniGrid's agent sees in front of it, in pixels (7 * side, 7 * side, 3) uint8.
 
     Pixel by pixel what MiniGrid's `RGBImgPartialObsWrapper` draws.
-
-    Args:
-        env: a world of MiniGrid.
-        side: of a cell in pixels.
     """
 
-    def __init__(self, env: gym.Env, side: int) -> None:
-        super().__init__(env)
-        self._cells = _cells_of_side(side)
-        columns, rows, _ = env.observation_space["image"].shape  # type: ignore[index]  # a Dict
-        self._agent = (columns // 2, rows - 1)
-        self.observation_space = _space(rows * side, columns * side)
+    def _grid_size(self) -> tuple[int, int]:
+        columns, rows, _ = self.env.observation_space["image"].shape  # type: ignore[index]  # a Dict
+        return columns, rows
 
     def observation(self, observation: dict[str, Any]) -> Bytes:
         codes = observation["image"]
-        return self._cells.draw(codes, self._cells.seen(codes), self._agent, _UP)
+        columns, rows, _ = codes.shape
+        agent = (columns // 2, rows - 1)
+        return self._cells.draw(codes, self._cells.seen(codes), agent, _UP)
 
 
-class GridPixels(gym.ObservationWrapper):
+class GridPixels(_Pixels):
     """A whole world, with what its agent sees highlighted, in pixels (H * side, W * side, 3) uint8.
 
     Pixel by pixel what MiniGrid's `RGBImgObsWrapper` draws.
-
-    Args:
-        env: a world of MiniGrid.
-        side: of a cell in pixels.
     """
 
-    def __init__(self, env: gym.Env, side: int) -> None:
-        super().__init__(env)
-        self._cells = _cells_of_side(side)
-        world: Any = env.unwrapped
-        self.observation_space = _space(world.height * side, world.width * side)
+    def _grid_size(self) -> tuple[int, int]:
+        world: Any = self.env.unwrapped
+        return world.width, world.height
 
     def observation(self, observation: dict[str, Any]) -> Bytes:
         world: Any = self.env.unwrapped
@@ -143,7 +152,3 @@ class GridPixels(gym.ObservationWrapper):
         inside = ((places >= 0) & (places < lit.shape)).all(axis=1)
         lit[tuple(places[inside].T)] = True
         return lit
-
-
-def _space(height: int, width: int) -> gym.spaces.Box:
-    return gym.spaces.Box(0, 255, (height, width, 3), np.uint8)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from agents.evaluate import main as evaluate_main
 from agents.play.game import Setting
 from agents.play.machines import Machine
 from agents.presets import PRESETS
+from agents.report.__main__ import main as report_main
 from agents.scoring.films import film_episodes
 from agents.scoring.run_scores import evaluate_run, policy_of
 from agents.scoring.sampling import samples_of
@@ -87,6 +89,33 @@ def test_models_of_other_libraries_sample_alike_too_and_leave_torchs_generator()
             numbers.append(torch.rand(4).tolist())
     assert numbers[0] == numbers[1]
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+class Guesses:
+    """Draws with torch's own generator, as models of other libraries do."""
+
+    def predict(
+        self, observation: Any, state: Any, episode_start: Any, deterministic: bool
+    ) -> tuple[dict[str, Any], None]:
+        rows = len(observation["glimpse"])
+        drawn = torch.zeros(rows) if deterministic else torch.randint(7, (rows,))
+        return {"act": drawn.long().numpy()}, None
+
+
+def test_a_policy_that_draws_with_torchs_generator_is_scored_alike_each_time(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kwargs = policy_of(run)[1]
+    monkeypatch.setattr("agents.scoring.run_scores.policy_of", lambda *_, **__: (Guesses(), kwargs))
+    lengths = [evaluate_run(run, episodes=12).glimpses.tolist() for _ in range(2)]
+    assert lengths[0] == lengths[1]
+    assert len(set(lengths[0])) > 1, "some guesses lead to the goal"
+
+
+def test_a_report_tells_the_actions(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    report_main([str(run.folder), "--episodes", "4", "--out", str(page)])
+    assert "each played once with sampled actions" in page.read_text()
 
 
 def test_a_scene_is_played_alike_each_time(run: Run) -> None:
