@@ -29,7 +29,7 @@ from benchmarks.tables.table import ALGORITHMS, Row
 from benchmarks.trials import folder_name, trained_and_judged
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.episodes.description import task_of
-from glimpse_envs.evaluation.provenance import hardware, same_hardware
+from glimpse_envs.evaluation.provenance import hardware
 from report.page import ROOT
 
 AS_IT_IS = "the row as it is"
@@ -164,8 +164,7 @@ def earlier_record(folder: Path | None, name: str, start: RunConfig, scenes: int
     kept = config_from_json(type(start), found.get("row"), str(path), str(found.get("revision")))
     found["row"] = json.loads(json.dumps(asdict(kept)))
     for key, value in setting.items():
-        alike = key == "hardware" and same_hardware(str(found.get(key)), str(value))
-        if found.get(key) != value and not alike:
+        if found.get(key) != value:
             raise ValueError(
                 f"{path} holds trials of another {key}, {found.get(key)!r}, not {value!r}, which "
                 "cannot be compared: try the same, or record elsewhere"

@@ -28,7 +28,7 @@ from benchmarks.scale.part_times import TimedModel, best_times, make_timed
 from benchmarks.tables.table import preset
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.episodes.lookup import spec_of
-from glimpse_envs.evaluation.provenance import git_revision, hardware, same_hardware
+from glimpse_envs.evaluation.provenance import git_revision, hardware
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records, write_record
 from report.figures.scaling import draw_scaling
@@ -221,8 +221,7 @@ def _recorded(scaling: ScalingConfig) -> dict[Case, ScalingPoint]:
         hardware=hardware(1),
     )
     for name, value in vars(here).items():
-        alike = name == "hardware" and same_hardware(found.hardware, here.hardware)
-        if value != getattr(found, name) and not alike:
+        if value != getattr(found, name):
             raise ValueError(
                 f"{name}={value!r}, but the record in {scaling.record} is of "
                 f"{getattr(found, name)!r}; points of both cannot be compared: write to another "

@@ -71,16 +71,6 @@ def hardware(cores: int | None = None) -> str:
     return f"{model}, {cores} {'core' if cores == 1 else 'cores'}"
 
 
-def same_hardware(one: str, other: str) -> bool:
-    """Whether two names that `hardware` has given may be of one machine; earlier ones did not tell
-    the vector extension."""
-    told = [re.search(r" with (\w+),", name) for name in (one, other)]
-    if None not in told:
-        return one == other
-    plain = [re.sub(r" with \w+,", ",", name) for name in (one, other)]
-    return plain[0] == plain[1]
-
-
 def allowed_cores() -> int:
     """The number of cores that this process may run on."""
     has_affinity = hasattr(os, "sched_getaffinity")

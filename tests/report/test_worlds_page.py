@@ -49,6 +49,20 @@ def test_the_length_of_training_is_a_mean_over_seeds() -> None:
     assert "| 36 M | 2 | 1.5 M |" in page_of(*runs)
 
 
+def test_scores_by_samples_and_by_likeliest_actions_are_apart() -> None:
+    score: dict[str, Any] = {"success": None, "success_interval": None, "successes": ""}
+    runs = [
+        a_record(
+            PPO, env_id=MINIGRID, env_kwargs={"world": "DoorKey-6x6"}, seed=seed,
+            score={**score, "mean_return": float(seed), "actions": actions},
+        )
+        for seed, actions in enumerate(("likeliest", "sampled"))
+    ]  # fmt: skip
+    text = page_of(*runs)
+    assert "| none | likeliest | 0 | — | 1 |" in text
+    assert "| none | sampled | 1 | — | 1 |" in text
+
+
 def test_bonuses_and_their_weights_are_rows() -> None:
     def a_run(**config: Any) -> Record:
         score: dict[str, Any] = {"success": None, "success_interval": None, "successes": ""}
