@@ -1,4 +1,5 @@
-"""Scenes of several images, searches, images that move: five seeds, most of half a core-hour each.
+"""Large scenes, scenes of several images, searches, images that move: five seeds, most of half a
+core-hour each.
 
 The settings are the presets', with changes that were compared on validation scenes.
 """
@@ -70,6 +71,10 @@ after three, 0.97 after four), but surer: looks that are paid by probability sto
 sixteen looks that end in one answer few show an image: each is paid for what it adds itself. Where
 0.7 of a level must be solved, first glimpses stay near the images for most of a short training."""
 
+_BATCHES = {480: 512, 960: 512, 1920: 256}
+"""Side in pixels -> scenes played at once; of the largest, 512 would take 2 GiB."""
+
+_CLUTTERED = "Glimpse/ClutteredMNIST-v0"
 _DESCRIBE = "Glimpse/DescribeScene-v0"
 _PAIR = "Glimpse/DigitPair-v0"
 _SUM = "Glimpse/DigitSum-v0"
@@ -129,6 +134,15 @@ SCENES = Table(
             env_kwargs={"scales": 4}, changes=_FINE,
         ),
         _row("moving-hard", _MOVING, "reinforce", priority=3),
+        *(
+            _row(
+                f"cluttered-{side}", _CLUTTERED, "reinforce", priority=3,
+                # With each doubling one more window, so that the widest shows the same share.
+                env_kwargs={"scene_size": side, "scales": scales, "clutter": side // 30},
+                changes={"curriculum": "distance", "batch_size": batch_size},
+            )
+            for scales, (side, batch_size) in enumerate(_BATCHES.items(), start=6)
+        ),
         _row(
             "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
         ),

@@ -34,9 +34,9 @@ _HEAD = """# Scenes
 
 <!-- Drawn by `python -m report` from results/scenes; do not edit. -->
 
-Scenes of several images, searches, images that move, and descriptions: test error beside the cost
-of an episode. Each model is trained on one core, for the core-minutes in its row. Each test scene
-is played once, with the likeliest actions."""
+Large scenes, scenes of several images, searches, images that move, and descriptions: test error
+beside the cost of an episode. Each model is trained on one core, for the core-minutes in its row.
+Each test scene is played once, with the likeliest actions."""
 
 _COLUMNS = (
     "**Error**: percentage of test episodes without success; the inter-quartile mean over the "
