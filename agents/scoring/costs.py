@@ -19,28 +19,23 @@ they are additions, and no part of these costs. An agent's last look, which is n
 learned baseline, which training alone needs, are computed by its network and included.
 """
 
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.glimpse_policy import GlimpsePolicy
-from agents.scoring.multiply_adds import MultiplyAdds
+from agents.scoring.counted_scenes import SceneReader, count_inside, count_steps
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import task_class_of
 from glimpse_envs.evaluation.batches import make_batch
-from glimpse_envs.evaluation.policy import as_act, as_policy
+from glimpse_envs.evaluation.policy import as_policy
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.rendering.drawing import SUBPIXEL_BITS, fixed_point
-
-# Number of rows over which multiply-adds are averaged.
-ROWS = 4
 
 # Number of scenes whose coverage is computed at once; the result does not depend on it.
 CHUNK = 500
@@ -62,29 +57,6 @@ class Costs:
     by_glimpse: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
-class SceneReader:
-    """A base of models that read a whole scene in one call of `predict`, however many steps of an
-    episode their answers take.
-
-    Attributes:
-        values_read: the numbers that reading gives to the model.
-    """
-
-    values_read: int
-
-
-class SoftReader:
-    """A base of models with internal glimpses, each read by the agents' glimpse network and
-    followed by one answer.
-
-    It is a base class, not a runtime-checkable protocol: from Python 3.12 on a torch module would
-    fail the check, because its parts are found only by its `__getattr__`.
-    """
-
-    glimpse_network: GlimpseNetwork
-    answer_head: nn.Module
-
-
 def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     """The costs of a policy's episodes, whose scanpaths are those of its `evaluation`; none for
     third-party worlds, nor for tasks with looks but without `reading`, which do not declare what
@@ -98,14 +70,14 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
     if task_class_of(evaluation.env_id) is None:
         return Costs()
     judged = as_policy(policy)
-    with closing(make_evaluated(evaluation, ROWS)) as env:
+    with closing(make_evaluated(evaluation, rows=1)) as env:
         observation, _ = env.reset(seed=evaluation.seed)
         seen = describe(env)
         in_memory = judged.cells_read(next(iter(observation.values())).shape[1])
         if in_memory is not None:
             return Costs({"cells_read": in_memory})
         if judged.answers(observation) is not None:
-            return _of_inner_glimpses(policy, observation)
+            return _of_inner_glimpses(policy, env, observation, evaluation)
         if seen.reading is None:
             shows_all = "scene" in observation
             return _of_full_view(policy, env, observation, evaluation) if shows_all else Costs()
@@ -115,11 +87,13 @@ def measure_costs(policy: Any, evaluation: Evaluation) -> Costs:
         return _of_looks(policy, env, evaluation)
 
 
-def _of_inner_glimpses(policy: Any, observation: dict[str, NDArray]) -> Costs:
+def _of_inner_glimpses(
+    policy: Any, env: gym.vector.VectorEnv, observation: dict[str, NDArray], evaluation: Evaluation
+) -> Costs:
     """Of a model that answers once, after glimpses inside itself."""
-    values, multiply_adds, reading = _count_inside(policy, observation)
-    touched = np.full(len(values), _area(observation))
-    return _as_costs(values, touched, multiply_adds, reading)
+    inside = count_inside(policy, env, evaluation)
+    touched = np.full(len(inside.values), _area(observation))
+    return _as_costs(inside.values, touched, inside.multiply_adds, inside.reading)
 
 
 def _of_full_view(
@@ -131,8 +105,9 @@ def _of_full_view(
     shown = np.cumsum(share) if describe(env).fixed_steps else np.ones(len(share))
     touched = np.full(len(share), _area(observation))
     if isinstance(policy, SceneReader):
-        inside, spent, reading = _count_inside(policy, observation)
-        return _as_costs(shown * inside[-1], touched, shown * spent[-1], shown[-1] * reading)
+        inside = count_inside(policy, env, evaluation)
+        values, spent = shown * inside.values[-1], shown * inside.multiply_adds[-1]
+        return _as_costs(values, touched, spent, shown[-1] * inside.reading)
     values = shown * float(observation["scene"][0].size)
     return _as_costs(values, touched, _on_average(policy, env, evaluation, share), 0.0)
 
@@ -260,65 +235,4 @@ def _on_average(
 ) -> NDArray[np.float64]:
     """The mean multiply-adds (T,) of deciding on 1, 2, ... observations of an episode, where the
     `share` (T,) of all episodes is that long."""
-    steps = _count_steps(policy, env, evaluation.seed, len(share))
-    return np.cumsum(np.diff(steps, prepend=0.0) * share)
-
-
-def _count_steps(
-    policy: Any, env: gym.vector.VectorEnv, seed: int, steps: int
-) -> NDArray[np.float64]:
-    """The multiply-adds (T,) a row of deciding on 1, 2, ... observations of an episode."""
-    act = as_act(as_policy(policy), env, deterministic=True)
-    observation, info = env.reset(seed=seed)
-    state, starts = None, np.ones(ROWS, np.bool_)
-    totals = []
-    with MultiplyAdds() as counter:
-        for _ in range(steps):
-            action, state = act(observation, state, starts, info)
-            observation, *_, info = env.step(action)
-            starts = np.zeros(ROWS, np.bool_)  # a row that ended is not counted anew
-            totals.append(counter.total / ROWS)
-    return np.array(totals)
-
-
-def _count_inside(
-    model: Any, observation: dict[str, NDArray]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Values delivered (T,) and multiply-adds (T,) a row after each glimpse that `model` takes
-    inside itself, and the multiply-adds of reading; a model that takes none has T = 1."""
-    delivered: list[int] = []
-    spent: list[int] = []
-    cheaper = 0
-    with ExitStack() as stack, MultiplyAdds() as counter:
-
-        def note_start(*_: Any) -> None:
-            nonlocal cheaper
-            cheaper += counter.total
-
-        def note_end(part: Any, *_: Any) -> None:
-            nonlocal cheaper
-            cheaper -= counter.total - ROWS * part.reading_multiply_adds
-
-        for part in model.modules():
-            if hasattr(part, "reading_multiply_adds"):
-                stack.callback(part.register_forward_pre_hook(note_start).remove)
-                stack.callback(part.register_forward_hook(note_end).remove)
-        if isinstance(model, SoftReader):
-            what = model.glimpse_network.what_key
-
-            def note_values(_: nn.Module, seen: tuple[dict[str, Tensor]]) -> None:
-                delivered.append(seen[0][what].numel())
-
-            def note_multiply_adds(*_: Any) -> None:
-                spent.append(counter.total + cheaper)
-
-            network, head = model.glimpse_network, model.answer_head
-            stack.callback(network.register_forward_pre_hook(note_values).remove)
-            stack.callback(head.register_forward_hook(note_multiply_adds).remove)
-        model.predict(observation)
-    total = counter.total + cheaper
-    if not delivered:
-        each = model.values_read if isinstance(model, SceneReader) else observation["scene"][0].size
-        delivered, spent = [ROWS * each], [total]
-    reading = (total - counter.in_layers(model)) / ROWS
-    return np.cumsum(delivered) / ROWS, np.array(spent) / ROWS, reading
+    return np.cumsum(count_steps(policy, env, evaluation) * share)

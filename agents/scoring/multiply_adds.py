@@ -146,16 +146,41 @@ class MultiplyAdds:
         """Multiply-adds so far."""
         return int(self._counter.get_total_flops()) // FLOPS
 
-    def in_layers(self, model: nn.Module) -> int:
-        """Those of `model`'s layers: of its parts, however deep, that have parameters.
 
-        The rest of `total` is what `model` does itself or in parts that learn nothing: of a model
-        of soft attention, reading.
-        """
-        counts = self._counter.get_flop_counts()
-        layers: list[str] = []
-        for name, part in model.named_modules(prefix=type(model).__name__):
-            apart = part is not model and not any(name.startswith(f"{n}.") for n in layers)
-            if apart and name in counts and any(True for _ in part.parameters()):
-                layers.append(name)
-        return sum(sum(counts[name].values()) for name in layers) // FLOPS
+class LayerMultiplyAdds:
+    """Those, within its `with` block, of `model`'s layers: of its parts, however deep, that have
+    parameters.
+
+    The rest of the counter's total is what `model` does itself or in parts that learn nothing: of a
+    model of soft attention, reading.
+
+    Attributes:
+        total: multiply-adds so far.
+    """
+
+    def __init__(self, counter: MultiplyAdds, model: nn.Module) -> None:
+        self.total = 0
+        self._counter, self._model = counter, model
+        self._depth = self._before = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for part in self._model.modules():
+                if part is not self._model and any(True for _ in part.parameters()):
+                    stack.callback(part.register_forward_pre_hook(self._begin).remove)
+                    stack.callback(part.register_forward_hook(self._end).remove)
+            self._hooks = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._hooks.close()
+
+    def _begin(self, *_: Any) -> None:
+        if self._depth == 0:
+            self._before = self._counter.total
+        self._depth += 1
+
+    def _end(self, *_: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.total += self._counter.total - self._before

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from agents.scoring.costs import SceneReader
+from agents.scoring.counted_scenes import SceneReader
 from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, BaselineConfig
 from baselines.setting import Setting

@@ -24,7 +24,7 @@ from agents.policy.networks import (
     check_without_recall,
     core_name,
 )
-from agents.scoring.costs import SoftReader
+from agents.scoring.counted_scenes import SoftReader
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
 from baselines.pictures.picture_model import PictureConfig, PictureModel

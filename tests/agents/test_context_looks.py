@@ -15,6 +15,7 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.inhibition import CellInhibition
 from agents.policy.networks import NetworkConfig
 from agents.scoring.costs import measure_costs
+from agents.scoring.counted_scenes import ALIKE
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import evaluate
@@ -130,7 +131,7 @@ def test_a_context_is_read_once_an_episode() -> None:
     read: list[int] = []
     scores.features.register_forward_hook(lambda *_: read.append(1))
     costs = measure_costs(policy, evaluate(policy, PAIRS, episodes=4, context=True))
-    assert len(read) == 2, "in the episodes that are scored, and in those whose work is counted"
+    assert len(read) == 1 + ALIKE, "once in those scored, and in each whose work is counted"
     glimpses = env.task.budget
     assert env.task.reading is not None
     of_glimpses = glimpses * env.task.reading.values

@@ -1,5 +1,6 @@
 """What an episode costs, held against counts by hand and slow loops."""
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +13,18 @@ from torch import nn
 
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig
-from agents.scoring.costs import Costs, area_of_union, covered_on_average, measure_costs
+from agents.scoring.costs import (
+    Costs,
+    area_of_union,
+    covered_on_average,
+    make_evaluated,
+    measure_costs,
+)
 from agents.scoring.multiply_adds import MultiplyAdds
 from baselines.pictures.attention_sampling import AttentionSampling, AttentionSamplingConfig
 from baselines.pictures.full_view import FullView, FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
+from baselines.pictures.patch_selection import PatchSelection, PatchSelectionConfig
 from baselines.pictures.picture_model import PictureModel
 from baselines.pictures.soft_tiles import SoftTiles, SoftTilesConfig
 from baselines.setting import Setting
@@ -25,6 +33,7 @@ from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.lookup import full_view
+from glimpse_envs.evaluation.dealing import deal
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.suite import register
@@ -204,6 +213,30 @@ def test_every_glimpse_costs_what_it_costs() -> None:
     assert costs.by_glimpse["multiply_adds"] == expected
 
 
+class Dearer(Stopping):
+    """A policy that spends 5 products on whether to stop, and 7 more where it does."""
+
+    def predict(self, observation: Any, *state: Any, **known: Any) -> Any:
+        action, memory = super().predict(observation, *state, **known)
+        for stops in action["stop"]:
+            torch.ones(1, 5 + 7 * stops) @ torch.ones(5 + 7 * stops, 1)
+        return action, memory
+
+
+def test_what_depends_on_the_scene_is_counted_until_its_episode_ends() -> None:
+    policy = Dearer(untrained(budget=4, stop=True)[0])
+    evaluation = evaluate(policy, CENTRED, episodes=12, budget=4, stop=True)
+    steps, ends = evaluation.glimpses, evaluation.glimpses < 4
+    assert ends.any()
+    assert not ends.all()
+    each = network_by_hand(8 * 8, look=2) + 6 * 4 + 4 * 2 + 4 * 8 * 8 + 5
+    assert evaluation.locations is not None
+    ends |= evaluation.locations[:, -1, 0] > 0  # stops that the spent budget has made needless
+    expected = (each * steps + 7 * ends).mean()
+    costs = measure_costs(policy, evaluation)
+    assert costs.per_episode["multiply_adds"] == pytest.approx(expected, abs=0.01)
+
+
 def test_an_agent_that_sees_all_reads_all() -> None:
     policy, evaluation = untrained(view="full")
     costs = measure_costs(policy, evaluation)
@@ -264,6 +297,27 @@ def test_attention_sampling_is_given_its_low_view_and_patches() -> None:
     assert costs.per_episode["pixels_covered"] == 784
 
 
+def test_scenes_that_cost_unlike_are_counted_apart() -> None:
+    """Patch selection encodes the patches that are not empty, and one that is."""
+    env_kwargs = {"scene_size": 60, "clutter": 0}
+    config = PatchSelectionConfig(env_id=CLUTTERED, patch_size=10, stride=10, kept=4, at_once=16)
+    model = PatchSelection(Setting.of(CLUTTERED, env_kwargs), config).eval()
+    kwargs = full_view(CLUTTERED, env_kwargs)
+    evaluation = evaluate(model, CLUTTERED, episodes=8, **kwargs)
+    spent = []
+    with closing(make_evaluated(evaluation, rows=1)) as batch:
+        for scene in range(8):
+            observation, _ = deal(batch, "test", 0, np.array([scene]))
+            with MultiplyAdds() as counter:
+                model.predict(observation)
+            spent.append(counter.total)
+    assert len(set(spent)) > 1
+    costs = measure_costs(model, evaluation).per_episode
+    assert costs["multiply_adds"] == pytest.approx(np.mean(spent), abs=0.01)
+    # Keys are made in the pool's own call and before it: they are layers in both.
+    assert costs["multiply_adds_reading"] < 0.01 * costs["multiply_adds"]
+
+
 def test_glimpses_that_recall_scores_are_read_too() -> None:
     network = replace(SIZES, recall_glimpses=3, recall_units=4)
     env = gym.make("Glimpse/Copy-v0", length=5, min_length=5)
@@ -276,6 +330,7 @@ def test_glimpses_that_recall_scores_are_read_too() -> None:
 
 CORES = ("rnn", "gru", "lstm")
 PICTURES = {name: model for name, model in MODELS.items() if issubclass(model, PictureModel)}
+READ_BY_LAYERS = ("full_view", "attention_sampling", "patch_selection")
 CONTROLLED = [n for n, m in PICTURES.items() if "network" in m.config_class.__dataclass_fields__]
 MODELS_AND_CORES = [
     *[(name, {}) for name in PICTURES],
@@ -306,7 +361,8 @@ def test_nothing_that_a_baseline_runs_is_taken_for_nothing(
     assert layers
     assert not missed
     curve = costs.by_glimpse["multiply_adds"]
-    assert 0 < costs.per_episode["multiply_adds_reading"] < curve[-1] or name == "full_view"
+    assert 0 <= costs.per_episode["multiply_adds_reading"] < curve[-1]
+    assert (costs.per_episode["multiply_adds_reading"] == 0) == (name in READ_BY_LAYERS)
     assert all(np.diff(curve) > 0)
     assert costs.per_episode["pixels_covered"] == 40 * 40
 
