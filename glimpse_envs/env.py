@@ -147,6 +147,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         return 0 if view is None else prod(view.scene_shape)
 
     @property
+    def split(self) -> str:
+        """The split that is dealt: "train", "validation" or "test"."""
+        return self._episodes.split
+
+    @property
     def num_scenes(self) -> int | None:
         """Number of scenes in the split; None for "train"."""
         return self.task.num_scenes

@@ -146,7 +146,7 @@ class ActorCritic(PolicyGradientLearner):
         name = f"{'A2C' if self.plays_once else 'PPO'} {core_name(self.config.network)}"
         if self.config.curiosity is not None:
             name = f"{name}, {self.config.curiosity.upper()}"
-        by_label = self.config.answer_by == "label"
+        by_label = self.learns_from == "label"
         return self.agent_model(name if by_label else f"{name}, answer by reward")
 
     def learn(self, progress: float) -> dict[str, float]:

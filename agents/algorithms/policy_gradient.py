@@ -21,7 +21,7 @@ from agents.policy.glimpse_policy import Decision, GlimpsePolicy, policy_maker
 from agents.policy.heads import GaussianHead, LogMoveHead
 from agents.policy.words import WordsHead
 from agents.training.checks import check_counts, check_finite, check_not_negative, check_positive
-from glimpse_envs.evaluation.record import Gaze, Model
+from glimpse_envs.evaluation.record import Gaze, LearnsFrom, Model
 
 _KINDS: dict[type, str] = {
     CellsHead: ", looks at cells",
@@ -183,6 +183,12 @@ class PolicyGradientLearner(GradientLearner):
         """What is paid for the mean `entropies`."""
         return self.config.entropy_weight * means.get("entropy_paid", means["entropy"])
 
+    @property
+    def learns_from(self) -> LearnsFrom:
+        """Where nothing is taught, the reward, whatever `answer_by` says."""
+        taught = any(part.taught for part in self.policy.components.values())
+        return self.config.answer_by if taught else "reward"
+
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
         """The description of an agent called `name`, by its config's view and `answer_by`, and by
         how it looks and names."""
@@ -197,7 +203,7 @@ class PolicyGradientLearner(GradientLearner):
             name += ", blind memory"
         if self.policy.inhibition is not None and gaze == "learned":
             name += f", {self.policy.inhibition.described}"
-        learns_from = self.config.answer_by
+        learns_from = self.learns_from
         if self.config.env_kwargs.get("view") == "full":
             return Model(name, "everything", learns_from, "none", gaze)
         return Model(name, "glimpses", learns_from, "hard", gaze)

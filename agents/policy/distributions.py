@@ -295,6 +295,8 @@ class OptionalAnswer(Distribution):
         return given * (self.which.sample(generator) + 1)
 
     def mode(self) -> Tensor:
+        """The likeliest answer where giving one is likelier than not, even where no single answer
+        is as likely as none."""
         return self.given.mode()[:, 0] * (self.which.mode() + 1)
 
     def guess(self, generator: torch.Generator | None = None) -> Tensor:

@@ -34,7 +34,7 @@ class Episodes:
     """
 
     def __init__(self, task: Task, num_envs: int, copies: int, split: str) -> None:
-        self.task, self.num_envs, self.copies, self._split = task, num_envs, copies, split
+        self.task, self.num_envs, self.copies, self.split = task, num_envs, copies, split
         self.clock = Clock(num_envs)
         with naming_memory(num_envs):
             task.allocate(num_envs, copies, self.clock.taken)
@@ -202,7 +202,7 @@ class Episodes:
         """
         own = {**self.state_dict(), "arguments": dict(identity)}
         check_state(state, own, self.task, self._levels)
-        dealer = Dealer(self.num_envs, self.copies, self._split)
+        dealer = Dealer(self.num_envs, self.copies, self.split)
         dealer.load_state_dict(state)
         if dealer.started:
             dealer.check_scenes(self.task.num_scenes)

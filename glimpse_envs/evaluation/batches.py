@@ -8,6 +8,7 @@ from gymnasium.vector import VectorEnv
 from glimpse_envs.adapters.named_parts import make_named
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.episodes.lookup import has_splits
+from glimpse_envs.single import GlimpseEnv
 
 
 def make_batch(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> VectorEnv:
@@ -16,11 +17,29 @@ def make_batch(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> Vec
 
     Raises:
         gymnasium.error.Error: there is no such id.
-        ValueError: an argument does not fit the environment.
+        ValueError: an argument does not fit the environment, or the environment wraps one of this
+            package that plays another split.
     """
     with naming_environment(env_id):
         if has_splits(env_id):
             return gym.make_vec(
                 env_id, num_envs=num_envs, split=split, autoreset_mode="SameStep", **env_kwargs
             )
-        return make_named(env_id, num_envs, **env_kwargs)
+        envs = make_named(env_id, num_envs, **env_kwargs)
+        _check_split(envs.env, split)
+        return envs
+
+
+def _check_split(envs: VectorEnv, split: str) -> None:
+    """Refuse rows that hide an environment of this package, whose split they do not pass on."""
+    for row in getattr(envs, "envs", ()):
+        hidden = row.unwrapped
+        if isinstance(hidden, GlimpseEnv) and hidden.batch.split != split:
+            envs.close()
+            raise ValueError(
+                f"the split {split!r} is asked for, and its single environments play "
+                f"{hidden.batch.split!r}: only environments with a vector_entry_point are given a "
+                "split. Register a task of your own (glimpse_envs.register), or wrap the policy in "
+                "place of the environment; a training does without validation "
+                "(--validation-episodes 0)"
+            )

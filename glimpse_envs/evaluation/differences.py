@@ -6,9 +6,13 @@ of the two error rates suggest.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from glimpse_envs.core.arguments import keyword_parameters
 from glimpse_envs.core.arrays import Bools
+from glimpse_envs.episodes.lookup import spec_of, task_class_of
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.statistics import (
     check_confidence,
@@ -17,6 +21,11 @@ from glimpse_envs.evaluation.statistics import (
     replicate_means,
     student_interval,
 )
+from glimpse_envs.task import Task
+from glimpse_envs.vision.sensors.sensor import Sensor
+
+OF_PLAY = frozenset({"budget", "inside", "overhang", "reward"})
+"""Arguments, beside a task's `view_arguments`, that change neither what is dealt nor asked."""
 
 
 def difference_interval(
@@ -111,7 +120,8 @@ def compare(one: Evaluation, other: Evaluation) -> str:
     these two runs, and says nothing about other seeds.
 
     Raises:
-        ValueError: they were not played on the same episodes, by actions chosen alike.
+        ValueError: they were not played on the same episodes of the same task, by actions chosen
+            alike.
     """
     fields = ("env_id", "split", "seed", "episodes", "actions")
     for name in fields:
@@ -121,6 +131,7 @@ def compare(one: Evaluation, other: Evaluation) -> str:
                 f"{name} is {mine!r} of one and {theirs!r} of the other: runs are compared on the "
                 "same episodes, by actions chosen alike"
             )
+    _check_tasks(one, other)
     if one.successes is not None and other.successes is not None:
         # Fewer errors are more success.
         low, high = difference_interval(other.successes[None], one.successes[None])
@@ -130,6 +141,33 @@ def compare(one: Evaluation, other: Evaluation) -> str:
     if len(gained) < 2:
         return f"return {gained.mean():+.4g} on a single episode"
     return _line("return", float(gained.mean()), student_interval(gained), "")
+
+
+def _check_tasks(one: Evaluation, other: Evaluation) -> None:
+    """Raise where an argument differs that says what is hidden or asked."""
+    mine, theirs = one.env_kwargs, other.env_kwargs
+    task = task_class_of(one.env_id)
+    if task is None:
+        of_view: frozenset[str] = frozenset()
+    else:
+        defaults = {**spec_of(one.env_id).kwargs}
+        for made in (mine, theirs):
+            known = task.parameters({**defaults, **made})
+            defaults = {**{name: one.default for name, one in known.items()}, **defaults}
+        mine, theirs = {**defaults, **mine}, {**defaults, **theirs}
+        of_view = task.view_arguments | OF_PLAY | _of_sensors(task, mine, theirs)
+    for name in sorted((mine.keys() | theirs.keys()) - of_view):
+        if mine.get(name) != theirs.get(name):
+            raise ValueError(
+                f"{name} is {mine.get(name)!r} of one and {theirs.get(name)!r} of the other: runs "
+                "are compared on the same task"
+            )
+
+
+def _of_sensors(task: type[Task], *made: dict[str, Any]) -> frozenset[str]:
+    """The arguments of the sensors through which pictures are seen."""
+    parts = [part for each in made for part in task.parts(each) if issubclass(part, Sensor)]
+    return frozenset(name for part in parts for name in keyword_parameters(part))
 
 
 def _line(what: str, value: float, interval: tuple[float, float], unit: str) -> str:

@@ -5,7 +5,10 @@ from collections.abc import Hashable, Mapping
 from functools import cache
 from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+try:
+    from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+except ImportError as error:
+    raise ImportError("records need pydantic: pip install 'glimpse-envs[evaluation]'") from error
 
 T = TypeVar("T")
 

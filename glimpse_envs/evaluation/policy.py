@@ -115,6 +115,10 @@ class _Foreign(Policy):
         self.privileged = getattr(policy, "privileged", False)
         self.observation_space = getattr(policy, "observation_space", None)
         self.action_space = getattr(policy, "action_space", None)
+        # A model of Stable-Baselines3 knows the normalisation of the environment it is joined to.
+        find = getattr(policy, "get_vec_normalize_env", None)
+        wrapper = find() if callable(find) else None
+        self._normalise = wrapper.normalize_obs if wrapper is not None else None
 
     def predict(
         self,
@@ -126,6 +130,8 @@ class _Foreign(Policy):
     ) -> tuple[Action, Any]:
         if not hasattr(self._policy, "predict"):
             return self._policy(observation, **privileged), None
+        if self._normalise is not None:
+            observation = self._normalise(observation)
         known = {"state": state, "episode_start": episode_start, "deterministic": deterministic}
         return self._policy.predict(observation, **known, **privileged)
 

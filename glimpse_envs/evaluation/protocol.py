@@ -7,9 +7,10 @@ depends on the seed alone, so that policies are compared on the very same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
@@ -101,12 +102,15 @@ def evaluate(
             given, is "full" for a policy that declares it.
 
     Raises:
+        ImportError: SciPy is not installed, which the extra "evaluation" installs.
         TypeError: `policy` is a class or has neither form, `env_id` is not a string, or the policy
             does not return an action.
         ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, the policy's
             `view` does not exist, or it was made for other spaces. Errors of the environment about
             a bad action pass through.
     """
+    if find_spec("scipy") is None:  # before the episodes are played
+        raise ImportError("scores need SciPy: pip install 'glimpse-envs[evaluation]'")
     played_by = as_policy(policy)
     if played_by.view == "full":
         env_kwargs.setdefault("view", "full")
@@ -311,6 +315,16 @@ def _check_id(env_id: str) -> None:
 def _check_meant(env_id: str, env_kwargs: dict[str, Any]) -> None:
     """Refuse an argument that is nearly one of `evaluate` and that the environment lacks."""
     own = keyword_parameters(evaluate)
+    if isinstance(env_kwargs.get("env_kwargs"), Mapping):
+        inner = ", ".join(f"{name}={value!r}" for name, value in env_kwargs["env_kwargs"].items())
+        raise ValueError(
+            f"env_kwargs: give the environment's arguments by name: evaluate(policy, {env_id!r}, "
+            f"{inner or 'budget=6'})"
+        )
+    if "n_eval_episodes" in env_kwargs:
+        raise ValueError(
+            "unexpected keyword argument 'n_eval_episodes': the number of episodes is `episodes`"
+        )
     for name in env_kwargs:
         meant = nearest_of(name, own)
         if meant is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import lcm
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,70 +140,6 @@ def bootstrap_interval_from_counts(
     return _percentiles(rates, chosen, counts / trials, trials, confidence)
 
 
-def stratified_mean(strata: Sequence[Floats]) -> float:
-    """Inter-quartile mean of the values of all strata, each stratum having the same weight.
-
-    A stratum of n values counts as if it had each of them L / n times, L being the least common
-    multiple of the strata's sizes, so that strata of equal size give `interquartile_mean` of all.
-
-    Args:
-        strata: values (n_i,) of each stratum, such as a task's scores of each training seed.
-
-    Raises:
-        ValueError: no strata, or one without values.
-    """
-    if not strata or min(map(len, strata)) < 1:
-        raise ValueError(f"strata have {[len(s) for s in strata]} values; each needs at least 1")
-    return float(_stratified_means(strata))
-
-
-def stratified_interval(
-    strata: Sequence[Floats],
-    confidence: float = 0.95,
-    resamples: int = 2_000,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """Interval of `stratified_mean`, by a percentile bootstrap within each stratum, stretched about
-    the mean as Student's interval is, because strata hold few values.
-
-    Args:
-        strata: of each stratum its values (n_i,), which are drawn; or (n_i, m_i), of which the m_i
-            columns are drawn, and each value is the mean of its row.
-        confidence: in (0, 1).
-        resamples: bootstrap replicates.
-        seed: of the bootstrap's own stream.
-
-    Raises:
-        ValueError: no strata, a stratum with fewer than two entries to draw, or a setting out of
-            its range.
-    """
-    from scipy.stats import bootstrap
-
-    check_confidence(confidence)
-    counts = [stratum.shape[-1] for stratum in strata]
-    if not strata or min(counts) < 2:
-        raise ValueError(f"strata have {counts} values; each needs at least 2")
-
-    def statistic(*drawn: Ints, axis: int) -> Floats:
-        return _stratified_means([_drawn(s, at) for s, at in zip(strata, drawn, strict=True)])
-
-    interval = bootstrap(
-        tuple(np.arange(count) for count in counts),
-        statistic,
-        n_resamples=resamples,
-        batch=100,
-        confidence_level=confidence,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    centre = stratified_mean([s if s.ndim == 1 else s.mean(axis=1) for s in strata])
-    stretch = _stretch(sum(counts), len(strata), confidence)
-    return (
-        centre + stretch * (float(interval.low) - centre),
-        centre + stretch * (float(interval.high) - centre),
-    )
-
-
 def normalised_score(value: float, chance: float, ceiling: float) -> float:
     """Return `value` on the scale with `chance` at 0 and `ceiling` at 1; negative below chance.
 
@@ -271,10 +206,16 @@ def _stretch(values: int, strata: int, confidence: float) -> float:
     """The factor by which an interval is stretched beyond a bootstrap's. Redrawing `values` within
     `strata` yields only (values - strata) / values of the variance of new values; and that variance
     is estimated from few, so Student's quantile replaces the normal one."""
+    free = values - strata
+    return float(np.sqrt(values / free)) * student_stretch(free, confidence)
+
+
+def student_stretch(free: float, confidence: float) -> float:
+    """Student's quantile of so many degrees of freedom over the normal one."""
     from scipy.stats import norm, t
 
-    free, upper = values - strata, 0.5 + confidence / 2
-    return float(np.sqrt(values / free) * t.ppf(upper, free) / norm.ppf(upper))
+    upper = 0.5 + confidence / 2
+    return float(t.ppf(upper, free) / norm.ppf(upper))
 
 
 def _middle_means(rows: Floats, axis: int = 1) -> Floats:
@@ -282,30 +223,6 @@ def _middle_means(rows: Floats, axis: int = 1) -> Floats:
     from scipy.stats import trim_mean
 
     return np.asarray(trim_mean(rows, 0.25, axis=axis), dtype=np.float64)
-
-
-def _drawn(stratum: Floats, columns: Ints) -> Floats:
-    """Values (..., n) of a stratum (n,) or (n, m), of which `columns` (..., n or m) were drawn."""
-    columns = np.asarray(columns, np.int64)
-    if stratum.ndim == 1:
-        return stratum[columns]
-    return np.stack([row[columns].mean(axis=-1) for row in stratum], axis=-1)
-
-
-def _stratified_means(strata: Sequence[Floats]) -> Floats:
-    """Inter-quartile means (...) of strata (..., n_i), each with the same weight."""
-    sizes = [stratum.shape[-1] for stratum in strata]
-    values = np.concatenate(strata, axis=-1)
-    if len(set(sizes)) == 1:
-        return _middle_means(values, -1)
-    whole = lcm(*sizes)
-    weights = np.repeat([whole // size for size in sizes], sizes)
-    order = values.argsort(axis=-1)
-    total = len(strata) * whole
-    cut = total // 4
-    ends = weights[order].cumsum(axis=-1).clip(cut, total - cut)
-    kept = np.diff(ends, axis=-1, prepend=cut)  # the part of each value's weight that is not cut
-    return (np.take_along_axis(values, order, axis=-1) * kept).sum(axis=-1) / (total - 2 * cut)
 
 
 def check_confidence(confidence: float) -> None:

@@ -18,7 +18,7 @@ from glimpse_envs.core.arrays import Floats
 from glimpse_envs.evaluation.policy import Policy, Predicts, as_policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, aligned
-from glimpse_envs.evaluation.statistics import stratified_interval, stratified_mean
+from glimpse_envs.evaluation.strata import stratified_interval, stratified_mean
 
 _PICTURES = (
     "Glimpse/CenteredMNIST-v0",

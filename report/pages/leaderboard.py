@@ -10,7 +10,8 @@ import numpy as np
 
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.evaluation.record import Record
-from glimpse_envs.evaluation.statistics import interquartile_mean, stratified_interval
+from glimpse_envs.evaluation.statistics import interquartile_mean
+from glimpse_envs.evaluation.strata import stratified_interval
 from glimpse_envs.evaluation.suite import TASK_SETS
 from report.groups import FEW_SEEDS
 from report.learners import LEARNERS, Learner

@@ -127,6 +127,12 @@ def test_its_name_tells_what_it_is(changes: dict[str, Any], name: str) -> None:
     assert ActorCritic(tiny_actor_critic(**changes)).model.name == name
 
 
+def test_where_nothing_is_taught_the_reward_teaches() -> None:
+    catch = ActorCritic(tiny_actor_critic(env_id="Glimpse/Catch-v0", env_kwargs={})).model
+    assert (catch.name, catch.learns_from) == ("A2C LSTM, answer by reward", "reward")
+    assert ActorCritic(tiny_actor_critic()).model.learns_from == "label"
+
+
 @pytest.mark.learning
 def test_a_run_is_trained_by_name_evaluated_and_recorded(tmp_path: Path) -> None:
     config = replace(RUNS["ppo"], validation_episodes=0)

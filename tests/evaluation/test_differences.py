@@ -3,12 +3,30 @@
 from dataclasses import replace
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 from glimpse_envs.evaluation.differences import compare, difference_interval
 from glimpse_envs.evaluation.protocol import evaluate
+from glimpse_envs.evaluation.result import Evaluation
 from tests.evaluation.test_tape_scores import COPY, TAPES, Copier
+
+PICTURES = "Glimpse/CenteredGlyphs-v0"
+
+
+def played(env_id: str, **env_kwargs: Any) -> Evaluation:
+    """Of a policy whose actions are zeros."""
+    space = gym.make(env_id, **env_kwargs).action_space
+    parts = space.spaces if isinstance(space, spaces.Dict) else {"act": space}
+
+    def zeros(observation: Any) -> Any:
+        rows = len(next(iter(observation.values())))
+        return {n: np.zeros((rows, *(p.shape or ())), p.dtype) for n, p in parts.items()}
+
+    return evaluate(zeros, env_id, episodes=20, **env_kwargs)
+
 
 NORMAL = 1.959964  # the 97.5 % point
 
@@ -116,3 +134,28 @@ def test_two_evaluations_are_compared_in_words() -> None:
     assert compare(*paid).startswith(f"return {gain:+.2f}, 95 % interval")
     with pytest.raises(ValueError, match="episodes is 40 of one and 20 of the other"):
         compare(sound, evaluate(Copier(), COPY, episodes=20, **TAPES))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "other", "message"),
+    [
+        (COPY, {"length": 9}, "length is 5 of one and 9 of the other"),
+        (PICTURES, {"scene_size": 40}, "scene_size is 28 of one and 40 of the other"),
+        ("CartPole-v1", {"sutton_barto_reward": True}, "sutton_barto_reward is None of one and"),
+    ],
+)
+def test_evaluations_of_unlike_tasks_are_not_compared(
+    env_id: str, other: dict[str, Any], message: str
+) -> None:
+    of_both = {"length": 5, "min_length": 5} if env_id == COPY else {}
+    one, two = (played(env_id, **{**of_both, **changed}) for changed in ({}, other))
+    with pytest.raises(ValueError, match=message):
+        compare(one, two)
+
+
+@pytest.mark.parametrize(
+    "other", [{"budget": 6}, {"budget": 3}, {"scales": 2, "glimpse_size": 5}, {"view": "full"}]
+)
+def test_unlike_views_of_a_task_are_compared(other: dict[str, Any]) -> None:
+    one, two = played(PICTURES), played(PICTURES, **other)
+    assert compare(one, two).startswith("success +0.00 points")

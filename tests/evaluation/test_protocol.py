@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
-from glimpse_envs.evaluation import counting
+from glimpse_envs.evaluation import counting, protocol
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation, compare_table
 from glimpse_envs.evaluation.statistics import student_interval, wilson_interval
+from tests.support.episodes import CENTRED
 from tests.support.hidden_number import ENV_ID, SCENES, HiddenNumber, LeftThenRight, registered
 
 
@@ -218,3 +220,44 @@ def test_what_does_not_exist_is_left_out_of_the_table() -> None:
     placeless = replace(good, scanpaths=replace(good.scanpaths, share_on_target=np.nan))
     assert "nan" not in compare_table({"placeless": placeless})
     assert "on target" not in placeless.summary()
+
+
+def wrapped(**env_kwargs: Any) -> gym.Env:
+    return gym.wrappers.TransformReward(gym.make(CENTRED, **env_kwargs), float)
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "kwargs"),
+    [(wrapped, {}), ("glimpse_envs.single:GlimpseEnv", gym.spec(CENTRED).kwargs)],
+)
+def test_a_wrapped_environment_that_plays_another_split_is_refused(
+    entry_point: Any, kwargs: dict[str, Any]
+) -> None:
+    gym.register("GlimpseTest/Wrapped-v0", entry_point=entry_point, kwargs=kwargs)
+    rows: list[int] = []
+
+    def answer(observation: Any) -> Any:
+        rows.append(len(observation["remaining"]))
+        return {"look": np.zeros((rows[-1], 2), np.float32), "answer": np.zeros(rows[-1], int)}
+
+    try:
+        for split in ("test", "validation"):
+            with pytest.raises(ValueError, match=f"{split}' is asked for, and its .* 'train'"):
+                evaluate(answer, "GlimpseTest/Wrapped-v0", split=split, episodes=8)
+        assert not rows
+        assert evaluate(answer, "GlimpseTest/Wrapped-v0", split="train", episodes=8).episodes == 8
+    finally:
+        del gym.registry["GlimpseTest/Wrapped-v0"]
+
+
+def test_names_of_other_libraries_arguments_are_explained() -> None:
+    with pytest.raises(ValueError, match=r"by name: evaluate\(policy, '.*', budget=3\)"):
+        evaluate(LeftThenRight(), CENTRED, env_kwargs={"budget": 3})
+    with pytest.raises(ValueError, match="the number of episodes is `episodes`"):
+        evaluate(LeftThenRight(), CENTRED, n_eval_episodes=3)
+
+
+def test_without_scipy_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install 'glimpse-envs\[evaluation\]'"):
+        evaluate(LeftThenRight(), CENTRED)
