@@ -143,6 +143,13 @@ SCENES = Table(
             )
             for scales, (side, batch_size) in enumerate(_BATCHES.items(), start=6)
         ),
+        *(
+            _row(
+                f"cluttered-480-{name}", _CLUTTERED, algorithm, priority=4,
+                env_kwargs={"scene_size": 480, "clutter": 16},
+            )
+            for name, algorithm in (("full", "full_view"), ("soft", "gaussian_window"))
+        ),
         _row(
             "search-hard", "Glimpse/Search-v0", "actor_critic", priority=4, changes=_SEARCHING
         ),
