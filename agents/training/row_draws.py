@@ -5,6 +5,7 @@ Every process draws for the rows of all and takes its own part, so that their ge
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,9 +23,17 @@ class RowGenerator(torch.Generator):
 
 
 def row_generator(seed: int) -> torch.Generator:
-    """A generator of draws for rows; in a single process it is torch's own."""
+    """A generator of draws for rows in a training with this seed; in a single process it is torch's
+    own."""
     kind = RowGenerator if processes() > 1 else torch.Generator
-    return kind().manual_seed(seed)
+    return kind().manual_seed(seed_of_draws(seed))
+
+
+def seed_of_draws(seed: int) -> int:
+    """The seed of a training's draws: with the training's own, which its initial weights have, the
+    first draws would be the numbers that these are made of."""
+    stream = np.random.SeedSequence(seed, spawn_key=(1,))
+    return int(stream.generate_state(1)[0])  # torch's CPU generator keeps 32 bits
 
 
 def draw_rows(

@@ -18,6 +18,7 @@ from agents.policy.networks import NetworkConfig
 from agents.training.checkpoints import load_moments, load_weights
 from agents.training.checks import check_counts, check_positive
 from agents.training.resuming import read_config
+from agents.training.row_draws import seed_of_draws
 from baselines.memories.ntm import MemoryState, NTMMemory
 from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.evaluation.record import Model
@@ -176,7 +177,7 @@ class CopyTraining:
             momentum=config.momentum,
             foreach=True,
         )
-        self.generator = torch.Generator().manual_seed(config.seed)
+        self.generator = torch.Generator().manual_seed(seed_of_draws(config.seed))
 
     def update(self, progress: float) -> dict[str, float]:
         """Learn from one batch; return the wrong bits of a sequence and the loss in nats a bit.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, create_run, open_run
@@ -137,6 +138,16 @@ def test_a_run_whose_process_is_ended_resumes(
 
 def lines(folder: Path) -> list[str]:
     return (folder / "metrics.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**32])
+def test_draws_are_not_the_numbers_that_weights_are_made_of(seed: int) -> None:
+    generator = Reinforce(tiny_config(seed=seed)).generator
+    torch.manual_seed(seed)
+    of_weights, drawn = torch.rand(100), torch.rand(100, generator=generator)
+    assert not torch.isin(drawn, of_weights).any()
+    other = Reinforce(tiny_config(seed=seed % 2**32 + 2**33)).generator
+    assert not torch.equal(drawn, torch.rand(100, generator=other)), "seeds beyond 32 bits, too"
 
 
 def test_a_finished_run_stays_as_it_is(tmp_path: Path) -> None:
