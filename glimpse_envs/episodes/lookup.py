@@ -12,6 +12,12 @@ from glimpse_envs.core.arguments import shown
 from glimpse_envs.core.classes import check_by_keyword, find_class
 from glimpse_envs.task import Task
 
+_PLAIN_WRAPPERS = {
+    "flat": "glimpse_envs.wrappers.FlatAction",
+    "flat_observation": "gymnasium.wrappers.FlattenObservation",
+}
+"""The wrappers that give a wrapped world what an argument gives environments of the suite."""
+
 
 def spec_of(env_id: str) -> EnvSpec:
     """Return Gymnasium's specification of an id. The module that an id may name, as in
@@ -119,9 +125,19 @@ def hint_of_batch(task: type[Task], argument: str, arguments: Mapping[str, Any])
     return _no_time_limit(f"budget={arguments[argument]!r} or " if has_budget else "")
 
 
-def hint_of_world_batch(argument: str, _: Mapping[str, Any]) -> str:
-    """Return a hint on an `argument` that batches of a world do not take; "" without one."""
-    return _no_time_limit() if argument == "max_episode_steps" else ""
+def hint_of_world(argument: str, _: Mapping[str, Any]) -> str:
+    """Return a hint on an `argument` that wrapped worlds, or batches of them, do not take; ""
+    without one."""
+    if argument == "max_episode_steps":
+        return _no_time_limit()
+    wrapper = _PLAIN_WRAPPERS.get(argument)
+    if wrapper is None:
+        return ""
+    name = wrapper.rpartition(".")[2]
+    return (
+        f"wrap the environment in {wrapper}; for a batch give make_vec "
+        f"vectorization_mode='sync', wrappers=[{name}]"
+    )
 
 
 def _no_time_limit(shorter: str = "") -> str:
