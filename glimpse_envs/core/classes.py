@@ -86,7 +86,10 @@ def find_instance(what: str, name: str, kind: type, known: Mapping[str, Instance
         return known[name]
     module, colon, attribute = name.partition(":")
     if not colon:
-        raise ValueError(f"{what} {name!r} must be one of {', '.join(known)}, or module:NAME")
+        raise ValueError(
+            f"{what} {name!r} must be one of {', '.join(known)}, or module:NAME"
+            f"{did_you_mean(name, known)}"
+        )
     found = _imported(f"{what} {name!r}", module, attribute)
     if not isinstance(found, kind):
         raise ValueError(
