@@ -1,5 +1,6 @@
 """Task classes by their names and by the ids of registered environments."""
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import Parameter, signature
@@ -8,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
-from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arguments import nearest_of, shown
 from glimpse_envs.core.classes import check_by_keyword, find_class
 from glimpse_envs.task import Task
 
@@ -47,11 +48,29 @@ def spec_of(env_id: str) -> EnvSpec:
         return gym.spec(name)
     except gym.error.Error as error:
         text = str(error)
-        if "Did you mean" not in text:
-            versions = [known for known in gym.registry if known.startswith(f"{name}-v")]
-            hint = "; python -m glimpse_envs lists those that there are"
-            text = text.rstrip(".") + (f". Did you mean {versions[-1]!r}?" if versions else hint)
-        raise type(error)(text) from error
+        # Gymnasium names versions itself, and often what was meant or a package to install.
+        if "?" in text or isinstance(error, gym.error.DeprecatedEnv | gym.error.VersionNotFound):
+            raise
+        nearest = _nearest_id(name)
+        hint = "; python -m glimpse_envs lists those of this package"
+        raise type(error)(
+            text.rstrip(".") + (f". Did you mean {nearest!r}?" if nearest else hint)
+        ) from error
+
+
+def _nearest_id(name: str) -> str | None:
+    """Return the newest registered id whose name is most like that of `name`, in the namespace of
+    `name` where it has one; None where none is close."""
+    namespace, slash, rest = name.rpartition("/")
+    found: dict[str, EnvSpec] = {}
+    for spec in gym.registry.values():
+        if slash and spec.namespace != namespace:
+            continue
+        first = found.setdefault(spec.name.lower(), spec)
+        if spec.namespace == first.namespace:
+            found[spec.name.lower()] = spec  # versions are registered in turn
+    nearest = nearest_of(re.sub(r"-v\d+$", "", rest).lower(), found)
+    return None if nearest is None else found[nearest].id
 
 
 def task_class_of(env_id: str) -> type[Task] | None:
