@@ -45,10 +45,11 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
     depend neither on the number of rows nor on threads. `reset(seed=s)` gives row i the key (s, i);
     `reset(seed=[...])` makes row i the single environment with seed s_i. In a fixed split
     ("validation", "test") scene k is keyed by (seed, split, k), with row i's seed; scenes are dealt
-    in turn to the rows of the batch, from 0 on; `reset(options={"scene": k})` deals the scenes
-    asked for, with one index for all rows or one per row. Single environments do not share the
-    turns: each begins with scene 0. To score, use `glimpse_envs.evaluation.protocol.evaluate`, or
-    one batch. `reset(options={"reset_mask": mask})` resets only the rows in `mask`.
+    in turn to the rows of the batch, from 0 on, and after the last from 0 again;
+    `reset(options={"scene": k})` deals the scenes asked for, with one index for all rows or one per
+    row. Single environments do not share the turns: each begins with scene 0. To score, use
+    `glimpse_envs.evaluation.protocol.evaluate`, which plays each scene once.
+    `reset(options={"reset_mask": mask})` resets only the rows in `mask`.
 
     With `copies=M` rows iM ... iM + M - 1 share scene and first glimpse, and are dealt again when
     all of them have ended. A row that has ended stands still until then: each step repeats its last

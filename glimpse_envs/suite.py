@@ -7,6 +7,8 @@ from typing import Any
 
 import gymnasium as gym
 
+from glimpse_envs.core.classes import parse_class_name
+
 _CLASSIFICATION = "glimpse_envs.tasks.pictures.classification:ImageClassification"
 _SEARCH = "glimpse_envs.tasks.pictures.search:Search"
 _SEQUENCE = "glimpse_envs.tasks.pictures.sequence:DigitSequence"
@@ -286,8 +288,10 @@ def register(env_id: str, *, task: str, **kwargs: Any) -> None:
         **kwargs: its arguments, flat scalars, so that specs can be saved as JSON.
 
     Raises:
-        ValueError: the id is taken by an environment of this package.
+        ValueError: `task` is not written "module:Class", or the id is taken by an environment of
+            this package.
     """
+    parse_class_name("task", task)
     taken = gym.registry.get(env_id) if env_id in (*SUITE, ATARI, MINIGRID) else None
     if taken is not None and taken.kwargs != {"task": task, **kwargs}:
         raise ValueError(

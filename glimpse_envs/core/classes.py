@@ -1,8 +1,9 @@
 """Classes and other objects by name: one of a list, or "module:NAME" of any package."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from glimpse_envs.core.arguments import did_you_mean, shown
@@ -23,14 +24,7 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
         ValueError: there is no such class, it does not extend `base` or is abstract, or its module
             or a dependency of that is missing.
     """
-    path = known.get(name, name) if isinstance(name, str) else ""
-    module, _, class_name = path.partition(":")
-    if not module or not class_name:
-        names = "".join(f"{one!r}, " for one in known) + ("or " if known else "")
-        raise ValueError(
-            f"{argument}={shown(name)} must be {names}a class, 'module:Class'"
-            f"{did_you_mean(name, known)}"
-        )
+    module, class_name = parse_class_name(argument, name, known)
     found = _imported(f"{argument}={name!r}", module, class_name)
     if not isinstance(found, type) or not issubclass(found, base):
         raise ValueError(
@@ -44,6 +38,35 @@ def find_class(argument: str, name: object, base: type, known: Mapping[str, str]
             f"extends it"
         )
     return found
+
+
+def parse_class_name(
+    argument: str, name: object, known: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, str]:
+    """Return the module and the class that `name` stands for, as of `find_class`, unchecked.
+
+    Raises:
+        ValueError: `name` is not in `known` and not a string "module:Class".
+    """
+    path = known.get(name, name) if isinstance(name, str) else ""
+    module, _, class_name = path.partition(":")
+    if not module or not class_name:
+        names = "".join(f"{one!r}, " for one in known) + ("or " if known else "")
+        raise ValueError(
+            f"{argument}={shown(name)} must be {names}the name of a class as a string, "
+            f"'module:Class'{suggested_class(name, known)}"
+        )
+    return module, class_name
+
+
+def suggested_class(name: object, known: Iterable[str]) -> str:
+    """Return the end of a message that suggests the name of a class: that of `name` where it is a
+    class itself, or else the nearest of `known`; "" where there is none."""
+    if not isinstance(name, type):
+        return did_you_mean(name, known)
+    if not name.__qualname__.isidentifier():
+        return ": move it to the top level of its module, where it can be found by name"
+    return f". Did you mean {f'{name.__module__}:{name.__qualname__}'!r}?"
 
 
 def find_instance(what: str, name: str, kind: type, known: Mapping[str, Instance]) -> Instance:
@@ -63,7 +86,10 @@ def find_instance(what: str, name: str, kind: type, known: Mapping[str, Instance
         return known[name]
     module, colon, attribute = name.partition(":")
     if not colon:
-        raise ValueError(f"{what} {name!r} must be one of {', '.join(known)}, or module:NAME")
+        raise ValueError(
+            f"{what} {name!r} must be one of {', '.join(known)}, or module:NAME"
+            f"{did_you_mean(name, known)}"
+        )
     found = _imported(f"{what} {name!r}", module, attribute)
     if not isinstance(found, kind):
         raise ValueError(
@@ -107,7 +133,8 @@ def add_name(known: dict[str, str], name: str, path: str) -> None:
     fits = isinstance(name, str) and isinstance(path, str) and ":" not in name and ":" in path
     if not fits:
         raise ValueError(
-            f"{shown(name)} must be a name without ':', and {shown(path)} a 'module:Class'"
+            f"{shown(name)} must be a name without ':', and {shown(path)} the name of a class as a "
+            f"string, 'module:Class'{suggested_class(path, ())}"
         )
     if known.setdefault(name, path) != path:
         raise ValueError(f"the name {name!r} is taken: it stands for {known[name]}")

@@ -34,8 +34,8 @@ class Description:
         question: what is asked, in words; "" where unknown.
         picture_view: geometry of a picture; None where none is hidden, or all is seen.
         reading: cost of reading a look; None where all is seen at once, or unknown.
-        chance, ceiling: mean returns of the best blind policy and of the best one; NaN where
-            unknown.
+        chance, ceiling: mean returns of the best blind policy, if all classes of images are equally
+            frequent, and of the best policy; NaN where unknown.
     """
 
     observation_space: spaces.Dict

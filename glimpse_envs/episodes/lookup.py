@@ -1,5 +1,6 @@
 """Task classes by their names and by the ids of registered environments."""
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import Parameter, signature
@@ -8,9 +9,15 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
-from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.arguments import nearest_of, shown
 from glimpse_envs.core.classes import check_by_keyword, find_class
 from glimpse_envs.task import Task
+
+_PLAIN_WRAPPERS = {
+    "flat": "glimpse_envs.wrappers.FlatAction",
+    "flat_observation": "gymnasium.wrappers.FlattenObservation",
+}
+"""The wrappers that give a wrapped world what an argument gives environments of the suite."""
 
 
 def spec_of(env_id: str) -> EnvSpec:
@@ -41,11 +48,29 @@ def spec_of(env_id: str) -> EnvSpec:
         return gym.spec(name)
     except gym.error.Error as error:
         text = str(error)
-        if "Did you mean" not in text:
-            versions = [known for known in gym.registry if known.startswith(f"{name}-v")]
-            hint = "; python -m glimpse_envs lists those that there are"
-            text = text.rstrip(".") + (f". Did you mean {versions[-1]!r}?" if versions else hint)
-        raise type(error)(text) from error
+        # Gymnasium names versions itself, and often what was meant or a package to install.
+        if "?" in text or isinstance(error, gym.error.DeprecatedEnv | gym.error.VersionNotFound):
+            raise
+        nearest = _nearest_id(name)
+        hint = "; python -m glimpse_envs lists those of this package"
+        raise type(error)(
+            text.rstrip(".") + (f". Did you mean {nearest!r}?" if nearest else hint)
+        ) from error
+
+
+def _nearest_id(name: str) -> str | None:
+    """Return the newest registered id whose name is most like that of `name`, in the namespace of
+    `name` where it has one; None where none is close."""
+    namespace, slash, rest = name.rpartition("/")
+    found: dict[str, EnvSpec] = {}
+    for spec in gym.registry.values():
+        if slash and spec.namespace != namespace:
+            continue
+        first = found.setdefault(spec.name.lower(), spec)
+        if spec.namespace == first.namespace:
+            found[spec.name.lower()] = spec  # versions are registered in turn
+    nearest = nearest_of(re.sub(r"-v\d+$", "", rest).lower(), found)
+    return None if nearest is None else found[nearest].id
 
 
 def task_class_of(env_id: str) -> type[Task] | None:
@@ -119,9 +144,19 @@ def hint_of_batch(task: type[Task], argument: str, arguments: Mapping[str, Any])
     return _no_time_limit(f"budget={arguments[argument]!r} or " if has_budget else "")
 
 
-def hint_of_world_batch(argument: str, _: Mapping[str, Any]) -> str:
-    """Return a hint on an `argument` that batches of a world do not take; "" without one."""
-    return _no_time_limit() if argument == "max_episode_steps" else ""
+def hint_of_world(argument: str, _: Mapping[str, Any]) -> str:
+    """Return a hint on an `argument` that wrapped worlds, or batches of them, do not take; ""
+    without one."""
+    if argument == "max_episode_steps":
+        return _no_time_limit()
+    wrapper = _PLAIN_WRAPPERS.get(argument)
+    if wrapper is None:
+        return ""
+    name = wrapper.rpartition(".")[2]
+    return (
+        f"wrap the environment in {wrapper}; for a batch give make_vec "
+        f"vectorization_mode='sync', wrappers=[{name}]"
+    )
 
 
 def _no_time_limit(shorter: str = "") -> str:

@@ -9,8 +9,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from glimpse_envs.core.arguments import did_you_mean, shown
-from glimpse_envs.core.classes import add_name
+from glimpse_envs.core.arguments import shown
+from glimpse_envs.core.classes import add_name, suggested_class
 from glimpse_envs.sources import folder, in_memory
 from glimpse_envs.sources.examples import SPLITS, Examples, SourceError, SourceInfo
 from glimpse_envs.sources.in_memory import from_arrays, from_dataset
@@ -157,16 +157,16 @@ def _is_class(source: str) -> bool:
 
 
 _RIGHT = (
-    f"must be one of {', '.join(SOURCES)}, a class 'module:Class', or registered in this process: "
-    "sources of glimpse_envs.sources.from_arrays and from_dataset have to be registered in each "
-    "process that uses them, spawned workers and unpickling ones included"
+    f"must be one of {', '.join(SOURCES)}, the name of a class as a string, 'module:Class', or "
+    "registered in this process: sources of glimpse_envs.sources.from_arrays and from_dataset have "
+    "to be registered in each process that uses them, spawned workers and unpickling ones included"
 )
 
 
 def _module(source: str) -> SourceModule:
     """The module or class of a source, imported only now, because some of them import much."""
     if not is_known(source):
-        raise ValueError(f"source={shown(source)} {_RIGHT}{did_you_mean(source, SOURCES)}")
+        raise ValueError(f"source={shown(source)} {_RIGHT}{suggested_class(source, SOURCES)}")
     if in_memory.is_registered(source):
         return in_memory
     path = SOURCES.get(_key(source), source)

@@ -26,7 +26,7 @@ from glimpse_envs.core.arguments import (
     check_mode,
     enter_arguments,
 )
-from glimpse_envs.episodes.lookup import hint_of_world_batch
+from glimpse_envs.episodes.lookup import hint_of_world
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.names import check_name
@@ -90,7 +90,7 @@ def _split_options(fovea: int, options: dict[str, Any]) -> tuple[dict[str, Any],
     """
     game = {"split": "train", "frame_stack": 4, "segment": None}
     eye = [name for name in OPTIONS if name != "glimpse_size"]  # here it is `fovea`
-    enter_arguments(["game", "fovea", "render_mode", *game, *eye], options, hint_of_world_batch)
+    enter_arguments(["game", "fovea", "render_mode", *game, *eye], options, hint_of_world)
     given = {name: value for name, value in options.items() if name in game}
     seen = {name: value for name, value in options.items() if name not in game}
     seen = {"inside": True, **seen}

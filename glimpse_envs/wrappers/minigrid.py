@@ -17,7 +17,7 @@ from glimpse_envs.core.arguments import (
     enter_arguments,
     keyword_parameters,
 )
-from glimpse_envs.episodes.lookup import hint_of_world_batch
+from glimpse_envs.episodes.lookup import hint_of_world
 from glimpse_envs.wrappers.batched import GlimpseVectorWrapper
 from glimpse_envs.wrappers.eye import OPTIONS
 from glimpse_envs.wrappers.minigrid_pixels import AgentPixels, GridPixels
@@ -88,7 +88,7 @@ def make_minigrid_vector(
 
 
 def _eye_options(view: str, tile: int, split: str, options: dict[str, Any]) -> dict[str, Any]:
-    enter_arguments([*keyword_parameters(make_minigrid), *OPTIONS], options, hint_of_world_batch)
+    enter_arguments([*keyword_parameters(make_minigrid), *OPTIONS], options, hint_of_world)
     check_choice("view", view, VIEWS)
     check_choice("split", split, SPLITS)
     check_integers(1, tile=tile)

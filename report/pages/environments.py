@@ -135,8 +135,11 @@ def _page(environment: Environment, run: TrainedRun | None) -> str:
 def _chance(environment: Environment) -> str:
     """Of the split that is scored, and of the training's where it is another."""
     trained, scored = environment.described.chance, environment.scored_chance
-    text = f"{scored:.4g}, the mean return of the best policy that sees nothing"
-    return text if scored == trained else f"{text}, in the test split; {trained:.4g} in training"
+    where = "" if scored == trained else " in the test split"
+    text = f"{scored:.4g}, the mean return{where} of the best policy that sees nothing"
+    if environment.answers and "source" in environment.row.kwargs:
+        text += ", if all classes are equally frequent"
+    return text if scored == trained else f"{text}; {trained:.4g} in training"
 
 
 def _films(environment: Environment, run: TrainedRun | None) -> str:
@@ -186,7 +189,8 @@ def _index(environments: list[Environment]) -> str:
         "What the agent has to do in each environment, what is hidden, and how it is looked at. "
         "The *budget* is the number of glimpses in an episode, including the first, which `reset` "
         "gives. *Chance* is the mean return of the best policy that sees nothing, on the test "
-        "split; *ceiling* is the best possible mean return. Environments with MNIST, "
+        "split, if all classes are equally frequent (of MNIST's test images the most frequent "
+        "class has 0.1135); *ceiling* is the best possible mean return. Environments with MNIST, "
         "Fashion-MNIST or CIFAR-10 read [data files](../data.md), which are downloaded once; all "
         "others need none.",
         "`python -m glimpse_envs` lists these ids with their tasks, and those of Atari games and "

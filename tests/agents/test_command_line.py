@@ -63,6 +63,10 @@ def train_main(*arguments: str) -> None:
     ("arguments", "message"),
     [
         (["ppo"], "algorithm 'ppo' must be one of reinforce"),
+        (["ppo"], "PPO is actor_critic with several epochs and minibatches"),
+        (["ppo"], "that of Stable-Baselines3 is python -m agents.sb3 ppo"),
+        (["a2c"], "A2C is actor_critic (python -m agents.train actor_critic)"),
+        (["reinfroce"], "or module:NAME. Did you mean 'reinforce'?"),
         (["reinforce", "--env-id", "Glimpse/Nowhere-v0"], "Environment `Nowhere` doesn't exist"),
         (["reinforce", "--env-id", "my_taks:Mine/A-v0"], "its module my_taks cannot be imported"),
         (["reinforce", "--env-id", CENTRED, "--env-kwargs", "colour=red"], "colour cannot be set"),
@@ -315,7 +319,7 @@ def test_a_folder_is_named_after_environment_algorithm_and_seed(
 
 
 def test_scripts_are_told_of_algorithms_and_configs(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="algorithm='ppo' must be one of reinforce"):
+    with pytest.raises(ValueError, match=r"'ppo' must be one of reinforce.* PPO is actor"):
         train.train_agent("ppo", ReinforceConfig(), tmp_path)
     with pytest.raises(ValueError, match="takes a ReinforceConfig, not TrainingConfig"):
         train.train_agent("reinforce", TrainingConfig(), tmp_path)

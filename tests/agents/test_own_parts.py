@@ -125,7 +125,7 @@ def test_a_scene_by_a_registered_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"clutter=4 must be 0, .*'digit_sum' takes no clutter"):
         make_vector(CLUTTERED, 1, scene="digit_sum")
     with pytest.raises(
-        ValueError, match=r"scene='digits' must be 'images', .*'digit_sum', or a class"
+        ValueError, match=r"scene='digits' must be 'images', .*'digit_sum', or the name of a class"
     ):
         make_vector(CLUTTERED, 1, scene="digits")
 

@@ -1,4 +1,4 @@
-"""Fixed splits: scene k is the same wherever it is dealt, and each is dealt exactly once."""
+"""Fixed splits: scene k is the same wherever it is dealt, and all are dealt in turn."""
 
 from pathlib import Path
 from typing import Any

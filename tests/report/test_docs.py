@@ -59,11 +59,24 @@ def test_chance_is_that_of_the_split_that_is_scored() -> None:
         other = f"{describe(trained).chance:.4g}"
     assert other != chance
     assert (
-        f"| chance | {chance}, the mean return of the best policy that sees nothing, in the test "
+        f"| chance | {chance}, the mean return in the test split of the best policy that sees "
+        f"nothing, if all classes are equally frequent; {other} in training |"
         in (pages["DescribeScene.md"])
     )
-    assert f"{other} in training |" in pages["DescribeScene.md"]
     assert f"| 1 of 22 | {chance} | 1 |" in pages["README.md"]
+
+
+def test_chance_on_images_is_that_of_equally_frequent_classes() -> None:
+    pages = make_pages({})
+    condition = "the best policy that sees nothing, if all classes are equally frequent"
+    for name in ("ClutteredMNIST", "DigitSum", "FashionMNIST", "CenteredGlyphs"):
+        assert condition in pages[f"{name}.md"], name
+    for name in ("Search", "CircleSquare", "Catch", "Copy"):  # no class of an image is asked for
+        assert condition not in pages[f"{name}.md"], name
+    assert (
+        "frequent (of MNIST's test images the most frequent class has 0.1135)"
+        in (pages["README.md"])
+    )
 
 
 def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:

@@ -81,7 +81,7 @@ def test_a_name_stands_for_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
         ("no.such_package:Bars", "there is no module no"),
         (f"{__name__}:Nothing", "has no class Nothing with the methods describe and load"),
         (f"{__name__}:NoSource", "has no class NoSource with the methods describe and load"),
-        ("bars", "must be one of glyphs, .* a class 'module:Class', or registered"),
+        ("bars", "must be one of glyphs, .* a class as a string, 'module:Class', or registered"),
     ],
 )
 def test_what_is_no_source_is_refused(source: str, message: str) -> None:

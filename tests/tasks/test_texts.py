@@ -252,7 +252,7 @@ def test_a_budget_is_of_one_glimpse_at_least() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"text": "novels"}, "text='novels' must be 'stories', 'babi', or a class"),
+        ({"text": "novels"}, "text='novels' must be 'stories', 'babi', or the name of a class"),
         ({"facts": 3}, "facts=3 must be 1 or 2"),
         ({"facts": 2, "min_length": 1}, "min_length=1 must be"),
         ({"length": 1}, "min_length=2 must be at most length=1"),

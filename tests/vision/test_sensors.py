@@ -91,17 +91,20 @@ def test_a_sensor_by_a_registered_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert view_of(make_vector(CLUTTERED, 1, sensor="photometer")).window_sides == ()
     with pytest.raises(ValueError, match="'retina' is taken: it stands for glimpse_envs"):
         glimpse_envs.register_sensor("retina", PHOTOMETER)
-    with pytest.raises(ValueError, match=r"'Photometer' a 'module:Class'"):
+    with pytest.raises(ValueError, match=r"'Photometer' the name of a class as a string"):
         glimpse_envs.register_sensor("meter", "Photometer")
-    with pytest.raises(ValueError, match=r"3 a 'module:Class'"):
+    with pytest.raises(ValueError, match=r"3 the name of a class as a string"):
         glimpse_envs.register_sensor("meter", 3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("sensor", "message"),
     [
-        ("eye", r"sensor='eye' must be 'retina', or a class, 'module:Class'"),
-        ("retinaa", r"a class, 'module:Class'\. Did you mean 'retina'\?"),
+        (
+            "eye",
+            r"sensor='eye' must be 'retina', or the name of a class as a string, 'module:Class'",
+        ),
+        ("retinaa", r"a class as a string, 'module:Class'\. Did you mean 'retina'\?"),
         (3, "sensor=3 must be"),
         ("tests.vision.test_sensors:Eye", "has no class Eye that extends glimpse_envs.*Sensor"),
         ("json:JSONDecoder", "has no class JSONDecoder that extends glimpse_envs.*Sensor"),

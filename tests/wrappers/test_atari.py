@@ -6,9 +6,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers import FlattenObservation
 
 from glimpse_envs.suite import ATARI
-from glimpse_envs.wrappers import GlimpseVectorWrapper
+from glimpse_envs.wrappers import FlatAction, GlimpseVectorWrapper
 
 SUGARL: dict[str, Any] = {
     "look": "corners",
@@ -99,8 +100,22 @@ def test_unknown_arguments_are_named_among_its_own() -> None:
     own = r"The arguments are game, fovea, render_mode, split, frame_stack, segment, scales, "
     with pytest.raises(TypeError, match=rf"'fovae': did you mean 'fovea'\? {own}"):
         gym.make(ATARI, fovae=3)
-    with pytest.raises(TypeError, match=rf"'flat'\. {own}"):
-        gym.make(ATARI, flat=True)
+    with pytest.raises(TypeError, match=rf"'colour'\. {own}"):
+        gym.make(ATARI, colour=True)
+
+
+def test_plain_spaces_are_refused_with_the_wrapper_that_gives_them() -> None:
+    refused: list[tuple[Any, dict[str, Any]]] = [
+        (FlatAction, {"flat": True}),
+        (FlattenObservation, {"flat_observation": True}),
+    ]
+    for wrapper, kwargs in refused:
+        name = wrapper.__name__
+        remedy = rf"wrap .*\.wrappers\.{name}; .* vectorization_mode='sync', wrappers=\[{name}\]"
+        with pytest.raises(TypeError, match=remedy):
+            gym.make(ATARI, **kwargs)
+        with pytest.raises(TypeError, match=remedy):
+            gym.make_vec(ATARI, num_envs=2, **kwargs)
 
 
 def test_a_fovea_that_does_not_fit_is_called_by_its_name() -> None:

@@ -115,7 +115,7 @@ class ImageClassification(PictureTask):
             `glimpse_envs.sources.from_arrays` or `from_dataset`; or a class, "module:Class".
             A scene without one, such as "circle_square", refuses it; None removes an id's source.
         split: "train" deals new scenes without end; under "validation" and "test" scene k is image
-            k, dealt once each.
+            k; scenes are dealt in turn, and after the last from 0 again.
         scene_size: the scene's side in pixels.
         clutter: pieces of other images in the scene.
         clutter_size: a piece's side in pixels.

@@ -108,7 +108,7 @@ class Search(PictureTask):
         source: "glyphs" (built in), "mnist", or another source of at least two classes (see
             `ImageClassification`).
         split: "train" deals new scenes without end; under "validation" and "test" image k is scene
-            k's target, dealt once each.
+            k's target; scenes are dealt in turn, and after the last from 0 again.
         scene_size: the scene's side in pixels.
         images: their number, the target included.
         budget: T, glimpses in an episode, the first included.

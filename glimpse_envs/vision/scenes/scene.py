@@ -38,8 +38,8 @@ class Hidden(ABC):
 
     @property
     def chance(self) -> float:
-        """Share of the most frequent answer among scenes, if all images are equally frequent, as
-        they nearly are in the sources here."""
+        """Share of the most frequent answer among scenes, if all classes are equally frequent. In
+        the sources here they nearly are: the most frequent of MNIST's test images has 0.1135."""
         return 1.0 / len(self.answers)
 
     @abstractmethod
