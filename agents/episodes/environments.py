@@ -13,6 +13,7 @@ from agents.training.config import TrainingConfig
 from glimpse_envs.adapters.named_parts import make_named
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.episodes.description import describe, task_of
+from glimpse_envs.episodes.lookup import has_splits
 
 
 def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
@@ -23,8 +24,8 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
 
     Raises:
         ValueError: copies of a scene are asked of an environment that cannot deal one scene to
-            several rows; one of our environments has plain spaces; or the environment does not take
-            an argument.
+            several rows; one of our environments has plain spaces, or is wrapped; or the
+            environment does not take an argument.
     """
     near = {"first_glimpse": "near"} if config.curriculum == "distance" else {}
     arguments = {**config.env_kwargs, **near, **kwargs}
@@ -32,6 +33,12 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
         single = gym.make(config.env_id, **arguments)
     with closing(single) as env:
         ours = task_of(env) is not None
+        if ours and not has_splits(config.env_id):
+            raise ValueError(
+                f"{config.env_id} wraps a single environment of this package, whose batches agents "
+                "train on: train on the id that is wrapped, or register a task of your own "
+                "(glimpse_envs.register)"
+            )
         if ours and not isinstance(env.observation_space, spaces.Dict):
             raise ValueError(
                 f"{config.env_id} has plain spaces, for agents of other libraries: train on the id "
