@@ -346,13 +346,15 @@ def test_plain_spaces_of_ours_are_refused_in_training() -> None:
 
 
 def test_a_wrapped_environment_of_ours_is_refused_in_training() -> None:
-    def wrapped(budget: int = 3) -> gym.Env:
-        return gym.wrappers.TransformReward(gym.make(CENTRED, budget=budget), float)
+    def wrapped(**env_kwargs: Any) -> gym.Env:
+        return gym.wrappers.TransformReward(gym.make(CENTRED, **env_kwargs), float)
 
     gym.register("GlimpseTest/Wrapped-v0", entry_point=wrapped)
     try:
         with pytest.raises(ValueError, match="Wrapped-v0 wraps a single environment of this"):
             make_training_env(ReinforceConfig(env_id="GlimpseTest/Wrapped-v0"))
+        with pytest.raises(ValueError, match="Wrapped-v0 wraps a single environment of this"):
+            make_training_env(ReinforceConfig(env_id="GlimpseTest/Wrapped-v0", copies=2))
     finally:
         del gym.registry["GlimpseTest/Wrapped-v0"]
 

@@ -10,7 +10,7 @@ from report.__main__ import main as report
 from tests.support.tasks import ROWS
 
 SIZES = ["what", "where", "glimpse", "core", "head"]
-EPISODES = 12_000
+EPISODES = 20_000  # with half as many, some seeds stay under the return that is asked for
 CHANCE = {"Tiny/FallingBall-v0": 0.2, "Tiny/TwoAnswers-v0": 0.3, "Tiny/WhoIsWhere-v0": 1 / 3}
 
 
@@ -46,4 +46,6 @@ def test_a_new_task_passes_through_every_command(tiny_id: str, tmp_path: Path) -
     assert report(["results", "--results", str(results)], root=tmp_path) == 0
     page = (tmp_path / "docs" / "results.md").read_text()
     (section,) = (part for part in page.split("\n## ") if part.startswith(f"{tiny_id}\n"))
-    assert "\n| A2C LSTM |" in section
+    # Nothing is taught where a ball is to be caught.
+    by_reward = ", answer by reward" if tiny_id == "Tiny/FallingBall-v0" else ""
+    assert f"\n| A2C LSTM{by_reward} |" in section
