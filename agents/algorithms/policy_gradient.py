@@ -186,8 +186,7 @@ class PolicyGradientLearner(GradientLearner):
     @property
     def learns_from(self) -> LearnsFrom:
         """Where nothing is taught, the reward, whatever `answer_by` says."""
-        taught = any(part.taught for part in self.policy.components.values())
-        return self.config.answer_by if taught else "reward"
+        return self.config.answer_by if self.description.taught else "reward"
 
     def agent_model(self, name: str, gaze: Gaze = "learned") -> Model:
         """The description of an agent called `name`, by its config's view and `answer_by`, and by

@@ -40,6 +40,5 @@ def _check_split(envs: VectorEnv, split: str) -> None:
                 f"the split {split!r} is asked for, and its single environments play "
                 f"{hidden.batch.split!r}: only environments with a vector_entry_point are given a "
                 "split. Register a task of your own (glimpse_envs.register), or wrap the policy in "
-                "place of the environment; a training does without validation "
-                "(--validation-episodes 0)"
+                "place of the environment"
             )

@@ -153,7 +153,7 @@ def _check_tasks(one: Evaluation, other: Evaluation) -> None:
         defaults = {**spec_of(one.env_id).kwargs}
         for made in (mine, theirs):
             known = task.parameters({**defaults, **made})
-            defaults = {**{name: one.default for name, one in known.items()}, **defaults}
+            defaults = {**{name: known[name].default for name in known}, **defaults}
         mine, theirs = {**defaults, **mine}, {**defaults, **theirs}
         of_view = task.view_arguments | OF_PLAY | _of_sensors(task, mine, theirs)
     for name in sorted((mine.keys() | theirs.keys()) - of_view):

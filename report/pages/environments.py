@@ -189,8 +189,8 @@ def _index(environments: list[Environment]) -> str:
         "What the agent has to do in each environment, what is hidden, and how it is looked at. "
         "The *budget* is the number of glimpses in an episode, including the first, which `reset` "
         "gives. *Chance* is the mean return of the best policy that sees nothing, on the test "
-        "split, if all classes are equally frequent (of MNIST's test images the most frequent "
-        "class has 0.1135); *ceiling* is the best possible mean return. Environments with MNIST, "
+        "split, if all classes are equally frequent, as they nearly are; *ceiling* is the best "
+        "possible mean return. Environments with MNIST, "
         "Fashion-MNIST or CIFAR-10 read [data files](../data.md), which are downloaded once; all "
         "others need none.",
         "`python -m glimpse_envs` lists these ids with their tasks, and those of Atari games and "

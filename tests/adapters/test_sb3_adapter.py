@@ -20,7 +20,6 @@ from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from glimpse_envs.adapters.sb3 import GlimpseVecEnv, make_sb3_env
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import ThresholdLevels
-from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.flat import FlatActions
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.testing import assert_same, random_actions
@@ -381,24 +380,3 @@ def test_a_bad_action_is_refused_and_changes_nothing() -> None:
         venv.step({"look": np.zeros(2, int), "answer": np.array([-1, 0])})
     actions = np.zeros((2, 2), np.int64)
     assert_same(venv.step(actions)[0], twin.step(actions)[0])
-
-
-def test_a_model_is_scored_on_what_its_environment_normalises() -> None:
-    venv = VecNormalize(make_sb3_env(CENTRED, 8, **WHOLE), norm_reward=False)
-    model: Any = tiny_ppo(venv, batch_size=64).learn(64)
-    means = {n: float(one.mean.mean()) for n, one in venv.obs_rms.items()}
-    assert means["glimpse"] > 0.01, "there is something to take away"
-    given: list[Any] = []
-    predict = model.predict
-
-    def noting(observation: Any, *others: Any, **known: Any) -> Any:
-        given.append(observation)
-        return predict(observation, *others, **known)
-
-    model.predict = noting
-    evaluate(model, CENTRED, episodes=20, **WHOLE)
-    first, _ = make_vector(CENTRED, 20, split="test", **WHOLE).reset(
-        seed=0, options={"scene": np.arange(20)}
-    )
-    assert_same(given[0], venv.normalize_obs(first))
-    assert given[0]["glimpse"].min() < 0 <= first["glimpse"].min()

@@ -30,7 +30,6 @@ from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.task import Component
-from tests.support.episodes import CENTRED
 from tests.support.tiny import SMALL
 
 DIAL = "GlimpseTest/Dial-v0"
@@ -343,20 +342,6 @@ def test_plain_spaces_of_ours_are_refused_in_training() -> None:
     config = ReinforceConfig(env_id="glimpse_envs.flat_ids:GlimpseBox/ClutteredGlyphs-v0")
     with pytest.raises(ValueError, match="has plain spaces"):
         make_training_env(config)
-
-
-def test_a_wrapped_environment_of_ours_is_refused_in_training() -> None:
-    def wrapped(**env_kwargs: Any) -> gym.Env:
-        return gym.wrappers.TransformReward(gym.make(CENTRED, **env_kwargs), float)
-
-    gym.register("GlimpseTest/Wrapped-v0", entry_point=wrapped)
-    try:
-        with pytest.raises(ValueError, match="Wrapped-v0 wraps a single environment of this"):
-            make_training_env(ReinforceConfig(env_id="GlimpseTest/Wrapped-v0"))
-        with pytest.raises(ValueError, match="Wrapped-v0 wraps a single environment of this"):
-            make_training_env(ReinforceConfig(env_id="GlimpseTest/Wrapped-v0", copies=2))
-    finally:
-        del gym.registry["GlimpseTest/Wrapped-v0"]
 
 
 def test_a_view_that_it_does_not_take_is_refused_by_name() -> None:

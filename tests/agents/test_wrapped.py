@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.episodes.environments import make_training_env
 from agents.evaluate import main as evaluate_main
 from agents.report.__main__ import main as report_main
 from agents.scoring.films import film_episodes
@@ -21,6 +22,7 @@ from agents.train import main as train_main
 from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.suite import ATARI
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper
+from tests.support.episodes import CENTRED
 from tests.support.pixel_world import PixelWorld
 from tests.support.same_runs import metrics_of
 from tests.support.tiny import SMALL
@@ -187,3 +189,17 @@ def test_a_game_is_learned_from(tmp_path: Path) -> None:
     after = learner.policy.parameters()
     assert any((old != new).any() for old, new in zip(before, after, strict=True))
     learner.close()
+
+
+def test_a_wrapped_environment_of_ours_is_refused_in_training() -> None:
+    def wrapped(**env_kwargs: Any) -> gym.Env:
+        return gym.wrappers.TransformReward(gym.make(CENTRED, **env_kwargs), float)
+
+    gym.register("GlimpseTest/Wrapped-v0", entry_point=wrapped)
+    try:
+        with pytest.raises(ValueError, match="Wrapped-v0 wraps a single environment of this"):
+            make_training_env(ReinforceConfig(env_id="GlimpseTest/Wrapped-v0"))
+        with pytest.raises(ValueError, match="Wrapped-v0 wraps a single environment of this"):
+            make_training_env(ReinforceConfig(env_id="GlimpseTest/Wrapped-v0", copies=2))
+    finally:
+        del gym.registry["GlimpseTest/Wrapped-v0"]

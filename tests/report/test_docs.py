@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium import spaces
 
@@ -73,10 +74,17 @@ def test_chance_on_images_is_that_of_equally_frequent_classes() -> None:
         assert condition in pages[f"{name}.md"], name
     for name in ("Search", "CircleSquare", "Catch", "Copy"):  # no class of an image is asked for
         assert condition not in pages[f"{name}.md"], name
-    assert (
-        "frequent (of MNIST's test images the most frequent class has 0.1135)"
-        in (pages["README.md"])
-    )
+    assert "on the test split, if all classes are equally frequent" in pages["README.md"]
+
+
+def test_the_most_frequent_class_of_mnist_has_the_share_that_guides_tell() -> None:
+    try:
+        labels = sources.load("mnist", "test").labels
+    except sources.SourceError as error:
+        pytest.skip(f"files are absent: {error}")
+    share = f"has {np.bincount(labels).max() / len(labels):.4f}"
+    for guide in ("evaluating.md", "glossary.md"):
+        assert share in (ROOT / "docs" / guide).read_text(), guide
 
 
 def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:

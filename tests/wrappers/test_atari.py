@@ -6,10 +6,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.wrappers import FlattenObservation
 
 from glimpse_envs.suite import ATARI
-from glimpse_envs.wrappers import FlatAction, GlimpseVectorWrapper
+from glimpse_envs.wrappers import GlimpseVectorWrapper
 
 SUGARL: dict[str, Any] = {
     "look": "corners",
@@ -102,20 +101,6 @@ def test_unknown_arguments_are_named_among_its_own() -> None:
         gym.make(ATARI, fovae=3)
     with pytest.raises(TypeError, match=rf"'colour'\. {own}"):
         gym.make(ATARI, colour=True)
-
-
-def test_plain_spaces_are_refused_with_the_wrapper_that_gives_them() -> None:
-    refused: list[tuple[Any, dict[str, Any]]] = [
-        (FlatAction, {"flat": True}),
-        (FlattenObservation, {"flat_observation": True}),
-    ]
-    for wrapper, kwargs in refused:
-        name = wrapper.__name__
-        remedy = rf"wrap .*\.wrappers\.{name}; .* vectorization_mode='sync', wrappers=\[{name}\]"
-        with pytest.raises(TypeError, match=remedy):
-            gym.make(ATARI, **kwargs)
-        with pytest.raises(TypeError, match=remedy):
-            gym.make_vec(ATARI, num_envs=2, **kwargs)
 
 
 def test_a_fovea_that_does_not_fit_is_called_by_its_name() -> None:

@@ -7,11 +7,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec, find_highest_version
-from gymnasium.wrappers import FlattenObservation
 
 from glimpse_envs.suite import MINIGRID
 from glimpse_envs.testing import assert_same
-from glimpse_envs.wrappers import FlatAction, GlimpseVectorWrapper
+from glimpse_envs.wrappers import GlimpseVectorWrapper
 from glimpse_envs.wrappers.minigrid_pixels import AgentPixels, GridPixels
 
 pytest.importorskip("minigrid")
@@ -112,19 +111,3 @@ def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None
         gym.make(MINIGRID, world="Nowhere")
     with pytest.raises(TypeError, match=r"'colour'\. The arguments are world, view, tile, split, "):
         gym.make(MINIGRID, colour=True)
-
-
-def test_plain_spaces_are_refused_with_the_wrapper_that_gives_them() -> None:
-    refused: list[tuple[Any, dict[str, Any]]] = [
-        (FlatAction, {"flat": True}),
-        (FlattenObservation, {"flat_observation": True}),
-    ]
-    for wrapper, kwargs in refused:
-        remedy = rf"wrap .*\.{wrapper.__name__}; .* vectorization_mode='sync', wrappers=\["
-        with pytest.raises(TypeError, match=remedy):
-            gym.make(MINIGRID, **kwargs)
-        with pytest.raises(TypeError, match=remedy):
-            gym.make_vec(MINIGRID, num_envs=2, **kwargs)
-        batch = gym.make_vec(MINIGRID, num_envs=2, vectorization_mode="sync", wrappers=[wrapper])
-        plain = "single_action_space" if "flat" in kwargs else "single_observation_space"
-        assert not isinstance(getattr(batch, plain), gym.spaces.Dict)
