@@ -21,6 +21,10 @@ from glimpse_envs.evaluation.runs import Run
 Observation = dict[str, Tensor]
 """Name -> (B, ...): `scene`, and the question where one is asked."""
 
+AT_ONCE = 2**25
+"""Most numbers that the rows which are played at once observe: activations take many times the
+memory of a large scene."""
+
 
 @dataclass(frozen=True)
 class BaselineConfig(TrainingConfig):
@@ -77,8 +81,18 @@ class Baseline(nn.Module, Policy):
 
     def likeliest(self, observation: dict[str, NDArray]) -> NDArray[np.int64]:
         """The likeliest answers (T, B) after each inner glimpse or step."""
-        with torch.no_grad():
-            return self(self.as_tensors(observation)).logits.argmax(dim=-1).cpu().numpy()
+        return self.played_logits(observation).argmax(dim=-1).cpu().numpy()
+
+    @torch.no_grad()
+    def played_logits(self, observation: dict[str, NDArray]) -> Tensor:
+        """The logits (T, B, n) without gradients, of a few rows at a time where scenes are
+        large."""
+        rows = {len(leaf) for leaf in observation.values()}.pop()
+        numbers = sum(leaf.size for leaf in observation.values())
+        most = max(1, AT_ONCE * rows // numbers)
+        few = [slice(start, start + most) for start in range(0, rows, most)]
+        seen = [{name: leaf[part] for name, leaf in observation.items()} for part in few]
+        return torch.cat([self(self.as_tensors(part)).logits for part in seen], dim=1)
 
     def as_tensors(self, observation: dict[str, NDArray]) -> Observation:
         """The observation with the dtype and on the device of the weights."""

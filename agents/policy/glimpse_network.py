@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from agents.policy.context_part import REFUSED, context_shape
 from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
+from agents.policy.pictures import channels_last
 from glimpse_envs.core.classes import find_class
 
 WORD_UNITS = 32
@@ -140,11 +141,10 @@ def _own_encoder(name: str, shape: tuple[int, ...], units: int) -> nn.Module:
 
 
 class _Planes(nn.Module):
-    """From pictures (B, ..., g, g) to (B, channels, g, g), whose channels lie side by side in
-    memory: so convolutions are faster, above all in training."""
+    """From pictures (B, ..., g, g) to (B, channels, g, g), laid out for convolutions."""
 
     def forward(self, seen: Tensor) -> Tensor:
-        return seen.flatten(1, -3).contiguous(memory_format=torch.channels_last)
+        return channels_last(seen.flatten(1, -3))
 
 
 def make_encoder(shape: tuple[int, ...], kind: str, units: int) -> nn.Module:

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.pictures import channels_last
 from agents.training.checks import check_counts, check_not_negative, check_positive
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
@@ -111,7 +112,7 @@ class AttentionSampling(PictureModel):
             attention.detach(), self.config.patches, self._generator if self.training else None
         )
         seen = patches_at(scene, self.corners[chosen], self.config.patch_size)
-        features = self.features(seen.flatten(0, 1)).amax(dim=(-2, -1)).float()
+        features = self.features(channels_last(seen.flatten(0, 1))).amax(dim=(-2, -1)).float()
         features = F.normalize(features, dim=1).view(*chosen.shape, -1)  # (B, N, D)
         mean = estimated_mean(attention.gather(1, chosen), features)
         entropy = -(attention * attention.log()).sum(dim=1).mean()
@@ -121,7 +122,7 @@ class AttentionSampling(PictureModel):
     def attention_of(self, scene: Tensor) -> Tensor:
         """The probability (B, n) of each place of the low view of `scene` (B, C, H, W)."""
         low = F.adaptive_avg_pool2d(scene, self.low_shape)
-        attention = self.attend(low).flatten(1).float().softmax(dim=1)
+        attention = self.attend(channels_last(low)).flatten(1).float().softmax(dim=1)
         return (1 - SMOOTHING) * attention + SMOOTHING / attention.shape[1]
 
 

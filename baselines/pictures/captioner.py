@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.blindness import lit_parts, without_classes
+from agents.policy.pictures import channels_last
 from agents.policy.words import join_words
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
@@ -164,7 +165,7 @@ class Captioner(Baseline):
     def look_at(self, scene: Tensor) -> CaptionerState:
         """The state before the first word about `scene` (B, C, H, W)."""
         # Convolutions are faster where a pixel's channels lie side by side.
-        seen = self.encode(scene.contiguous(memory_format=torch.channels_last))
+        seen = self.encode(channels_last(scene))
         seen = seen.flatten(2).mT  # (B, n, features)
         columns = [seen, self.places.to(seen).expand(len(seen), -1, -1)]
         if self.hidden_classes:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.pictures import channels_last
 from agents.training.checks import check_choices, check_counts
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
@@ -64,9 +64,7 @@ class FullView(PictureModel):
         return Model(f"Full view {kind}", sees="everything", attention="none", reference_kind=kind)
 
     def forward(self, observation: Observation) -> Answers:
-        # Convolutions are faster where a pixel's channels lie side by side.
-        scene = observation["scene"].contiguous(memory_format=torch.channels_last)
-        return self.answers_of(self.layers(scene))
+        return self.answers_of(self.layers(channels_last(observation["scene"])))
 
 
 class Residual(nn.Module):

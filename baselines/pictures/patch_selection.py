@@ -23,6 +23,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from agents.policy.pictures import channels_last
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows
@@ -148,7 +149,7 @@ class PatchSelection(PictureModel):
 
     def _codes(self, patches: Tensor) -> Tensor:
         """The codes (n, units) of patches (n, C, side, side), without their places."""
-        codes: Tensor = self.encode(patches.contiguous(memory_format=torch.channels_last))
+        codes: Tensor = self.encode(channels_last(patches))
         return codes
 
 

@@ -5,7 +5,6 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -61,8 +60,7 @@ class PictureModel(Baseline, SceneReader):
 
     def beliefs(self, observation: dict[str, NDArray]) -> NDArray[np.float32]:
         """The probabilities of the answers (B, T, n) after each inner glimpse."""
-        with torch.no_grad():
-            logits = self(self.as_tensors(observation)).logits.float()  # (T, B, n)
+        logits = self.played_logits(observation).float()  # (T, B, n)
         return logits.softmax(dim=-1).transpose(0, 1).cpu().numpy()
 
     # --- Playing: answers in turn -----------------------------------------------------------------

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.pictures import channels_last
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
 from baselines.model import Answers, Baseline, Observation
@@ -76,7 +77,7 @@ class Pointer(Baseline):
 
     def forward(self, observation: Observation) -> Answers:
         # Convolutions are faster where a pixel's channels lie side by side.
-        scene = observation["scene"].contiguous(memory_format=torch.channels_last)
+        scene = channels_last(observation["scene"])
         keys = self.key(self.encode(scene)).flatten(2)  # (B, units, n)
         scores = torch.bmm(self.query(observation["question"])[:, None], keys)
         return Answers(scores.transpose(0, 1))
@@ -116,7 +117,6 @@ class Pointer(Baseline):
         maps = maps[..., :height, :width]
         return (maps / maps.sum(dim=(-2, -1), keepdim=True)).cpu().numpy()
 
-    @torch.no_grad()
     def _shares(self, observation: dict[str, NDArray]) -> Tensor:
         """The attention to each cell, (B, n)."""
-        return self(self.as_tensors(observation)).logits[-1].float().softmax(dim=1)
+        return self.played_logits(observation)[-1].float().softmax(dim=1)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from agents.policy.pictures import channels_last
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
@@ -89,7 +90,7 @@ class SpatialTransformer(PictureModel):
         Theta maps (x, y, 1) of the glimpse to (x, y) of the scene, both in [-1, 1] from edge to
         edge.
         """
-        outputs = self.localise(scene.contiguous(memory_format=torch.channels_last)).float()
+        outputs = self.localise(channels_last(scene)).float()
         theta = self.start + WINDOW_PACE * outputs  # (B, 6) or (B, 3)
         if self.config.transform == "affine":
             return theta.view(-1, 2, 3)
