@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.training.checks import check_choices
+from agents.training.precision import present_precision
 from agents.training.row_draws import draw_rows
 from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.setting import Setting
@@ -107,6 +108,9 @@ class GaussianWindow(RecurrentReader):
 
     strides: Tensor  # (K,)
     grid: Tensor  # (g,), from the window's middle, in strides
+
+    def prepare(self, scene: Tensor) -> Tensor:
+        return scene.to(present_precision(scene.device))  # once, not for every glimpse
 
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
         place, stride, width, intensity = self._choose(core)
