@@ -21,7 +21,7 @@ from glimpse_envs.evaluation.runs import Run
 Observation = dict[str, Tensor]
 """Name -> (B, ...): `scene`, and the question where one is asked."""
 
-AT_ONCE = 2**25
+AT_ONCE = 2**23
 """Most numbers that the rows which are played at once observe: activations take many times the
 memory of a large scene."""
 

@@ -216,7 +216,7 @@ def test_batches_are_the_presets_less_where_scenes_are_large() -> None:
     assert sizes["full_view", 60] == preset("pictures", "full_view").batch_size
     for (model, side), rows in sizes.items():
         assert rows * side**2 <= MODELS[model]
-        assert rows >= 8
+        assert rows >= 2
     assert training_config(replace(scaling, batch_size=4), "reinforce", 60).batch_size == 4
 
 
