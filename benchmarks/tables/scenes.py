@@ -147,6 +147,8 @@ SCENES = Table(
             _row(
                 f"cluttered-480-{name}", _CLUTTERED, algorithm, priority=4,
                 env_kwargs={"scene_size": 480, "clutter": 16},
+                # Larger batches would leave few updates; a validation plays as long as many train.
+                changes={"batch_size": 32, "validation_episodes": 200},
             )
             for name, algorithm in (("full", "full_view"), ("soft", "gaussian_window"))
         ),
