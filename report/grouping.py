@@ -35,6 +35,7 @@ NEUTRAL_KWARGS = frozenset(
 
 # Entries of a config that stand in the record, too.
 _RECORDED = frozenset({"env_id", "answer_by", "curriculum", "length"})
+_LENGTHS = frozenset({"minutes", "episodes"})
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def group_runs(runs: Iterable[Run]) -> list[Group]:
     alike: dict[str, dict[str, list[Run]]] = {}
     told: dict[str, dict[str, Any]] = {}
     scored = [run for run in runs if run.record.headline.split == "test"]
-    for run, settings in zip(scored, _settings(scored), strict=True):
+    for run, settings in zip(scored, _told_alike(scored, _settings(scored)), strict=True):
         variant = digest(settings)
         told[variant] = settings
         alike.setdefault(_row(run.record), {}).setdefault(variant, []).append(run)
@@ -150,6 +151,27 @@ def _settings(runs: Sequence[Run]) -> list[dict[str, Any]]:
             if name not in _RECORDED and not name.startswith("env_kwargs.")
         }
         for settings in settings_of_all(run.record for run in runs)
+    ]
+
+
+def _told_alike(runs: Sequence[Run], settings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`settings`, where a run that was trained for the episodes which another saw in its minutes
+    has those of the other."""
+
+    def key(run: Run, told: dict[str, Any], episodes: int) -> str:
+        rest = {name: value for name, value in told.items() if name not in _LENGTHS}
+        return digest([_row(run.record), rest, episodes])
+
+    timed = {
+        key(run, told, run.record.episodes): told
+        for run, told in zip(runs, settings, strict=True)
+        if "minutes" in told
+    }
+    return [
+        told
+        if "minutes" in told or "episodes" not in told
+        else timed.get(key(run, told, told["episodes"]), told)
+        for run, told in zip(runs, settings, strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -135,13 +135,10 @@ def earlier_runs(tables: Sequence[Table], results: Path) -> list[Run]:
     earlier = []
     for table in tables:
         folder = (results / table.folder).resolve()
-        tasks = [
-            Task(row.config(folder, ROOT / "results" / table.folder), Path(), folder)
-            for row in table.rows
-        ]
-        earlier += [
-            run for run in _runs_in(folder) if not any(task.of_row(run.record) for task in tasks)
-        ]
+        known = _runs_in(folder)
+        configs = [(row, row.config(folder, ROOT / "results" / table.folder)) for row in table.rows]
+        repeated = {run.file for row, config in configs for run in _runs_of(row, config, known)}
+        earlier += [run for run in known if run.file not in repeated]
     return earlier
 
 
@@ -160,9 +157,11 @@ def _planned(row: Row, table: Table, records: Path, known: Sequence[Run], runs: 
     if wanted < 1:
         raise ValueError(f"row {row.name!r}: seeds={wanted} must be at least 1")
     config = row.config(records, ROOT / "results" / table.folder)
+    of_row = {run.record.seed: run for run in _runs_of(row, config, known)}
+    further = _repeated(row, config, of_row.values())
     tasks = [
         Task(
-            config=replace(config, seed=seed),
+            config=replace(further, seed=seed),
             folder=runs / f"{row.name}-seed{seed}",
             records=records,
             notes=row.notes,
@@ -170,7 +169,6 @@ def _planned(row: Row, table: Table, records: Path, known: Sequence[Run], runs: 
         )
         for seed in range(wanted)
     ]
-    of_row = {run.record.seed: run for run in known if tasks[0].of_row(run.record)}
     seeds = [task.config.seed for task in tasks]
     return PlannedRow(
         row=row,
@@ -181,6 +179,30 @@ def _planned(row: Row, table: Table, records: Path, known: Sequence[Run], runs: 
         ),
         hours=_core_hours(config, [run.record for run in of_row.values()], known),
     )
+
+
+def _runs_of(row: Row, config: Any, known: Sequence[Run]) -> list[Run]:
+    """Those of the `known` runs that are of a row: of its `config`, and those that repeat them."""
+
+    def found(config: Any) -> list[Run]:
+        task = Task(config, folder=Path(), records=Path())
+        return [run for run in known if task.of_row(run.record)]
+
+    first = found(config)
+    further = _repeated(row, config, first)
+    return first if further == config else found(further) + first
+
+
+def _repeated(row: Row, config: Any, recorded: Iterable[Run]) -> Any:
+    """The config of further seeds: the row's, or, of a row that `repeats` episodes, with those that
+    the first seed recorded saw in the row's minutes."""
+    if row.repeats == "minutes" or config.minutes is None:
+        return config
+    timed = [run.record for run in recorded if run.record.config.get("minutes") is not None]
+    if not timed:
+        return config
+    first = min(timed, key=lambda record: record.seed)
+    return replace(config, minutes=None, episodes=first.episodes)
 
 
 def _core_hours(config: Any, of_row: Sequence[Record], known: Sequence[Run]) -> float | None:

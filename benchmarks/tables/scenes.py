@@ -1,5 +1,5 @@
 """Large scenes, scenes of several images, searches, images that move: five seeds, most of half a
-core-hour each.
+core-hour each, or of the episodes that the first one saw in it.
 
 The settings are the presets', with changes that were compared on validation scenes.
 """
@@ -91,7 +91,8 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
     # "auto" would depend on the machine.
     row["changes"] = {"precision": "bfloat16", **row.get("changes", {})}
     recipe = FromPreset(preset_name, algorithm)
-    return Row(name=name, env_id=env_id, recipe=recipe, **{"minutes": 30.0, **row})
+    row = {"minutes": 30.0, "repeats": "episodes", **row}
+    return Row(name=name, env_id=env_id, recipe=recipe, **row)
 
 
 SCENES = Table(

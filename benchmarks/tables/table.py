@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agents.algorithms.algorithm import Trainable, find_algorithm
 from agents.presets import PRESETS as AGENT_PRESETS
@@ -79,6 +79,9 @@ class Row:
     """Budget, where it differs from the recipe's."""
     minutes: float | None = None
     """Budget in core-minutes, where it differs from the recipe's."""
+    repeats: Literal["minutes", "episodes"] = "minutes"
+    """What a budget in core-minutes fixes for all seeds: these; or the episodes that the first seed
+    recorded saw in them, so that further ones repeat it on whatever machine."""
     seeds: int | None = None
     """Number of seeds, from 0 on; the table's where it is not given."""
     priority: int = 9

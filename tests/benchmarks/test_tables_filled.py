@@ -12,12 +12,14 @@ import benchmarks.tables.command
 from benchmarks.processes import attempt, do_nothing
 from benchmarks.tables.command import TablesConfig, fill_tables
 from benchmarks.tables.listing import listing_of_earlier
-from benchmarks.tables.planning import earlier_runs, plan
+from benchmarks.tables.planning import PlannedRow, earlier_runs, plan
 from benchmarks.tables.progress import progress_of
 from benchmarks.tables.worker import LOG, fill
 from glimpse_envs.evaluation.records import read_records, same_run, write_record
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError
+from report.grouping import group_runs
+from report.runs import read_runs
 from tests.support.tables import QUICK
 
 
@@ -138,3 +140,36 @@ def test_a_record_of_another_command_is_not_made_again(tmp_path: Path) -> None:
     (earlier,) = earlier_runs([QUICK], tmp_path)
     assert earlier.file == path
     assert path.name in listing_of_earlier([earlier])
+
+
+@pytest.mark.learning
+def test_further_seeds_repeat_the_episodes_that_the_first_saw_in_its_minutes(
+    tmp_path: Path,
+) -> None:
+    timed = replace(QUICK.rows[0], episodes=None, minutes=0.01, repeats="episodes")
+    table = replace(QUICK, rows=(timed,), seeds=3)
+
+    def planned() -> PlannedRow:
+        (row,) = plan([table], tmp_path, tmp_path / "runs")
+        return row
+
+    assert {task.config.minutes for task in planned().missing} == {0.01}
+    fill(planned().missing[1])
+    (second,) = planned().recorded
+    first, third = planned().missing
+    assert (first.config.minutes, first.config.episodes) == (None, second.record.episodes)
+    fill(third)
+    row = planned()
+    assert [run.record.seed for run in row.recorded] == [1, 2]
+    assert [run.record.episodes for run in row.recorded] == [second.record.episodes] * 2
+    assert row.missing == (first,)
+    assert earlier_runs([table], tmp_path) == []
+    (group,) = group_runs(row.recorded)
+    assert [run.record.seed for run in group.runs] == [1, 2]
+    longer = replace(
+        row.recorded[1].record, config={**row.recorded[1].record.config, "episodes": 8}
+    )
+    write_record(longer, tmp_path)
+    assert len(group_runs(read_runs(tmp_path)[0])) == 2, "another length is another training"
+    (earlier,) = earlier_runs([table], tmp_path)
+    assert earlier.record.config["episodes"] == 8
