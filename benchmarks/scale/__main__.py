@@ -16,13 +16,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
+import torch
+
 from agents.scoring.run_record import make_record
 from agents.scoring.run_scores import score_run
 from agents.training.checks import check_counts, check_positive
 from agents.training.command_line import read_options, run_command
 from agents.training.config import TrainingConfig
 from agents.training.host import settle_host
-from agents.training.precision import UsedPrecision, fastest_precision
+from agents.training.precision import UsedPrecision, autocast, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
 from benchmarks.tables.table import preset
@@ -142,8 +144,12 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
         for record in read_records(folder / "score")[0]:
             if record.headline.episodes == scaling.episodes:
                 return record
-    # Batches of the training's size: blocks of memory above a limit are cleared at every use.
-    scores = score_run(run, episodes=scaling.episodes, batch_size=config.batch_size, progress=True)
+    # Batches of the training's size: blocks of memory above a limit are cleared at every use. In
+    # the precision that is timed; a large scene takes a full view a second in float32.
+    with autocast(torch.device("cpu"), config.torch_precision):
+        scores = score_run(
+            run, episodes=scaling.episodes, batch_size=config.batch_size, progress=True
+        )
     record = make_record(
         run,
         scores,
