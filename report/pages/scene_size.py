@@ -4,7 +4,7 @@ of the README."""
 from __future__ import annotations
 
 from report.chance import at_chance, blind_error
-from report.markdown import count, listed, short_revision
+from report.markdown import count, digits, listed, short_revision
 from report.page import in_docs
 from report.scaling import Scaling, extremes_table, scaling_table
 
@@ -41,7 +41,9 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
         f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
         f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
         scaling_table(scaling),
-        f"{_chance(scaling)} {_unmeasured(scaling)}",
+        " ".join(
+            filter(None, [_beside_full_view(scaling), _chance(scaling), _unmeasured(scaling)])
+        ),
     ]
 
 
@@ -61,6 +63,37 @@ def _chance(scaling: Scaling) -> str:
     """The error of guesses, by the environment."""
     blind = blind_error(scaling.env_id)
     return "" if blind is None else f"Blind guesses are wrong in {blind:.0f} %."
+
+
+def _beside_full_view(scaling: Scaling) -> str:
+    """Which of the agent and the full view errs less at which sides, and how their costs differ."""
+    hard, full = (
+        {point.side: point for point in scaling.points if point.algorithm == algorithm}
+        for algorithm in ("reinforce", "full_view")
+    )
+    sides = sorted(hard.keys() & full.keys())
+    if not sides:
+        return ""
+    errs_less = {
+        "the full view": [
+            n for n in sides if full[n].interval_percent[1] < hard[n].interval_percent[0]
+        ],
+        "the agent": [
+            n for n in sides if hard[n].interval_percent[1] < full[n].interval_percent[0]
+        ],
+    }
+    errors = [
+        f"{model} errs less at {listed([f'{side:,}' for side in found])} pixels"
+        for model, found in errs_less.items()
+        if found
+    ]
+    ratios = [
+        f"{digits(full[side].inference.total / hard[side].inference.total, 2)} times as much at "
+        f"{side:,} pixels"
+        for side in dict.fromkeys((sides[0], sides[-1]))
+    ]
+    costs = f"a scene costs the full view {listed(ratios)}"
+    return f"After the same time of training {', '.join([*errors, costs])}."
 
 
 def _unmeasured(scaling: Scaling) -> str:
@@ -87,13 +120,21 @@ def scaling_in_short(scaling: Scaling | None) -> str:
     """The README's block: what choosing where to look buys as scenes grow."""
     if scaling is None:
         return f"Not measured yet: {SCALE}."
+    training = (
+        "The agent's training used a curriculum: its first glimpse was near the target at first, "
+        "and farther away with success."
+    )
+    found = [
+        _beside_full_view(scaling),
+        _chance(scaling),
+        training,
+        _unmeasured(scaling),
+        f"[Costs by part]({PLACE}).",
+    ]
     return (
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
         f"{extremes_table(scaling)}\n\n"
         f"`{scaling.env_id}` with its scene enlarged: error, and milliseconds of one core to play "
         f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row, "
-        "which is no claim. "
-        f"{_chance(scaling)} The agent's training used a curriculum: its first glimpse was near "
-        "the target at first, and farther away with success. "
-        f"{_unmeasured(scaling)} [Costs by part]({PLACE})."
+        f"which is no claim. {' '.join(filter(None, found))}"
     )

@@ -130,3 +130,28 @@ def test_the_revisions_of_trainings_stand_beside_that_of_the_costs() -> None:
 def test_one_run_at_each_side_is_no_claim() -> None:
     for text in ("\n".join(scaling_blocks(a_scaling())), scaling_in_short(a_scaling())):
         assert "one run for each row, which is no claim" in text
+
+
+def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
+    even = a_scaling()
+    told = scaling_in_short(even)
+    assert "errs less" not in told, "intervals overlap"
+    assert (
+        "After the same time of training a scene costs the full view 3.1 times as much at 60 "
+        "pixels and 90 times as much at 960 pixels."
+    ) in told
+    better: dict[tuple[str, int], Any] = {
+        ("full_view", 60): {"error_percent": 0.5, "interval_percent": (0.4, 0.6)},
+        ("full_view", 240): {"error_percent": 1.0, "interval_percent": (0.9, 1.1)},
+        ("reinforce", 960): {"error_percent": 5.0, "interval_percent": (4.0, 6.0)},
+    }
+    points = tuple(
+        replace(point, **better.get((point.algorithm, point.side), {})) for point in even.points
+    )
+    told = "\n".join(scaling_blocks(replace(even, points=points)))
+    assert (
+        "training the full view errs less at 60 and 240 pixels, the agent errs less at 960 pixels, "
+        "a scene costs the full view"
+    ) in told
+    alone = tuple(point for point in points if point.algorithm != "full_view")
+    assert "After the same time" not in scaling_in_short(replace(even, points=alone))
