@@ -17,6 +17,7 @@ from agents.scoring.run_scores import at_level, fits, policy_of, score_run, scor
 from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_counts, check_device
 from agents.training.command_line import FOLDER, KEY_VALUE_PAIRS, read_options, run_command
+from agents.training.host import keep_memory
 from agents.training.resuming import setting_of
 from glimpse_envs.core.arguments import check_seed
 from glimpse_envs.core.files import check_writable
@@ -152,6 +153,7 @@ def _evaluate(config: EvaluateConfig) -> None:
     trust(*config.trust)
     check_device(config.device)
     check_seed(config.seed)
+    keep_memory()
     run = open_run(config.run)
     setting_of(run, "env_id", str)  # first of all, that there is a config to read
     _check_film(config)

@@ -11,14 +11,20 @@ _MOST_OF_OLD = 2**25  # older C libraries refuse more
 
 
 def settle_host(threads: int) -> None:
-    """Compute on `threads` CPU threads, with denormal numbers as 0, and keep memory that is freed.
-
-    An update frees what the next one takes again: if the C library gave it back in between, its
-    pages would be cleared anew. Blocks of less than 2 GiB are kept (32 MiB by older C libraries),
-    by the whole process and until its end, so that it never shrinks.
-    """
+    """Compute on `threads` CPU threads, with denormal numbers as 0, and keep memory that is freed
+    (see `keep_memory`)."""
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
+    keep_memory()
+
+
+def keep_memory() -> None:
+    """Keep memory that is freed, by the whole process and until its end, so that it never shrinks.
+
+    An update, or a batch that is played, frees what the next one takes again: if the C library gave
+    it back in between, its pages would be cleared anew. Blocks of less than 2 GiB are kept (32 MiB
+    by older C libraries).
+    """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc, not of every C library
         if mallopt is not None:
