@@ -151,7 +151,7 @@ def checked_seeds(seed: Any, num_envs: int) -> int | list[int | None] | None:
     """
     if seed is None:
         return None
-    if not isinstance(seed, list | tuple | np.ndarray):
+    if not isinstance(seed, list | tuple | np.ndarray) or np.shape(seed) == ():
         check_seed(seed)
         return int(seed)
     if len(seed) != num_envs:

@@ -7,6 +7,7 @@ Imported only by kernels: this module needs Numba.
 """
 
 import hashlib
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -40,10 +41,15 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
 
 
 def kernel_files() -> list[Path]:
-    """Return the files of this package that have kernels, or functions that kernels call."""
+    """Return the files of this package that have kernels, or functions that kernels call, and those
+    from which these import, whose constants may be compiled in."""
     marks = (b"\nfrom numba", b"core.kernels import")
-    files = sorted(PACKAGE.rglob("*.py"))
-    return [path for path in files if any(mark in path.read_bytes() for mark in marks)]
+    sources = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    found = {path for path, source in sources.items() if any(mark in source for mark in marks)}
+    imports = re.compile(rb"^from %b\.([\w.]+) import" % PACKAGE.name.encode(), re.MULTILINE)
+    names = {name.decode() for path in found for name in imports.findall(sources[path])}
+    found |= {PACKAGE / f"{name.replace('.', '/')}.py" for name in names}
+    return sorted(found & sources.keys())
 
 
 def _digest() -> str:

@@ -184,7 +184,7 @@ class Episodes:
             **self.clock.state_dict(),
             "task": self.task.state_dict(),
             "level_distribution": {
-                "kind": digest(self._levels and self._levels.name),
+                "kind": digest(self._levels and self._levels.settings),
                 **(self._levels.state_dict() if self._levels else {}),
             },
         }

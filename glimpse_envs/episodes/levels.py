@@ -41,6 +41,11 @@ class LevelDistribution(ABC):
             raise ValueError(f"least={least} must be at most greatest={greatest}")
         self.least, self.greatest = int(least), int(greatest)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it was made with, which a saved state must have in common with what loads it."""
+        return {"name": self.name, "least": self.least, "greatest": self.greatest}
+
     @abstractmethod
     def draw(self, words: Words) -> Ints:
         """Return the levels (m,) that uniform random `words` (m, `WORDS`) stand for."""
@@ -93,6 +98,10 @@ class Curriculum(LevelDistribution):
         self.solve_share, self.episodes = float(solve_share), int(episodes)
         self.present = self.least
         self._seen = self._solved = 0
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "solve_share": self.solve_share, "episodes": self.episodes}
 
     def record(self, levels: Ints, solved: Bools) -> None:
         """Count ended episodes of `levels` (m,), each `solved` (m,) or not; C may grow.

@@ -69,7 +69,8 @@ def check_state(
     kinds = [dict(one.get("level_distribution", {})).get("kind") for one in (state, own)]
     if kinds[0] != kinds[1]:
         raise ValueError(
-            "the state is of another kind of level_distribution: set one like it before loading"
+            "the state is of another kind of level_distribution, or of one with other settings: "
+            "set one like it before loading"
         )
     for name in own.keys() - {"arguments", "level_distribution"}:
         _check_alike(name, state.get(name, {}), own[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -9,7 +10,7 @@ import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, VectorEnv, VectorWrapper
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_reset_mask, checked_seeds
+from glimpse_envs.core.arguments import check_reset_mask, checked_seeds, shown
 from glimpse_envs.core.arrays import Bools, Float32s
 from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import checked_but_of
@@ -73,6 +74,8 @@ class GlimpseVectorWrapper(VectorWrapper):
             gymnasium.error.ResetNeeded: a mask is given when no episodes are under way.
             WrappedEnvError: an environment raised, or its observation is not in its space.
         """
+        if not isinstance(options, Mapping | None):
+            raise TypeError(f"options={shown(options)} must be a dict, or None")
         options = None if options is None else dict(options)  # Gymnasium removes the mask from it
         mask = np.ones(self.num_envs, np.bool_)
         if options is not None and "reset_mask" in options:

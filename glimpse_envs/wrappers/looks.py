@@ -121,7 +121,7 @@ def checked_start(start: Any) -> tuple[float, float] | None:
     """
     if start is None:
         return None
-    pair = isinstance(start, Sequence | np.ndarray) and len(start) == 2
+    pair = isinstance(start, Sequence | np.ndarray) and np.shape(start) == (2,)
     if not pair or not all(is_number(at) and -1.0 <= at <= 1.0 for at in start):
         raise ValueError(f"start={start!r} must be None or a place (x, y) with both in [-1, 1]")
     return float(start[0]), float(start[1])

@@ -341,8 +341,12 @@ def test_a_saved_curriculum_goes_on_in_the_middle_of_episodes() -> None:
     envs = led()
     state = pickle.loads(pickle.dumps(envs.state_dict()))
     other = make_vector(COPY, 5, length=8)
-    with pytest.raises(ValueError, match="another kind of level_distribution: set one like it"):
-        other.load_state_dict(state)
+    own = other.level_distribution
+    assert own is not None
+    for unlike in (own, MixtureLevels(1, 7, episodes=10), MixtureLevels(1, 8, episodes=11)):
+        other.level_distribution = unlike
+        with pytest.raises(ValueError, match=r"another kind of level_distribution, or .* set one"):
+            other.load_state_dict(state)
     other.level_distribution = levels = MixtureLevels(1, 8, episodes=10)
     other.load_state_dict(state)
     assert levels.state_dict() == {"present": 2, "seen": 4, "solved": 3}

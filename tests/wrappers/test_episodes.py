@@ -251,7 +251,7 @@ def test_bad_actions_change_nothing() -> None:
     same(found[0], other.step(good)[0])
 
 
-@pytest.mark.parametrize("seed", [-1, "a", 1.0, True, [0]], ids=repr)
+@pytest.mark.parametrize("seed", [-1, "a", 1.0, True, [0], np.array(5)], ids=repr)
 def test_a_bad_seed_is_the_callers_mistake_and_changes_nothing(seed: Any) -> None:
     """The episodes go on; the world is not blamed."""
     for env in (
@@ -262,6 +262,15 @@ def test_a_bad_seed_is_the_callers_mistake_and_changes_nothing(seed: Any) -> Non
         with pytest.raises(ValueError, match="seed"):
             env.reset(seed=seed)
         env.step(env.action_space.sample())
+
+
+@pytest.mark.parametrize("options", [5, "reset_mask"])
+def test_options_that_are_no_dict_are_the_callers_mistake(options: Any) -> None:
+    envs = GlimpseVectorWrapper(SyncVectorEnv([PixelWorld] * 2), **OPTIONS)
+    envs.reset(seed=0)
+    with pytest.raises(TypeError, match=f"options={options!r} must be a dict, or None"):
+        envs.reset(options=options)
+    envs.step(envs.action_space.sample())
 
 
 def test_integers_of_numpy_are_seeds() -> None:

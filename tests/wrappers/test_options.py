@@ -41,6 +41,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"mask": 1}, "mask=1 must be True or False"),
     ({"start": (0, 2)}, "start="),
     ({"start": "corner"}, "start='corner'"),
+    ({"start": np.array(0.5)}, "start="),
     ({"look": "relative", "max_move": 0}, "max_move=0 must be a number above 0"),
     ({"max_move": 0.5}, "max_move=0.5 is the longest move of look='relative'"),
     ({"look": "static", "max_move": 0.2}, "look='static' it has no effect: give"),
