@@ -165,8 +165,8 @@ def _first_of(env: VectorEnv) -> Any:
     envs = getattr(batch, "envs", None)
     if envs:
         return envs[0]
-    if isinstance(batch, AsyncVectorEnv) and batch.spec is None:
-        # Its environments are in other processes, and not every spec can be sent from there.
+    if isinstance(batch, AsyncVectorEnv):
+        # Its environments are in other processes, and its spec does not tell their time limits.
         first = batch.env_fns[0]()
         first.close()
         return first

@@ -190,6 +190,14 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
         same(found.reset(seed=0)[0], expected.reset(seed=0)[0])
         assert "remaining" in found.step(found.action_space.sample())[0]
         found.close()
+        for mode in ("sync", "async"):  # whose limit is not the registered one
+            inner = gym.make_vec("GlimpseTest/Pixels-v0", 2, mode, max_episode_steps=2, steps=9)
+            found = GlimpseVectorWrapper(inner, **OPTIONS)
+            found.reset(seed=0)
+            np.testing.assert_array_equal(
+                found.step(found.action_space.sample())[0]["remaining"], [[0.5], [0.5]]
+            )
+            found.close()
     finally:
         gym.registry.pop("GlimpseTest/Pixels-v0")
     unknown = GlimpseWrapper(PixelWorld(), **OPTIONS)

@@ -43,8 +43,8 @@ class Search(PictureTask):
     - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
       where (-1, -1) is the scene's top-left corner and (1, 1) its bottom-right corner; with
       `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
-      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
-      at which all of it lies in the scene.
+      disc and scaled by `max_move`. With `inside=True` [-1, 1] spans the places from which all of a
+      glimpse lies in the scene, and a tile is seen from the nearest of them.
     - `stop`: 1 ends the episode where the gaze is now.
 
     With `view="full"` there is only `look`, a location or a tile, which points at the target.

@@ -130,8 +130,8 @@ class Catch(PictureTask):
     - `look`: where to take the next glimpse. With `look="continuous"` a location (x, y) in [-1, 1],
       where (-1, -1) is the screen's top-left corner and (1, 1) its bottom-right corner; with
       `"tiles"` the number of a tile, row by row; with `"relative"` a move, projected into the unit
-      disc and scaled by `max_move`. With `inside=True` the glimpse is taken at the nearest location
-      at which all of it lies in the screen.
+      disc and scaled by `max_move`. With `inside=True` [-1, 1] spans the places from which all of a
+      glimpse lies in the screen, and a tile is seen from the nearest of them.
     - `act`: 0 moves the paddle one column to the left, 1 leaves it, 2 moves it to the right.
 
     ## Observation Space
