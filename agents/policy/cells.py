@@ -176,14 +176,15 @@ class CellsHead(Head):
         self.brightness = nn.Linear(units, self.scales)
 
     def forward(self, core: Tensor, observation: Observation, added: Tensor | None = None) -> Cells:
-        rows, scales = len(core), self.scales
-        glimpse = observation["glimpse"].view(rows, scales, -1)
+        rows, scales, blocks = len(core), self.scales, self.blocks**2
+        # No size is left to be inferred: in one of several processes there may be no row.
+        glimpse = observation["glimpse"].view(rows, scales, self.channels * self.size**2)
         contrast = local_contrast(glimpse, (-1,))
-        known = self.known(core).view(rows, scales, -1)
+        known = self.known(core).view(rows, scales, self.seen.out_features)
         hidden = F.relu(self.seen(torch.cat([glimpse, contrast], dim=-1)) + known)
         pictures = contrast.view(rows * scales, self.channels, self.size, self.size)
         bright = _block_means(pictures.mean(dim=1), self.blocks)
-        weighted = self.brightness(core)[..., None] * bright.view(rows, scales, -1)
+        weighted = self.brightness(core)[..., None] * bright.view(rows, scales, blocks)
         logits = (self.logits(hidden) + weighted).flatten(1)
         if self.context is not None:
             logits = torch.cat([logits, self.context(core, observation["context"])], dim=1)

@@ -103,7 +103,7 @@ def policy_of(
         if gaze != "learned":
             raise ValueError(f"gaze={gaze!r}: a model of the full view takes no looks")
     if changes:
-        _check_changes(config["env_id"], trained_on, env_kwargs, changes)
+        _check_changes(config, trained_on, env_kwargs, changes)
     if gaze != "learned":
         with closing(gym.make(config["env_id"], **env_kwargs)) as env:
             policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
@@ -197,10 +197,16 @@ def fits(run: Run, changes: dict[str, Any]) -> bool:
 
 
 def _check_changes(
-    env_id: str, trained: dict[str, Any], changed: dict[str, Any], changes: dict[str, Any]
+    config: dict[str, Any],
+    trained: dict[str, Any],
+    changed: dict[str, Any],
+    changes: dict[str, Any],
 ) -> None:
-    """Raise a `ValueError` where `changes` of the arguments change what a policy is shown, or what
-    its actions mean."""
+    """Raise a `ValueError` where `changes` of the arguments change what a policy, of a run with
+    `config`, is shown, or what its actions mean."""
+    env_id = config["env_id"]
+    network = config.get("network")
+    cells = isinstance(network, dict) and network.get("look_coordinates") == "cells"
     given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
     task = task_class_of(env_id)
     if "view" in changed and task is not None:
@@ -210,9 +216,9 @@ def _check_changes(
                 f"{given}: this policy sees the whole scene, and knows no {', '.join(unseen)} but "
                 "that of its training"
             )
-    before = _interface(env_id, trained)
+    before = _interface(env_id, trained, cells)
     with naming_environment(env_id):
-        now = _interface(env_id, changed)
+        now = _interface(env_id, changed, cells)
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             raise ValueError(
@@ -221,9 +227,10 @@ def _check_changes(
             )
 
 
-def _interface(env_id: str, env_kwargs: dict[str, Any]) -> dict[str, Any]:
+def _interface(env_id: str, env_kwargs: dict[str, Any], cells: bool) -> dict[str, Any]:
     """What a policy is shown and does, name -> shape or space; of tapes and tables in the full
-    view, which grow with a level, only what does not."""
+    view, which grow with a level, only what does not. A policy that looks at `cells` has learned
+    their distances in one scene."""
     with closing(gym.make(env_id, **env_kwargs)) as env:
         seen = describe(env)
     view = seen.picture_view
@@ -232,4 +239,6 @@ def _interface(env_id: str, env_kwargs: dict[str, Any]) -> dict[str, Any]:
         return {f"observation[{name!r}]": shape[-1:] for name, shape in shapes.items()}
     parts: dict[str, Any] = {f"observation[{name!r}]": shape for name, shape in shapes.items()}
     parts |= {f"action[{name!r}]": part.space for name, part in seen.components.items()}
-    return parts if view is None else {**parts, "look": view.look}
+    if view is None:
+        return parts
+    return {**parts, "look": view.look, **({"places": view.space} if cells else {})}

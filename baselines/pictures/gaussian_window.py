@@ -110,7 +110,9 @@ class GaussianWindow(RecurrentReader):
     grid: Tensor  # (g,), from the window's middle, in strides
 
     def prepare(self, scene: Tensor) -> Tensor:
-        return scene.to(present_precision(scene.device))  # once, not for every glimpse
+        precision = present_precision(scene.device)
+        # Once, not for every glimpse; outside of `autocast` a scene stays as it is.
+        return scene if precision == torch.float32 else scene.to(precision)
 
     def read(self, prepared: Tensor, core: Tensor) -> dict[str, Tensor]:
         place, stride, width, intensity = self._choose(core)

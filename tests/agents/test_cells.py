@@ -235,6 +235,21 @@ def test_looks_without_cells_keep_their_own_heads(env_id: str, kwargs: dict[str,
     assert isinstance(policy_for(TRANSLATED).heads["look"], CellsHead)
 
 
+@pytest.mark.parametrize("block", [1, 2])
+@pytest.mark.parametrize("inhibition", [False, True])
+def test_a_process_without_rows_chooses_no_cells(block: int, inhibition: bool) -> None:
+    network = tiny_network(
+        look_coordinates="cells", look_block=block, inhibition_of_return=inhibition
+    )
+    policy = policy_for(TRANSLATED, network)
+    spaces: Any = make_vector(TRANSLATED, 1).single_observation_space
+    nothing = {name: np.zeros((0, *part.shape), part.dtype) for name, part in spaces.items()}
+    decision, _ = policy(policy.as_tensors(nothing), policy.initial_state(0))
+    cells = decision.heads["look"]
+    assert isinstance(cells, Cells)
+    assert cells.log_prob(cells.sample(seeded())).shape == (0,)
+
+
 @pytest.mark.parametrize("gaze", ["random", "oracle"])
 def test_a_rules_gaze_is_not_moved_to_a_cell(gaze: Any) -> None:
     config = tiny_config(env_id=TRANSLATED, network=CELLS, gaze=gaze)

@@ -13,7 +13,7 @@ from glimpse_envs.evaluation.records import read_record
 from glimpse_envs.evaluation.runs import Run, RunError, load_policy
 from tests.support.baselines import tiny_config as baseline_config
 from tests.support.baselines import trained as trained_baseline
-from tests.support.tiny import tiny_config
+from tests.support.tiny import tiny_config, tiny_network
 from tests.support.trainings import trained
 
 pytestmark = pytest.mark.learning  # each test asks of a trained run
@@ -200,6 +200,19 @@ def test_what_a_policy_was_not_trained_to_see_or_do_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=complaint):
         evaluate_run(run, episodes=10, **changes)
+
+
+def test_looks_at_cells_go_as_far_as_in_the_scene_trained_on(tmp_path: Path) -> None:
+    kwargs: dict[str, Any] = {"budget": 3, "glimpse_size": 12}
+    network = tiny_network(look_coordinates="cells")
+    run = trained(
+        Reinforce,
+        tiny_config(env_id="Glimpse/TranslatedGlyphs-v0", env_kwargs=kwargs, network=network),
+        tmp_path / "cells",
+    )
+    with pytest.raises(ValueError, match="scene_size=120: the policy was trained with places Look"):
+        evaluate_run(run, episodes=10, scene_size=120)
+    assert evaluate_run(run, episodes=10, budget=2).episodes == 10
 
 
 def test_a_model_of_the_full_view_knows_no_other_budget(tmp_path: Path) -> None:
