@@ -87,7 +87,7 @@ class Baseline(nn.Module, Policy):
     def played_logits(self, observation: dict[str, NDArray]) -> Tensor:
         """The logits (T, B, n) without gradients, of a few rows at a time where scenes are
         large."""
-        rows = {len(leaf) for leaf in observation.values()}.pop()
+        rows = len(next(iter(observation.values())))
         numbers = sum(leaf.size for leaf in observation.values())
         most = max(1, AT_ONCE * rows // numbers)
         few = [slice(start, start + most) for start in range(0, rows, most)]

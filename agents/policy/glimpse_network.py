@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from agents.policy.context_part import REFUSED, context_shape
 from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
-from agents.policy.pictures import channels_last
+from agents.policy.picture_layout import channels_last
 from glimpse_envs.core.classes import find_class
 
 WORD_UNITS = 32

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.blindness import lit_parts, without_classes
-from agents.policy.pictures import channels_last
+from agents.policy.picture_layout import channels_last
 from agents.policy.words import join_words
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options

@@ -14,7 +14,7 @@ import numpy as np
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.pictures import channels_last
+from agents.policy.picture_layout import channels_last
 from agents.training.checks import check_choices, check_counts
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation

@@ -23,7 +23,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from agents.policy.pictures import channels_last
+from agents.policy.picture_layout import channels_last
 from agents.training.checks import check_counts
 from agents.training.command_line import without_options
 from agents.training.row_draws import draw_rows

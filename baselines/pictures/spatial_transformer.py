@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from agents.policy.pictures import channels_last
+from agents.policy.picture_layout import channels_last
 from agents.training.checks import check_choices, check_counts, check_positive
 from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
@@ -82,7 +82,8 @@ class SpatialTransformer(PictureModel):
 
     def forward(self, observation: Observation) -> Answers:
         scene = observation["scene"]
-        return self.answers_of(self.classify(self.cut_out(scene, self.locate(scene))))
+        glimpse = self.cut_out(scene, self.locate(scene))
+        return self.answers_of(self.classify(channels_last(glimpse)))
 
     def locate(self, scene: Tensor) -> Tensor:
         """The windows theta (B, 2, 3) in `scene` (B, C, H, W).

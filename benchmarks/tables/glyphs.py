@@ -32,6 +32,7 @@ def _twin(
         env_id=f"Glimpse/{name}-v0",
         env_kwargs=row.env_kwargs if env_kwargs is None else env_kwargs,
         minutes=minutes,
+        repeats="episodes",
         seeds=None,
         priority=4,
         reference=None,

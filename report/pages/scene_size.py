@@ -3,6 +3,8 @@ of the README."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from report.chance import at_chance, blind_error
 from report.markdown import count, digits, listed, short_revision
 from report.page import in_docs
@@ -83,32 +85,33 @@ def _beside_full_view(scaling: Scaling) -> str:
         ],
     }
     errors = [
-        f"{model} errs less at {listed([f'{side:,}' for side in found])} pixels"
-        for model, found in errs_less.items()
-        if found
+        f"{model} errs less at {_pixels(found)}" for model, found in errs_less.items() if found
     ]
     ratios = [
         f"{digits(full[side].inference.total / hard[side].inference.total, 2)} times as much at "
-        f"{side:,} pixels"
+        f"{_pixels([side])}"
         for side in dict.fromkeys((sides[0], sides[-1]))
     ]
-    costs = f"a scene costs the full view {listed(ratios)}"
-    return f"After the same time of training {', '.join([*errors, costs])}."
+    costs = f"A scene costs the full view {listed(ratios)}."
+    return f"After the same time of training {listed(errors)}. {costs}" if errors else costs
+
+
+def _pixels(sides: Sequence[float]) -> str:
+    """Sides in words: "60 and 1,920 pixels"."""
+    return f"{listed([f'{side:,}' for side in sides])} pixels"
 
 
 def _unmeasured(scaling: Scaling) -> str:
     """Which models lack at which sides, and what did not begin to learn."""
-    models = list(dict.fromkeys(point.model for point in scaling.points))
-    known = {(point.side, point.model) for point in scaling.points}
-    lacking = [
-        f"{model} at {side} pixels"
-        for side in sorted({point.side for point in scaling.points})
-        for model in models
-        if (side, model) not in known
-    ]
+    sides = {point.side for point in scaling.points}
+    lacks = {
+        model: sorted(sides - {point.side for point in scaling.of(model)})
+        for model in scaling.models
+    }
+    lacking = [f"{model} at {_pixels(found)}" for model, found in lacks.items() if found]
     blind = blind_error(scaling.env_id)
     stuck = [
-        f"{point.model} at {point.side:,} pixels ({count(point.images)} images)"
+        f"{point.model} at {_pixels([point.side])} ({count(point.images)} images)"
         for point in scaling.points
         if blind is not None and point.interval_percent[1] >= blind
     ]

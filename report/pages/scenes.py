@@ -47,8 +47,8 @@ _COLUMNS = (
     "**Mean return**, where it is not the share of success: what the environment pays in an "
     "episode, such as an equal share for each frame that is named rightly, or each word.",
     "**Episodes**: of training, the mean over the seeds. A budget is in core-minutes, in which a "
-    "machine that is slower, or busy, sees fewer; seeds that were added later were trained for the "
-    "episodes of the first.",
+    "machine that is slower, or busy, sees fewer; further seeds are trained for the episodes of "
+    "the first, but for those whose records have minutes.",
     "**Values delivered**, **pixels covered**, **multiply-adds**: of one episode, as defined in "
     "[hard against soft](comparison.md). A model that sees the whole of a still scene is given it "
     "once, however many words it writes.",

@@ -14,7 +14,9 @@ import pytest
 import torch
 from gymnasium.vector import VectorEnv
 
+from agents.scoring.run_scores import score_run
 from agents.training.loop import train
+from agents.training.precision import present_precision
 from baselines.pictures.full_view import FullViewConfig
 from baselines.pictures.gaussian_window import GaussianWindow, GaussianWindowConfig
 from baselines.setting import Setting
@@ -216,7 +218,9 @@ def test_batches_are_the_presets_less_where_scenes_are_large() -> None:
     assert sizes["full_view", 60] == preset("pictures", "full_view").batch_size
     for (model, side), rows in sizes.items():
         assert rows * side**2 <= MODELS[model]
-        assert rows >= 2
+    full = [sizes["full_view", side] for side in scaling.sides]
+    assert full == [128, 128, 128, 32, 8, 2]
+    assert all(sizes[model, side] >= 8 for model, side in sizes if model != "full_view")
     assert training_config(replace(scaling, batch_size=4), "reinforce", 60).batch_size == 4
 
 
@@ -254,6 +258,26 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     assert again is not None
     for before, after in zip(first.points, again.points, strict=True):
         assert replace(after, inference=before.inference, update=before.update) == before
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_models_are_scored_in_the_precision_that_is_timed(
+    precision: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scaling = ScalingConfig(
+        minutes=0.004, episodes=20, batch_size=20, precision=precision, out=tmp_path
+    )
+    found: list[torch.dtype] = []
+
+    def scored(*args: Any, **kwargs: Any) -> Any:
+        found.append(present_precision(torch.device("cpu")))
+        return score_run(*args, **kwargs)
+
+    monkeypatch.setattr(command, "score_run", scored)
+    record = command.train_and_score(scaling, "full_view", 32)
+    assert found == [getattr(torch, precision)]
+    assert record.headline.episodes == 20
 
 
 def never(*args: Any, **kwargs: Any) -> None:

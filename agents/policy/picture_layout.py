@@ -8,8 +8,8 @@ def channels_last(pictures: Tensor) -> Tensor:
     """`pictures` (B, C, H, W) with each pixel's channels side by side in memory, as convolutions
     are fastest, above all in training.
 
-    Torch takes pictures of one channel to lie so already, without telling it to the layers that
-    follow: these laid theirs one after the other, and took twice as long.
+    Torch takes pictures of one channel to lie so already and leaves their strides, by which the
+    layers that follow would lay their channels one after the other, and take longer.
     """
     rows, channels, height, width = pictures.shape
     if channels == 1:
