@@ -25,6 +25,7 @@ from agents.policy.heads import Head, Observation
 from agents.policy.networks import NetworkConfig
 from agents.training.precision import wide
 from agents.training.row_draws import draw_rows
+from agents.training.transfers import to_device
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.evaluation.outlook import Places
 
@@ -89,7 +90,7 @@ class Cells(Categorical):
         drawn = draw_rows(
             lambda shape: torch.rand(shape, generator=generator), (len(shares), 1), generator
         )
-        within = drawn.to(shares) * shares[:, -1:]
+        within = to_device(drawn, shares) * shares[:, -1:]
         return torch.searchsorted(shares, within, right=True)[:, 0].clamp(max=shares.shape[1] - 1)
 
     def log_prob(self, action: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from agents.training.row_draws import draw_rows
+from agents.training.transfers import to_device
 from glimpse_envs.evaluation.outlook import Gaussian, Probabilities
 
 
@@ -92,7 +93,7 @@ class DiagonalGaussian(Distribution):
             self.mean.shape,
             generator,
         )
-        return (self.mean + self.std * noise.to(self.mean.device)).detach()
+        return (self.mean + self.std * to_device(noise, self.mean)).detach()
 
     def mode(self) -> Tensor:
         return self.mean.detach()
@@ -188,7 +189,7 @@ class Categorical(Distribution):
             probabilities.shape,
             generator,
         )
-        return (probabilities / times.to(probabilities.device)).argmax(dim=-1)
+        return (probabilities / to_device(times, probabilities)).argmax(dim=-1)
 
     def mode(self) -> Tensor:
         return self.logits.argmax(dim=-1)
@@ -247,8 +248,9 @@ class Bernoullis(Distribution):
     def sample(self, generator: torch.Generator | None = None) -> Tensor:
         noise = draw_rows(
             lambda shape: torch.rand(shape, generator=generator), self.logits.shape, generator
-        ).to(self.logits.device)
-        return (noise < self.logits.detach().sigmoid()).long()
+        )
+        probabilities = self.logits.detach().sigmoid()
+        return (to_device(noise, probabilities) < probabilities).long()
 
     def mode(self) -> Tensor:
         return (self.logits.detach() > 0).long()

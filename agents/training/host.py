@@ -5,6 +5,8 @@ import sys
 
 import torch
 
+from glimpse_envs.evaluation.provenance import hardware
+
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt, in <malloc.h>
 _MOST = 2**31 - 1
 _MOST_OF_OLD = 2**25  # older C libraries refuse more
@@ -16,6 +18,13 @@ def settle_host(threads: int) -> None:
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     keep_memory()
+
+
+def hardware_with(device: str) -> str:
+    """The machine's processor and cores, after the name of its GPU where the model is on one."""
+    if torch.device(device).type != "cuda":
+        return hardware()
+    return f"{torch.cuda.get_device_name(device)}, {hardware()}"
 
 
 def keep_memory() -> None:

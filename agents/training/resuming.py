@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from agents.training.checkpoints import leaves_of
 from agents.training.distributed import processes
+from agents.training.host import hardware_with
 from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.evaluation.runs import Run, RunError, create_run, open_run
@@ -40,6 +41,7 @@ def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run
             "defaults": asdict(settled(type(config)())),
             "seed": config.seed,
             "processes": processes(),
+            "hardware": hardware_with(config.device),
         },
     )
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 
-def to_device(array: NDArray, like: Tensor) -> Tensor:
-    """`array`, of any shape, on the device of `like` and of its dtype; to a GPU from pinned
-    memory, without waiting."""
+def to_device(array: NDArray | Tensor, like: Tensor) -> Tensor:
+    """`array` of the host, of any shape, on the device of `like` and of its dtype; to a GPU from
+    pinned memory, without waiting."""
     values = torch.as_tensor(array)
     if like.is_cuda:
         values = values.pin_memory()

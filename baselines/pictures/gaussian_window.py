@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from agents.training.checks import check_choices
 from agents.training.precision import present_precision
 from agents.training.row_draws import draw_rows
+from agents.training.transfers import to_device
 from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.setting import Setting
 
@@ -157,7 +158,7 @@ class GaussianWindow(RecurrentReader):
             place.shape,
             self._generator,
         )
-        return place + self._noise_now * noise.to(place)
+        return place + self._noise_now * to_device(noise, place)
 
     def _window(self, scene: Tensor, place: Tensor, stride: Tensor, width: Tensor) -> Tensor:
         """Read (B, K C, g, g) in the window of `_choose`."""

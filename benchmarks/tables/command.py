@@ -13,10 +13,12 @@ import sys
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import Annotated
 
 import gymnasium
+import torch
 import tyro
 
 from agents.training.checks import check_counts
@@ -50,12 +52,12 @@ class TablesConfig:
     seeds: int | None = None
     """Train only the first so many seeds of each row; all of the row's where it is not given."""
     workers: int | None = None
-    """Number of runs at a time, a core each; all cores where it is not given. A Ray cluster that
-    is there already has as many as it has CPUs."""
+    """Number of runs at a time, a core each; all cores where it is not given, or as many as the
+    GPUs have shares. A Ray cluster that is there already has as many as it has CPUs."""
     ray: str | None = None
     """Address of a Ray cluster on which to train, such as auto; local starts one here."""
     gpu: float = 0.0
-    """Share of a GPU for each run on a Ray cluster, which trains on it; 0: on a CPU core."""
+    """Share of a GPU for each run, which trains on it, such as 0.25; 0: on a CPU core."""
     runs: Path = Path("runs/tables")
     """Folder of the runs."""
     results: Path = ROOT / "results"
@@ -85,7 +87,7 @@ def fill_tables(config: TablesConfig) -> None:
     if config.ray is None:
         for line in lines_on_emulation(rows):
             print(line)
-    tasks = [_placed(task, config) for row in rows for task in row.missing]
+    tasks = _placed([task for row in rows for task in row.missing], config)
     hours = {task.name: row.hours for row in rows for task in row.missing}
     view = View(tasks, hours, sum(len(row.recorded) for row in rows))
     failed = _train(tasks, config, view)
@@ -101,8 +103,8 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
             check_counts(config, name)
     if not 0 <= config.gpu <= 1:
         raise ValueError(f"gpu={config.gpu} must be a share from 0 to 1")
-    if config.gpu and config.ray is None:
-        raise ValueError(f"gpu={config.gpu} is for a Ray cluster: give --ray, too")
+    if config.gpu and config.ray is None and not torch.cuda.is_available():
+        raise ValueError(f"gpu={config.gpu}: torch finds no GPU here; leave it out")
     if config.results.exists() and not config.results.is_dir():
         raise ValueError(f"results={config.results} is a file: give a folder for the records")
     tables = [find_table(name) for name in dict.fromkeys(config.tables)]
@@ -128,18 +130,32 @@ def _check(rows: list[PlannedRow]) -> None:
                 raise ValueError(f"row {row.row.name}: {error}") from error
 
 
-def _placed(task: Task, config: TablesConfig) -> Task:
-    device = "cuda" if config.gpu else "cpu"
-    return replace(task, config=replace(task.config, device=device))
+def _placed(tasks: list[Task], config: TablesConfig) -> list[Task]:
+    """The tasks on their devices: of several GPUs here, in turn; Ray shows each task its own."""
+    devices = ["cuda" if config.gpu else "cpu"]
+    if config.gpu and config.ray is None and torch.cuda.device_count() > 1:
+        devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    return [
+        replace(task, config=replace(task.config, device=device))
+        for task, device in zip(tasks, cycle(devices), strict=False)
+    ]
+
+
+def _workers(config: TablesConfig) -> int:
+    """Number of runs at a time."""
+    if config.workers is not None:
+        return config.workers
+    if config.gpu and config.ray is None:
+        return min(allowed_cores(), max(1, int(torch.cuda.device_count() / config.gpu)))
+    return allowed_cores()
 
 
 def _train(tasks: list[Task], config: TablesConfig, view: View) -> list[str]:
     """Train all tasks; return the names of those that failed."""
-    workers = config.workers or allowed_cores()
     failed = []
     view.show()
     try:
-        with closing(_outcomes(tasks, config, workers, view)) as outcomes:
+        with closing(_outcomes(tasks, config, _workers(config), view)) as outcomes:
             for task, outcome in outcomes:
                 if isinstance(outcome, Failure):
                     failed.append(task.name)

@@ -112,7 +112,7 @@ def test_list_shows_what_lacks_and_what_it_costs(
         (["pictures", "--rows", "cluttered-5"], "rows: 'cluttered-5' must be one of cluttered-8"),
         (["--workers", "0"], "workers=0 must be at least 1"),
         (["--seeds", "0"], "seeds=0 must be at least 1"),
-        (["--gpu", "0.5"], "gpu=0.5 is for a Ray cluster"),
+        (["--gpu", "0.5"], "gpu=0.5: torch finds no GPU here; leave it out"),
         (["--gpu", "2", "--ray", "auto"], "gpu=2.0 must be a share from 0 to 1"),
         (["--results", str(ROOT / "README.md")], "README.md is a file: give a folder for the"),
     ],

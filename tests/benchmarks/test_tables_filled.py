@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import benchmarks.tables.command
 from benchmarks.processes import attempt, do_nothing
@@ -38,6 +39,34 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
             idle()
 
     monkeypatch.setattr(benchmarks.tables.command, "side_by_side", one_after_another)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cores", "devices", "workers"),
+    [(1, 16, ["cuda", "cuda"], 4), (2, 6, ["cuda:0", "cuda:1"], 6)],
+)
+def test_runs_share_the_gpus_that_are_here(
+    gpus: int,
+    cores: int,
+    devices: list[str],
+    workers: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = []
+
+    def begin(
+        work: Callable[[Any], Any], tasks: Sequence[Any], processes: int, **_: Any
+    ) -> Generator[Any, None, None]:
+        begun.append(([task.config.device for task in tasks], processes))
+        yield from ()
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(benchmarks.tables.command, "allowed_cores", lambda: cores)
+    monkeypatch.setattr(benchmarks.tables.command, "side_by_side", begin)
+    fill_tables(replace(config_in(tmp_path, "QUICK"), gpu=0.25, workers=None))
+    assert begun == [(devices, workers)]
 
 
 def config_in(folder: Path, table: str) -> TablesConfig:
