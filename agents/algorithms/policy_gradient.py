@@ -60,7 +60,8 @@ class PolicyGradientConfig(AgentConfig):
     of each step separately; None: no limit."""
     parts: int | None = None
     """Number of equal parts of a batch that take turns, so that the environments of one are stepped
-    while a GPU computes another; None: 2 on a GPU, 1 on the CPU."""
+    while a GPU computes another. It pays with models so large that a GPU computes longer than it
+    takes to launch its work, which parts multiply. None: 1."""
     final_look_std: float | None = None
     """Standard deviation of a continuous look at the end of the training, in the unit of
     --network.look-std, to which it changes linearly; None: it stays the same."""

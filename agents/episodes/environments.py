@@ -64,13 +64,12 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
 
 
 def make_parts(config: TrainingConfig, count: int | None) -> list[VectorEnv]:
-    """The environments of `count` equal parts of a config's batches; None: 2 on a GPU, else 1.
+    """The environments of `count` equal parts of a config's batches; None: 1.
 
     Raises:
         ValueError: the batch has no such parts with all copies of a scene together.
     """
-    if count is None:
-        count = 1 if config.device == "cpu" else 2
+    count = 1 if count is None else count
     if config.batch_size % (count * config.copies):
         raise ValueError(
             f"batch_size={config.batch_size} must be a multiple of {count * config.copies}: it has "

@@ -7,14 +7,36 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glimpse_envs.core.threads import for_chunks
+
+BYTES_AT_ONCE = 2**19
+"""Of the pieces that threads copy: much above what it costs to hand one out."""
+
 
 def to_device(array: NDArray | Tensor, like: Tensor) -> Tensor:
     """`array` of the host, of any shape, on the device of `like` and of its dtype; to a GPU from
     pinned memory, without waiting."""
     values = torch.as_tensor(array)
     if like.is_cuda:
-        values = values.pin_memory()
+        values = _pinned(values)
     return values.to(like.device, like.dtype, non_blocking=True)
+
+
+def _pinned(values: Tensor) -> Tensor:
+    """A copy of `values`, of any shape, in pinned memory, made on the environments' threads: on one
+    it takes as long as a third of the model's launches."""
+    if values.ndim == 0:
+        return values.pin_memory()
+    pinned = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+    source, to = values.detach().numpy(), pinned.numpy()
+
+    def copy(rows: NDArray) -> None:
+        some = slice(rows[0], rows[-1] + 1)
+        to[some] = source[some]
+
+    of_row = max(1, values.nbytes // max(1, len(values)))
+    for_chunks(copy, np.arange(len(values)), max(1, BYTES_AT_ONCE // of_row))
+    return pinned
 
 
 class ToHost:
