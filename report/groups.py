@@ -157,12 +157,13 @@ class Group:
 
     @property
     def core_minutes(self) -> float:
-        """Of training, a mean over the seeds."""
+        """Of training, a mean over the seeds; over those trained on cores where there are any."""
         return fmean(self._each_minutes)
 
     @property
     def _each_minutes(self) -> list[float]:
-        return [record.seconds * record.cores / 60 for record in self.records]
+        on_cores = [record for record in self.records if not record.on_gpu]
+        return [record.seconds * record.cores / 60 for record in on_cores or self.records]
 
     @property
     def episodes_cell(self) -> str:
@@ -181,6 +182,8 @@ class Group:
 
     def timed(self, number: float) -> str:
         """Minutes of training for a table, and by which clock if not by the core's own."""
+        if all(record.on_gpu for record in self.records):
+            return f"{minutes(number)} (GPU)"
         return minutes(number) + (" (wall)" if self.by_the_wall else "")
 
     @property

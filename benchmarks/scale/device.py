@@ -1,6 +1,6 @@
 """Training speed on a device: images a second, and how busy the device and the environments are.
 
-    python -m benchmarks.scale.device [--device cuda] [--rows 16384] [--parts 1] [--threads 16]
+    python -m benchmarks.scale.device [--device cuda] [--rows 8192 16384] [--threads 16]
 
 REINFORCE on cluttered MNIST with eight glimpses, by the preset of pictures. The environments run on
 CPU threads; with two parts they play one part of the batch while the GPU computes another. The
@@ -20,10 +20,11 @@ from torch.profiler import ProfilerActivity, profile
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.presets import PRESETS
-from agents.training.host import settle_host
+from agents.training.host import hardware_with, settle_host
 from benchmarks.options import options_parser, write_benchmark
 from glimpse_envs.core.threads import set_threads
 
+ROWS = (8192, 16384, 32768)
 WARM_UP = 3
 PROFILED = 2
 
@@ -111,7 +112,10 @@ def _synchronise(on_gpu: bool) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = options_parser(__doc__, rows=16384)
+    parser = options_parser(__doc__)
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=ROWS, help="numbers of episodes played at once"
+    )
     parser.add_argument("--device", default="cuda", help="torch's device of the model; cuda")
     parser.add_argument("--parts", type=int, default=1, help="parts of the batch; 1")
     parser.add_argument("--updates", type=int, default=20, help="number of updates timed; 20")
@@ -122,24 +126,25 @@ def main() -> None:
     arguments = parser.parse_args()
     set_threads(arguments.threads)
     settle_host(threads=1)
-    config = config_of(arguments.device, arguments.rows, arguments.parts)
-    found = measure(config, arguments.updates)
-    busy = "" if found.device is None else f", device {found.device:.0%}"
-    print(f"{config.env_id}, batch {config.batch_size}, {config.settled.precision}")
-    print(f"{found.images_per_second:,.0f} images/s; environments {found.environments:.0%}{busy}")
+    speeds = []
+    for rows in arguments.rows:
+        config = config_of(arguments.device, rows, arguments.parts)
+        found = measure(config, arguments.updates)
+        busy = "" if found.device is None else f", device {found.device:.0%}"
+        print(f"{config.env_id}, batch {rows}, {config.settled.precision}")
+        print(
+            f"{found.images_per_second:,.0f} images/s; environments {found.environments:.0%}{busy}"
+        )
+        speeds.append({"batch_size": rows, **vars(found)})
     entries = {
+        "hardware": hardware_with(arguments.device),
         "env_id": config.env_id,
-        "batch_size": config.batch_size,
         "precision": config.settled.precision,
-        "device": _name_of(arguments.device),
+        "parts": arguments.parts,
         "threads": arguments.threads,
-        **vars(found),
+        "speeds": speeds,
     }
     write_benchmark(arguments.record, "device", entries, cores=None)
-
-
-def _name_of(device: str) -> str:
-    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
 if __name__ == "__main__":

@@ -208,11 +208,13 @@ def _repeated(row: Row, config: Any, recorded: Iterable[Run]) -> Any:
 def _core_hours(config: Any, of_row: Sequence[Record], known: Sequence[Run]) -> float | None:
     """Estimated core-hours of one run: as its row's records; by its minutes; or at the pace of the
     record whose settings are the most alike, of the same algorithm."""
-    if of_row:
-        return fmean(record.seconds * record.cores for record in of_row) / 3600
+    on_cores = [record for record in of_row if not record.on_gpu]
+    if on_cores:
+        return fmean(record.seconds * record.cores for record in on_cores) / 3600
     if config.minutes is not None:
         return config.minutes / 60
-    records = [run.record for run in known if run.record.algorithm == config.algorithm]
+    alike = [run.record for run in known if run.record.algorithm == config.algorithm]
+    records = [record for record in alike if not record.on_gpu]
     if not records:
         return None
     settings = settings_of(asdict(config)).items()

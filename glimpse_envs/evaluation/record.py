@@ -178,6 +178,11 @@ class Record:
         return self.scores[0]
 
     @property
+    def on_gpu(self) -> bool:
+        """Whether it was trained on a GPU, whose minutes are not those of a core."""
+        return str(self.config.get("device", "cpu")).startswith("cuda")
+
+    @property
     def is_shown(self) -> bool:
         """Whether it has enough episodes for tables, which records of people may lack."""
         return self.model.gaze != "human" or self.headline.episodes >= FEWEST_PLAYED

@@ -54,7 +54,8 @@ _COLUMNS = (
     "**95 % interval**: Wilson's for one run, otherwise a bootstrap over seeds and images, "
     "stretched with fewer than five seeds.",
     "**Episodes, core-minutes**: the length of each training; *wall*: timed by the wall's clock, "
-    "which other processes lengthen.",
+    "which other processes lengthen; *GPU*: minutes on a GPU, which other trainings shared. Of "
+    "seeds on cores and on GPUs the minutes are those on cores.",
     f"**Paper, best public**: errors that others report. {VERDICTS} These agents are trained on "
     "50,000 images, the papers' mostly on 60,000.",
 )

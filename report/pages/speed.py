@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from report.benchmark_records import read_benchmark
-from report.markdown import listed, short_revision, table
+from report.markdown import UNKNOWN, listed, short_revision, table
 from report.page import Places, Published
 
 PAGE = "docs/speed.md"
@@ -15,7 +15,8 @@ _HEAD = """# Speed
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
-`benchmarks.speed.adapter`, `benchmarks.speed.training` and `benchmarks.speed.processes`.
+`benchmarks.speed.adapter`, `benchmarks.speed.training`, `benchmarks.speed.processes` and
+`benchmarks.scale.device`.
 Environments are timed by CPU time with one thread and by the clock on the wall with two, and
 trainings by the clock on the wall. Each speed is the best of several repeats, in which the programs
 that are compared take turns; the first start, which compiles, is timed once."""
@@ -35,15 +36,16 @@ def make_page(folder: Path) -> str:
         ("adapter", _adapter),
         ("training", _training),
         ("processes", _processes),
+        ("device", _device),
     )
     for name, draw in sections:
         record = read_benchmark(folder / f"{name}.json")
         if record is not None:
             blocks += draw(record)
         else:
-            blocks.append(
-                f"{name}: not measured yet (`python -m benchmarks.speed.{name} --record`)."
-            )
+            package = "scale" if name == "device" else "speed"
+            command = f"`python -m benchmarks.{package}.{name} --record`"
+            blocks.append(f"{name}: not measured yet ({command}).")
     return "\n\n".join(blocks) + "\n"
 
 
@@ -173,6 +175,26 @@ def _processes(record: dict[str, Any]) -> list[str]:
         "revision "
         f"{short_revision(record['revision'])}). The optimizer's step, which every process takes "
         "for itself, and the memory that the cores share are not divided.",
+    ]
+
+
+def _device(record: dict[str, Any]) -> list[str]:
+    lines = [
+        (
+            f"{s['batch_size']:,}",
+            f"{s['images_per_second']:,.0f}",
+            f"{s['environments']:.0%}",
+            UNKNOWN if s["device"] is None else f"{s['device']:.0%}",
+        )
+        for s in record["speeds"]
+    ]
+    return [
+        f"## Training on a GPU\n\nREINFORCE on `{record['env_id']}` by the preset in "
+        f"{record['precision']}, environments on {record['threads']} threads "
+        f"({record['hardware']}, revision {short_revision(record['revision'])}). Shares of the "
+        "wall's time in which the training waits for the environments' calls, and in which the GPU "
+        "computes. In the rest of it kernels are launched, one after another.",
+        table(("batch", "images/s", "environments", "GPU"), lines),
     ]
 
 

@@ -9,7 +9,7 @@ from report.pages.speed import make_page
 
 def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
     page = make_page(tmp_path)
-    assert page.count("not measured yet") == 5
+    assert page.count("not measured yet") == 6
     assert "`python -m benchmarks.speed.processes --record`" in page
 
 
@@ -33,6 +33,26 @@ def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path
     page = make_page(tmp_path)
     assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
     assert "1,500 by 2, 1.50 times as many, by the clock on the wall (two cores" in page
+
+
+def test_a_gpus_speeds_stand_by_batch(tmp_path: Path) -> None:
+    speeds = [
+        {"batch_size": 8192, "images_per_second": 1234.4, "environments": 0.25, "device": 0.1},
+        {"batch_size": 16384, "images_per_second": 2345.0, "environments": 0.5, "device": None},
+    ]
+    record = {
+        "env_id": "Glimpse/ClutteredMNIST-v0",
+        "precision": "bfloat16",
+        "threads": 16,
+        "hardware": "a GPU, 16 cores",
+        "revision": "0123456789abcdef",
+        "speeds": speeds,
+    }
+    (tmp_path / "device.json").write_text(json.dumps(record))
+    page = make_page(tmp_path)
+    assert "on 16 threads (a GPU, 16 cores, revision 0123456" in page
+    assert "| 8,192 | 1,234 | 25% | 10% |" in page
+    assert "| 16,384 | 2,345 | 50% | — |" in page
 
 
 def test_environments_without_their_files_are_named(tmp_path: Path) -> None:
