@@ -17,6 +17,7 @@ from glimpse_envs.core.arguments import (
     check_integers,
     check_mode,
     enter_arguments,
+    shown,
 )
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
 from glimpse_envs.core.spaces import batched
@@ -95,8 +96,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         kwargs = enter_arguments(known, kwargs, partial(hint_of_batch, rules))
         if num_envs % copies:
             raise ValueError(f"num_envs={num_envs} must be a multiple of copies={copies}")
-        if flat not in (False, True, "discrete"):
-            raise ValueError(f"flat={flat!r} must be one of False, True, 'discrete'")
+        if not isinstance(flat, bool) and not (isinstance(flat, str) and flat == "discrete"):
+            raise ValueError(f"flat={shown(flat)} must be one of False, True, 'discrete'")
         check_flags(flat_observation=flat_observation)
         self.autoreset_mode = check_mode(autoreset_mode)
         self._arguments = dict(

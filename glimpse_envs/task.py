@@ -191,6 +191,14 @@ class Task(ABC):
         return found
 
     @classmethod
+    def in_full_view(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return `arguments` with view="full", less those that only glimpses take."""
+        kept = {
+            name: value for name, value in arguments.items() if name not in cls.glimpse_arguments
+        }
+        return {**kept, "view": "full"}
+
+    @classmethod
     def hint_of(cls, argument: str, arguments: Mapping[str, Any]) -> str:
         """Return a hint that names the part which has an `argument` that the part chosen by
         `arguments` lacks; "" where none has it."""

@@ -23,8 +23,7 @@ def to_device(array: NDArray | Tensor, like: Tensor) -> Tensor:
 
 
 def _pinned(values: Tensor) -> Tensor:
-    """A copy of `values`, of any shape, in pinned memory, made on the environments' threads: on one
-    it takes as long as a third of the model's launches."""
+    """A copy of `values`, of any shape, in pinned memory, made on the environments' threads."""
     if values.ndim == 0:
         return values.pin_memory()
     pinned = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)

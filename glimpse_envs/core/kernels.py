@@ -27,7 +27,15 @@ def kernel(function: Callable | None = None, /, **options: Any) -> Any:
     Args:
         function: the function, where the decorator has no options.
         **options: of `numba.njit`, such as `inline="always"`.
+
+    Raises:
+        RuntimeError: Numba is told not to compile.
     """
+    if vars(config)["DISABLE_JIT"]:
+        raise RuntimeError(
+            "NUMBA_DISABLE_JIT=1: kernels count on Numba's integers, which are wider than NumPy's "
+            "in sums; unset it (NUMBA_BOUNDSCHECK=1 checks indices in compiled kernels)"
+        )
 
     def compiled(function: Callable) -> Any:
         dispatcher = njit(nogil=True, **options)(function)

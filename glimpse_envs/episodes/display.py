@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from glimpse_envs.core.arguments import check_choice
+from glimpse_envs.core.arguments import check_choice, shown
 from glimpse_envs.core.arrays import Bools, Bytes, Ints
 from glimpse_envs.task import Task
 
@@ -38,8 +38,8 @@ class Display:
     def __init__(
         self, task: Task, mode: str | None, reveal: str = "all", height: int = FRAME_HEIGHT
     ) -> None:
-        if mode is not None and mode not in RENDER_MODES:
-            raise ValueError(f"render_mode={mode!r} must be None or one of {RENDER_MODES}")
+        if mode is not None and not (isinstance(mode, str) and mode in RENDER_MODES):
+            raise ValueError(f"render_mode={shown(mode)} must be None or one of {RENDER_MODES}")
         check_choice("reveal", reveal, REVEALS)
         self._task, self._mode, self._reveal, self._height = task, mode, reveal, height
         self._window: Any = None

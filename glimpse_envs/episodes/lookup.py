@@ -107,8 +107,7 @@ def full_view(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     task = task_class_of(env_id)
     if task is None:
         raise ValueError(f"{env_id} has no full view: it is no environment of glimpses")
-    kept = {name: v for name, v in env_kwargs.items() if name not in task.glimpse_arguments}
-    return {**kept, "view": "full"}
+    return task.in_full_view(env_kwargs)
 
 
 def has_splits(env_id: str) -> bool:

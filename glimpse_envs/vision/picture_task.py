@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MAX_MOVE = 0.2
 """The default of `max_move`, in look coordinates."""
+LOOKS = ("continuous", "tiles", "relative")
+VIEWS = ("glimpse", "full")
 FARTHEST = 16
 """The greatest level of first glimpses near the target; at this level they are uniform."""
 
@@ -108,9 +110,9 @@ class PictureTask(Task):
         stop: bool = False,
         glimpse_cost: float = 0.0,
     ) -> None:
-        check_choice("look", look, ("continuous", "tiles", "relative"))
+        check_choice("look", look, LOOKS)
         check_choice("first_glimpse", first_glimpse, ("uniform", "near"))
-        check_choice("view", view, ("glimpse", "full"))
+        check_choice("view", view, VIEWS)
         check_integers(1, budget=budget)
         check_flags(inside=inside, history=history, context=context, stop=stop)
         check_move(look, max_move, default=MAX_MOVE)

@@ -14,8 +14,8 @@ _CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 class LookAndAct:
     """Splits actions into looks and acts.
 
-    Acts that are choices are checked; others are passed on unchanged, because environments treat
-    their bounds in different ways.
+    Acts that are choices are checked, and passed on as int64; others are passed on unchanged,
+    because environments treat their bounds in different ways.
 
     Args:
         space: Dict of `act` and, unless the gaze follows a rule, `look`.
@@ -23,7 +23,7 @@ class LookAndAct:
     """
 
     def __init__(self, space: spaces.Dict, num_envs: int | None) -> None:
-        self._names = list(space)
+        self._names, self._single = list(space), num_envs is None
         checked = [(n, part) for n, part in space.items() if n == "look" or _is_choice(part)]
         self._checker = ActionChecker(spaces.Dict(checked), num_envs)
         self._checked = [name for name, _ in checked]
@@ -40,7 +40,10 @@ class LookAndAct:
                 f"an action must be a dict with the keys {self._names}; this one is {given}"
             )
         found = self._checker({name: action[name] for name in self._checked})
-        return found.get("look"), action["act"]
+        act = action["act"]
+        if "act" in found:
+            act = found["act"][0] if self._single else found["act"]
+        return found.get("look"), act
 
 
 def _is_choice(space: spaces.Space) -> bool:

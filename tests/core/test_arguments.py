@@ -81,6 +81,10 @@ BAD: list[tuple[str, Any, str]] = [
     ("copies", 1.5, "multiple of copies=1.5|integer"),
     ("source", np.zeros((100, 100)), r"source=array.{0,200}\.\.\. \(ndarray\) must be one of"),
     ("source", list(range(10_000)), r"source=.{0,200}\.\.\. \(list\) must be one of"),
+    ("view", np.array(["full"] * 2), "must be one of 'glimpse', 'full'"),
+    ("look", np.array(["tiles"] * 2), "must be one of 'continuous', 'tiles', 'relative'"),
+    ("flat", np.array([1, 2]), "must be one of False, True, 'discrete'"),
+    ("flat", 1, "must be one of False, True, 'discrete'"),
     ("scene_size", 2**32, "needs [0-9,]{20,} bytes"),
     ("glimpse_size", 2**40, "needs [0-9,]{20,} bytes"),
     ("budget", 10**13, r"needs 80,000,000,\d{3},\d{3} bytes"),
@@ -98,6 +102,30 @@ def test_a_bad_kwarg_is_refused_with_what_would_be_right(name: str, value: Any, 
     if name not in ("copies", "autoreset_mode", "render_mode"):  # Gymnasium warns of the last
         with pytest.raises(ValueError, match=right):
             make_single(CLUTTERED, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        ("Glimpse/AssociativeRecall-v0", {"keys": 2**40}),
+        ("Glimpse/DictionaryLookup-v0", {"values": 2**40}),
+        ("Glimpse/DuplicatedInput-v0", {"duplicates": 2**40}),
+        ("Glimpse/RepeatCopy-v0", {"repeats": 2**40, "symbols": 2**40}),
+        ("Glimpse/Copy-v0", {"length": 2**31}),
+    ],
+)
+def test_a_size_beyond_memory_is_named_as_it_was_given(env_id: str, kwargs: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="bytes for each row") as refusal:
+        make_single(env_id, **kwargs)
+    for name, value in kwargs.items():
+        assert f"{name}={value}" in str(refusal.value)
+    assert "times=" not in str(refusal.value)
+
+
+def test_a_search_refuses_a_view_of_another_type() -> None:
+    for name in ("view", "look"):
+        with pytest.raises(ValueError, match=f"{name}=array.* must be one of"):
+            make_single("Glimpse/SearchGlyphs-v0", **{name: np.array(["full", "tiles"])})
 
 
 def test_kwargs_which_do_not_go_together_are_refused() -> None:

@@ -93,6 +93,19 @@ def test_a_cache_that_cannot_be_written_any_more_is_left(copy: Path) -> None:
     assert (done.stdout, done.stderr.count("cannot be cached")) == ("1\n", 1)
 
 
+def test_kernels_are_not_run_uncompiled() -> None:
+    code = "import gymnasium, glimpse_envs; gymnasium.make('Glimpse/CenteredGlyphs-v0')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "NUMBA_DISABLE_JIT=1: kernels count on Numba's integers" in done.stderr
+
+
 def test_what_kernels_use_of_ours_is_in_files_that_the_cache_looks_at() -> None:
     modules = (path.relative_to(PACKAGE.parent).with_suffix("").parts for path in kernel_files())
     watched = set(map(".".join, modules))

@@ -7,11 +7,12 @@ import pytest
 
 from glimpse_envs import sources
 from glimpse_envs.core.picture_view import PictureView
+from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.sources import from_arrays
 from glimpse_envs.tasks.pictures.search import Search
 from glimpse_envs.testing import Actions, check_task, first_returns
 from glimpse_envs.vision.scenes.image_search import room_for, side_for
-from tests.support.episodes import make_vector
+from tests.support.episodes import make_single, make_vector
 
 SEARCH = "Glimpse/SearchGlyphs-v0"
 SIZE, SIDE, IMAGES = 240, 28, 12
@@ -257,6 +258,15 @@ def test_the_oracle_collects_the_ceiling_where_looks_cost() -> None:
 def test_what_cannot_be_is_refused(kwargs: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_vector(SEARCH, 1, **kwargs)
+
+
+@pytest.mark.parametrize("move", [{}, {"max_move": 0.3}])
+def test_the_full_view_of_a_search_by_moves_points_at_locations(move: dict[str, float]) -> None:
+    env_id = "Glimpse/SearchGlyphs-v0"
+    kwargs = full_view(env_id, {**SMALL, "look": "relative", **move, "glimpse_cost": 0.1})
+    assert kwargs == {**SMALL, "view": "full"}
+    assert make_single(env_id, **kwargs).task.num_scenes is None
+    assert full_view(env_id, {"look": "tiles"}) == {"look": "tiles", "view": "full"}
 
 
 def test_what_is_offered_in_a_refusal_fits() -> None:

@@ -53,6 +53,16 @@ def test_the_oracle_needs_the_shortest_solution_and_gets_exactly_1(env_id: str, 
         assert played.steps.max() <= shortest
 
 
+@pytest.mark.parametrize("env_id", TABLES)
+@pytest.mark.parametrize("cost", [0.02, 0.1, 0.2, 0.6])
+def test_the_oracle_collects_the_ceiling_whatever_a_glimpse_costs(env_id: str, cost: float) -> None:
+    rows = 3000
+    envs = make_vector(env_id, rows, values=4, min_length=1, length=4, glimpse_cost=cost)
+    observation, _ = envs.reset(seed=0)
+    returns = play(envs, observation, oracle).returns
+    assert abs(returns.mean() - envs.task.ceiling) < 4 * returns.std() / np.sqrt(rows) + 1e-12
+
+
 def test_the_oracle_of_the_full_view_answers_at_once(env_id: str) -> None:
     envs = make_vector(env_id, 32, view="full")
     observation, _ = envs.reset(seed=0)
@@ -131,10 +141,10 @@ def test_the_budget_is_slack_times_the_shortest_solution_rounded_up(
 
 
 def test_glimpses_after_the_first_have_their_price(env_id: str) -> None:
-    envs = make_vector(env_id, 16, glimpse_cost=0.25)
+    envs = make_vector(env_id, 16, glimpse_cost=0.01)
     observation, _ = envs.reset(seed=3)
     played = play(envs, observation, oracle)
-    np.testing.assert_allclose(played.returns, 1.0 - 0.25 * (played.steps - 1))
+    np.testing.assert_allclose(played.returns, 1.0 - 0.01 * (played.steps - 1))
 
 
 # --- observations --------------------------------------------------------------------------------

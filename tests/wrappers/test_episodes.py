@@ -259,6 +259,27 @@ def test_bad_actions_change_nothing() -> None:
     same(found[0], other.step(good)[0])
 
 
+def test_a_world_is_given_acts_as_numbers_whatever_they_came_as() -> None:
+    given: list[Any] = []
+
+    class Listening(PixelWorld):
+        def step(self, action: Any) -> Any:
+            given.append(action)
+            return super().step(action)
+
+    env = GlimpseWrapper(Listening(), **OPTIONS)
+    env.reset(seed=0)
+    for act in (np.array(1), np.uint8(2), 1):
+        env.step({"look": [0.0, 0.0], "act": act})
+    assert [int(act) for act in given] == [1, 2, 1]
+    assert {np.asarray(act).dtype for act in given} == {np.dtype(np.int64)}
+    batch = GlimpseVectorWrapper(SyncVectorEnv([Listening] * 2), **OPTIONS)
+    batch.reset(seed=0)
+    given.clear()
+    batch.step({"look": np.zeros((2, 2)), "act": [2, 0]})
+    assert [int(act) for act in given] == [2, 0]
+
+
 @pytest.mark.parametrize("seed", [-1, "a", 1.0, True, [0], np.array(5)], ids=repr)
 def test_a_bad_seed_is_the_callers_mistake_and_changes_nothing(seed: Any) -> None:
     """The episodes go on; the world is not blamed."""

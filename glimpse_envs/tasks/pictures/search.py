@@ -1,6 +1,7 @@
 """Search: find the image of the class that is asked for, and stop there."""
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -11,7 +12,7 @@ from glimpse_envs.core.boxes import middles_of
 from glimpse_envs.sources import SPLITS
 from glimpse_envs.task import Arrays, Component, Outcome, Rows
 from glimpse_envs.tasks.pictures.search_levels import SearchLevels
-from glimpse_envs.vision.picture_task import Looking, PictureTask
+from glimpse_envs.vision.picture_task import LOOKS, VIEWS, Looking, PictureTask
 from glimpse_envs.vision.scenes.image_search import ImageSearch
 from glimpse_envs.vision.sensors.retina import Retina
 
@@ -143,6 +144,8 @@ class Search(PictureTask):
         **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)
+        check_choice("view", looking.get("view", VIEWS[0]), VIEWS)
+        check_choice("look", looking.get("look", LOOKS[0]), LOOKS)
         full = looking.get("view") == "full"
         if full and looking.get("look") == "relative":
             raise ValueError(
@@ -168,6 +171,14 @@ class Search(PictureTask):
             # With a spent budget a stop still counts: it says that the gaze lies on the target.
             stop = Component(spaces.Discrete(2), taught=True, ending=1)
             self.components = {"look": Component(look_space, effect="continuing"), "stop": stop}
+
+    @classmethod
+    def in_full_view(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of the full view, in which moves become locations."""
+        kept = super().in_full_view(arguments)
+        if kept.get("look") != "relative":
+            return kept
+        return {name: value for name, value in kept.items() if name not in ("look", "max_move")}
 
     def _further_parts(self) -> dict[str, spaces.Box]:
         classes = len(self._hidden.answers)

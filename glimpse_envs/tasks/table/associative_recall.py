@@ -161,6 +161,9 @@ class AssociativeRecall(Table):
     def _pair_size(self) -> int:
         return self.keys + 1 + self.values + 1
 
+    def _sizes(self) -> dict[str, int]:
+        return {"keys": self.keys, **super()._sizes()}
+
     def _row_bytes(self) -> int:
         shown = 12 * self._pair_size * (self.levels[1] if self._full else 3)
         return shown + 8 * self.keys + 8 * self.cells + 16 * self.levels[1]

@@ -50,13 +50,7 @@ class Table(Task):
         self._bitwise, self._split = arguments.look == "bits", arguments.split
         check_slack(self._slack, int(self._shortest(np.array([self.levels[1]]))[0]))
         (self.budget,) = self._budgets_of(np.array([self.levels[1]])).tolist()
-        check_memory(
-            8 * self.budget + self._row_bytes(),
-            cells=self.cells,
-            values=self.values,
-            length=self.levels[1],
-            budget=self.budget,
-        )
+        check_memory(8 * self.budget + self._row_bytes(), **self._sizes())
         self.components = self._make_components()
         self.observation_space = self._make_observation_space()
         if not self._full:
@@ -70,6 +64,11 @@ class Table(Task):
     @abstractmethod
     def _row_bytes(self) -> int:
         """Return approximately how many bytes a single row needs, without those of its path."""
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the arguments, and the budget, on which `_row_bytes` depends."""
+        cells, length = self.cells, self.levels[1]
+        return dict(cells=cells, values=self.values, length=length, budget=self.budget)
 
     @abstractmethod
     def _parts(self) -> dict[str, spaces.Box]:
@@ -266,7 +265,8 @@ class Table(Task):
         return table_keys(addresses, bits, self.values, int(self._answers_once))
 
     def oracle(self) -> Arrays:
-        """Return the next actions of the shortest solution, name -> (num_envs, ...)."""
+        """Return the next actions of the shortest solution, name -> (num_envs, ...); where its
+        glimpses cost more than it gains, of a blind answer."""
         answers = np.repeat(self._targets, self._copies)
         if not self._answers_once:
             answers = answers - 1
@@ -275,9 +275,22 @@ class Table(Task):
         looks, answering = self._oracle()
         if self._answers_once:
             answers = np.where(answering, answers, 0)
+            if self.glimpse_cost:
+                answers = self._where_it_pays(answers)
         if self._bitwise:
             looks = (looks[:, None] >> np.arange(self.address_bits)) & 1
         return {"look": looks, "answer": answers}
+
+    def _where_it_pays(self, answers: Ints) -> Ints:
+        """Return `answers` (num_envs,) of the shortest solution, or those of the blind agent whose
+        return is `chance` where the length makes that greater."""
+        blindly, first = self._spent_blindly(), self._first_answer(np.arange(self.levels[1] + 1))
+        guessing = self._price(self._mean_steps) > 1.0 - 1.0 / self.values + blindly
+        at = np.repeat(self._lengths, self._copies)
+        waits = self._price(self._first_answer) <= 1.0 / self.values
+        least = self.levels[0]
+        due = self._taken >= np.where(waits[at - least], first[at], 1)
+        return np.where(guessing[at - least], due.astype(np.int64), answers)
 
     # --- state and pictures ------------------------------------------------------------------
 

@@ -67,9 +67,9 @@ class TapeArguments:
         # Cells, priorities, routes, outputs and their sources; one-hots, and bounds of spaces.
         cells = max(2, self.rules.times) * self.length
         shown = 12 * self.symbols * (cells if self.full else 1)
-        check_memory(
-            76 * cells + shown, length=self.length, symbols=self.symbols, times=self.rules.times
-        )
+        times = {"repeat_copy": "repeats", "duplicated_input": "duplicates"}.get(self.program)
+        names = ("length", "symbols", *([times] if times else []))
+        check_memory(76 * cells + shown, **{name: getattr(self, name) for name in names})
         if not self.full:
             check_slack(self.slack, self.sizes.steps)
             check_memory(8 * self.memory_cells, budget=self.budget)

@@ -9,7 +9,9 @@ from glimpse_envs.tasks.tape.programs import PROGRAMS
 _REPEAT_COPY, _ADDITION = PROGRAMS.index("repeat_copy"), PROGRAMS.index("addition")
 
 
-def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int) -> float:
+def blind_return(
+    program: int, levels: tuple[int, int], symbols: int, times: int, at_once: bool = False
+) -> float:
     """Return the mean return, if all lengths are equally likely.
 
     Args:
@@ -17,6 +19,8 @@ def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int
         levels: the least and the greatest length.
         symbols: S; the base of addition.
         times: the greatest count of repeat copy.
+        at_once: whether the whole output is one answer, whose last right symbol counts as wrong if
+            anything follows it.
     """
     least, greatest = levels
     total = run = 0.0
@@ -24,15 +28,17 @@ def blind_return(program: int, levels: tuple[int, int], symbols: int, times: int
         whole = float(symbols) ** -length
         run += whole
         if length >= least:
-            total += _at_length(program, length, run, whole, times)
+            total += _at_length(program, length, run, whole, times, at_once)
     return total / (greatest - least + 1)
 
 
-def _at_length(program: int, length: int, run: float, whole: float, times: int) -> float:
+def _at_length(
+    program: int, length: int, run: float, whole: float, times: int, at_once: bool
+) -> float:
     """Return the mean return at one length.
 
     Args:
-        program, length, times: as above.
+        program, length, times, at_once: as above.
         run: right guesses before a mistake, on average.
         whole: the probability that all are right.
     """
@@ -42,6 +48,18 @@ def _at_length(program: int, length: int, run: float, whole: float, times: int) 
     if program == _REPEAT_COPY:
         # The first repetition, once put out rightly, tells the others.
         counts = range(2, times + 1) if times > 1 else (1,)
-        returns = ((run + whole * (count - 1) * length) / (count * length) for count in counts)
-        return sum(returns) / len(counts)
+        put_out = counts if at_once else (counts[-1],)
+        return max(
+            sum(_repeated(count, copies, length, run, whole, at_once) for count in counts)
+            for copies in put_out
+        ) / len(counts)
     return run / length
+
+
+def _repeated(
+    count: int, copies: int, length: int, run: float, whole: float, at_once: bool
+) -> float:
+    """Return the mean return of putting out `copies` repetitions where `count` are right."""
+    right = run + whole * (min(count, copies) - 1) * length
+    followed = at_once and copies > count
+    return (right - whole * followed) / (count * length)

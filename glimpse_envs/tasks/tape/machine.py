@@ -198,7 +198,7 @@ class TapeMachine(Task):
     def chance(self) -> float:
         """Mean return of putting out one symbol at every step without reading the tape."""
         rules = self._rules
-        return blind_return(rules.program, self.levels, rules.symbols, rules.times)
+        return blind_return(rules.program, self.levels, rules.symbols, rules.times, self._full)
 
     @property
     def ceiling(self) -> float:
