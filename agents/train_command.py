@@ -37,8 +37,8 @@ class RunOptions:
     """Resume the run in the folder of --run, if there is one, with its own settings. Only device,
     threads, log-every and checkpoint-every may change; minutes, episodes or timesteps may grow."""
     preset: str | None = None
-    """Preset to start from: pictures, tapes, tables, texts, worlds, games or grids; further options
-    change its settings."""
+    """Preset to start from, by its name; further options change its settings. The usage, without an
+    algorithm, lists them."""
     from_record: Path | None = None
     """Record of a published run (a .json file) whose settings to start from; further options change
     them."""
@@ -124,6 +124,8 @@ def _train_by(
     def train(config: Any = default, options: RunOptions = first) -> None:
         if config.env_id == default.env_id:
             config = replace(config, env_kwargs={**default.env_kwargs, **config.env_kwargs})
+        elif not given.env_kwargs:
+            config = replace(config, env_kwargs={})
         environment = config.env_id.rpartition("/")[2]
         short = name.rpartition(":")[2]  # of another package's, module:NAME
         folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"

@@ -22,6 +22,7 @@ from agents.training.distributed import (
     everyones,
     joined,
     own_part,
+    processes,
     rank,
     split,
 )
@@ -96,9 +97,10 @@ class GradientLearner(ABC):
         self._seed_rows(config.seed)
 
     def _seed_rows(self, seed: int) -> None:
-        """Seed this process's rows with the streams that they would have in a single process."""
+        """Seed this process's rows with the streams that they would have in a single process, of
+        whose parts each process has a share."""
         for part, env in enumerate(self.envs):
-            first_row = (rank() * len(self.envs) + part) * env.num_envs
+            first_row = (part * processes() + rank()) * env.num_envs
             if self.batch is None:  # one seed s would give row i the seed s + i, which runs share
                 rows = range(first_row, first_row + env.num_envs)
                 seeds: Any = [world_seed("train", seed, row) for row in rows]  # their type is int
@@ -191,9 +193,9 @@ class GradientLearner(ABC):
         if "cuda" in streams and self.device.type == "cuda":
             torch.cuda.set_rng_state(streams["cuda"], self.device)
         if self.batches:
-            parts = split(own_part(state["env"]), len(self.batches))
+            parts = split(state["env"], len(self.batches))
             for batch, part in zip(self.batches, parts, strict=True):
-                batch.load_state_dict(part)
+                batch.load_state_dict(own_part(part))
         else:  # unfinished episodes are lost
             self._seed_rows(int(torch.randint(2**31, (), generator=self.generator)))
 
@@ -206,7 +208,7 @@ class GradientLearner(ABC):
 
     def _env_state(self) -> dict[str, Any]:
         """The state of all rows, of all parts and processes."""
-        return joined(concatenated([batch.state_dict() for batch in self.batches]))
+        return concatenated([joined(batch.state_dict()) for batch in self.batches])
 
     def close(self) -> None:
         """Close the environments."""

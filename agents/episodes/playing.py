@@ -16,7 +16,7 @@ from agents.training.distributed import processes, row_counts
 from agents.training.row_draws import RowGenerator
 from agents.training.transfers import ToHost
 from glimpse_envs.episodes.description import answer_rewards, task_of
-from glimpse_envs.episodes.infos import read_outcome
+from glimpse_envs.episodes.infos import read_outcome, success_in
 
 # Rows that have ended are dropped when no more than this share of those decided on is left.
 DROP_AT = 0.8
@@ -54,7 +54,8 @@ class Part:
         rows = env.num_envs
         self.observation, self.info = env.reset(options=dict(options or {}))
         self.earns = answer_rewards(env)
-        # Without a task of this kind, an info's "length" or "target" may mean anything.
+        # Without a task of this kind, an info's "length" or "target" may mean anything, and so may
+        # the "remaining" of an observation.
         self.has_task = task_of(env) is not None
         begun = self.info if self.has_task else {}
         self.levels = begun.get("length", np.zeros(rows, np.int64)).copy()
@@ -64,14 +65,13 @@ class Part:
         # Rows decided on, rows alive, by process.
         self.deciding = self.left = np.full(processes(), rows)
         self.last_values = torch.zeros(rows, device=self.device)
-        self.success = np.zeros(rows, np.bool_)
+        self.success, self.has_success = np.zeros(rows, np.bool_), False
         self.decisions: list[Decision] = []
         self.rows: list[Tensor | None] = []
         self.observations: list[Observation] = []
         self.actions: list[dict[str, Tensor]] = []
         self.steps: list[Step] = []
         self.targets: list[NDArray] = []
-        self.outcome: dict[str, NDArray] = {}
         self._decide()
 
     @property
@@ -110,13 +110,16 @@ class Part:
         """Step the environment by the latest decision, and begin to decide on the next
         observation."""
         alive, rows = self.alive, self.env.num_envs
-        stoppable = alive & _has_glimpses_left(self.observation)
+        stoppable = alive & (not self.has_task or _has_glimpses_left(self.observation))
         actions = self.asked.arrays()
         _check_numbers(actions, len(self.steps))
         self.observation, reward, terminated, truncated, self.info = self.env.step(actions)
         ended = terminated | truncated
-        self.outcome = outcome = read_outcome(self.info, ended)
-        self.success = np.where(alive, outcome.get("success", self.success), self.success)
+        outcome = read_outcome(self.info, ended)
+        success = success_in(outcome, rows)
+        if success is not None:
+            self.success = np.where(alive, success, self.success)
+            self.has_success = True
         cut = alive & truncated & ~terminated
         if cut.any():
             terminal = _terminal(self.observation, self.info, cut)
@@ -150,7 +153,7 @@ class Part:
             actions=self.actions,
             answer_reward=earned.to(value.dtype),
             levels=levels,
-            success=success if "success" in self.outcome else None,
+            success=success if self.has_success else None,
             targets=torch.as_tensor(np.stack(self.targets)).to(device) if self.targets else None,
             last_values=self.last_values.to(value.dtype),
             **played,

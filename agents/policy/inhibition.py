@@ -35,6 +35,10 @@ LEAST_EXPONENT = -50.0
 """Lower bound of a Gaussian's exponent: torch's exponential takes ten times as long where its
 result underflows, as it would for most pairs of a fine scale's cell and a visit."""
 
+LEAST_DEVIATION = 1e-6
+"""In look coordinates, above 0 where there is one place to look at: there the widest window just
+fits, and glimpses stay inside."""
+
 
 class Inhibition(nn.Module, ABC):
     """Logits of a look, added to its head's, by where the episode's glimpses have been.
@@ -161,6 +165,7 @@ class Nearness(nn.Module):
         super().__init__()
         self.moves = moves
         of_grids = np.broadcast_to(spreads, (len(grids), 2)).T.copy()
+        of_grids = np.maximum(of_grids, LEAST_DEVIATION)
         deviations = torch.as_tensor(of_grids).to(grids)[..., None, None]
         self.register_buffer("across", grids[:, 0, :, 0].contiguous(), persistent=False)
         self.register_buffer("down", grids[:, :, 0, 1].contiguous(), persistent=False)

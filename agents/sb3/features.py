@@ -1,5 +1,6 @@
 """The feature extractor of Stable-Baselines3's policies: the project's own glimpse network."""
 
+import numpy as np
 import torch
 from gymnasium import spaces
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -50,12 +51,17 @@ class GlimpseFeatures(BaseFeaturesExtractor):
             if key in keys or not steps
         }
         self.glimpse_network = GlimpseNetwork(spaces.Dict(list(seen.items())), network)
+        self.words = {
+            key: [int(n) for n in np.ravel(getattr(space, "nvec", getattr(space, "n", 0)))]
+            for key, space in seen.items()
+            if isinstance(space, spaces.Discrete | spaces.MultiDiscrete)
+        }
         joined = steps * network.glimpse_units + 1
         self.join = nn.Linear(joined, network.core_units) if steps else None
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
         if self.join is None:
-            return self.glimpse_network(observation)
+            return self.glimpse_network(observation | self._words_of(observation))
         remaining = observation["remaining"]  # (B, 1)
         taken = torch.round(self.steps * (1.0 - remaining))
         was_taken = torch.arange(self.steps, device=remaining.device) < taken  # (B, T)
@@ -64,6 +70,16 @@ class GlimpseFeatures(BaseFeaturesExtractor):
         codes = found.new_zeros(*was_taken.shape, found.shape[-1])  # (B, T, glimpse_units)
         codes[was_taken] = found
         return F.relu(self.join(torch.cat([codes.flatten(1), remaining], dim=1)))
+
+    def _words_of(self, observation: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The parts of whole numbers, name -> (B, k): Stable-Baselines3 gives them as k one-hots,
+        (B, n_1 + n_2 + ...)."""
+        return {
+            key: torch.stack(
+                [part.argmax(dim=1) for part in torch.split(observation[key], sizes, dim=1)], dim=1
+            )
+            for key, sizes in self.words.items()
+        }
 
 
 def _keys_of_history(space: spaces.Dict) -> tuple[list[str], int]:

@@ -104,6 +104,8 @@ def policy_of(
             raise ValueError(f"gaze={gaze!r}: a model of the full view takes no looks")
     if changes:
         _check_changes(config, trained_on, env_kwargs, changes)
+        with closing(gym.make(config["env_id"], **env_kwargs)) as env:
+            policy.check_readable(env.observation_space)
     if gaze != "learned":
         with closing(gym.make(config["env_id"], **env_kwargs)) as env:
             policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
@@ -210,7 +212,9 @@ def _check_changes(
     given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
     task = task_class_of(env_id)
     if "view" in changed and task is not None:
-        unseen = changes.keys() & (task.glimpse_arguments | {"budget"})
+        unseen = changes.keys() & (task.view_arguments | task.glimpse_arguments | {"budget"}) - {
+            "view"
+        }
         if unseen:
             raise ValueError(
                 f"{given}: this policy sees the whole scene, and knows no {', '.join(unseen)} but "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from agents.training.checks import check_choices, check_counts, check_positive
@@ -99,6 +100,10 @@ class KeyValueMemory(MemoryModel):
         kind = self.config.addressing
         name = f"{kind.replace('_', '-').capitalize()} key-value {self.core_name}"
         return Model(name, sees="everything", attention=kind)
+
+    def check_readable(self, observation_space: spaces.Space) -> None:
+        if isinstance(observation_space, spaces.Dict):
+            self._check_cells((observation_space["scene"].shape or (0,))[0])
 
     def cells_read(self, cells: int) -> float:
         # Encoding touches each cell once; then each step scores the keys of all, also where the

@@ -77,6 +77,15 @@ def final_infos(observation: Arrays | NDArray, values: Arrays, rows: Rows, num_e
     }
 
 
+def success_in(outcome: Arrays, num_envs: int) -> Bools | None:
+    """Return `outcome["success"]` (n,); None where it is no truth value of each row, as an entry of
+    this name in the infos of another package may be."""
+    success = outcome.get("success")
+    if success is None or success.shape != (num_envs,) or success.dtype != np.bool_:
+        return None
+    return success
+
+
 def read_outcome(info: Info, ended: Bools) -> Arrays:
     """Return `info` of the action just taken, name -> (n, ...), in any autoreset mode: under
     "SameStep" that of the rows that ended is read from `final_info`.

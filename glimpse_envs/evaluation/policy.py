@@ -53,6 +53,10 @@ class Policy(ABC):
     observation_space: spaces.Space | None = None
     action_space: spaces.Space | None = None
 
+    def check_readable(self, observation_space: spaces.Space) -> None:  # noqa: B027  # most can
+        """Raise a `ValueError` where observations in `observation_space`, of a row, are larger than
+        this policy can read."""
+
     @abstractmethod
     def predict(
         self,

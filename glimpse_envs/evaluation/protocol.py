@@ -26,7 +26,7 @@ from glimpse_envs.core.arguments import (
 from glimpse_envs.core.boxes import in_any_box
 from glimpse_envs.env import OF_EVERY_TASK
 from glimpse_envs.episodes.description import describe
-from glimpse_envs.episodes.infos import read_outcome
+from glimpse_envs.episodes.infos import read_outcome, success_in
 from glimpse_envs.episodes.lookup import arguments_of, spec_of
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.counting import count_episodes
@@ -251,10 +251,11 @@ def _play(
         outcome = read_outcome(info, ended)
         if watcher is not None:
             watcher.acts(action, outcome, alive)
-        if "success" in outcome:
-            right = np.where(alive, outcome["success"], right)
+        success = success_in(outcome, len(alive))
+        if success is not None:
+            right = np.where(alive, success, right)
             correct.append(right)
-        if "target" in outcome and outcome["target"].ndim == 1:
+        if "target" in outcome and _are_answers(outcome["target"], len(alive)):
             targets = np.where(alive, outcome["target"], targets)
         returns += np.where(alive, reward, 0)
         glimpses += alive
@@ -268,6 +269,11 @@ def _play(
         locations=np.stack(locations, axis=1)[:count] if locations else None,
         on_target=np.stack(on_target, axis=1)[:count] if on_target else None,
     )
+
+
+def _are_answers(targets: NDArray, rows: int) -> bool:
+    """Whether `targets` are a right answer of each row, as those of another package may not be."""
+    return targets.shape == (rows,) and targets.dtype.kind in "iu"
 
 
 def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Episodes:

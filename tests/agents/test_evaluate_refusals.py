@@ -219,6 +219,8 @@ def test_a_model_of_the_full_view_knows_no_other_budget(tmp_path: Path) -> None:
     model = trained_baseline(baseline_config("location"), "location", tmp_path)
     with pytest.raises(ValueError, match="budget=2: this policy sees the whole scene"):
         evaluate_run(model, episodes=10, budget=2)
+    with pytest.raises(ValueError, match="glimpse_size=7: this policy sees the whole scene"):
+        evaluate_run(model, episodes=10, glimpse_size=7)
 
 
 @pytest.mark.parametrize("film", [False, True])

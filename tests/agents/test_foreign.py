@@ -34,6 +34,7 @@ from tests.support.tiny import SMALL
 
 DIAL = "GlimpseTest/Dial-v0"
 DICTS, PLAIN = "GlimpseTest/Pedals-v0", "GlimpseTest/PlainPedals-v0"
+TALKING = "GlimpseTest/TalkingPedals-v0"
 PEDALS, STEPS = 3, 2
 
 
@@ -64,13 +65,41 @@ class Pedals(gym.Env[Any, Any]):
         return self._show(), paid, self.steps == STEPS, False, {}
 
 
+class Talking(Pedals):
+    """The same, whose infos and observations have names of ours with other meanings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        glimpse = spaces.Box(0.0, 1.0, (PEDALS,))
+        self.observation_space = spaces.Dict(glimpse=glimpse, remaining=spaces.Discrete(5))
+
+    def _show(self) -> Any:
+        return super()._show() | {"remaining": 0}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, paid, *ended, _ = super().step(action)
+        return observation, paid, *ended, {"success": 0.25, "target": 0.5, "length": "short"}
+
+
 @pytest.fixture(autouse=True)
 def _environments() -> Any:
     gym.register(DICTS, entry_point=f"{__name__}:Pedals")
     gym.register(PLAIN, entry_point=f"{__name__}:Pedals", kwargs={"plain": True})
+    gym.register(TALKING, entry_point=f"{__name__}:Talking")
     yield
-    for env_id in (DICTS, PLAIN):
+    for env_id in (DICTS, PLAIN, TALKING):
         gym.registry.pop(env_id)
+
+
+def test_names_of_ours_with_other_meanings_are_not_taken_for_ours(tmp_path: Path) -> None:
+    config = ActorCriticConfig(
+        env_id=TALKING, answer_by="reward", episodes=64, batch_size=16, network=SMALL
+    )
+    run = train_agent("actor_critic", config, tmp_path / "run", progress_bar=False)
+    assert not any("error" in line for line in run.read_metrics())
+    score = evaluate_run(run, episodes=8)
+    assert score.success is None
+    assert 0 <= score.mean_return <= STEPS
 
 
 @pytest.mark.parametrize("batched", [False, True])

@@ -29,7 +29,7 @@ from agents.training.precision import autocast
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.description import describe
-from tests.support.episodes import CLUTTERED, make_vector
+from tests.support.episodes import CENTRED, CLUTTERED, make_vector
 from tests.support.tiny import tiny_network
 
 ROWS, VALIDATED = 6, "validation/success"
@@ -177,6 +177,14 @@ def test_looks_at_cells_are_weighed_by_visits() -> None:
     middle = finest[:, 2:4, 2:4]
     assert (middle > 1.5).all()
     assert (finest[:, 0, 0] < middle[:, 0, 0]).all()
+
+
+def test_the_one_place_of_a_window_that_just_fits_is_visited() -> None:
+    env = make_vector(CENTRED, ROWS, glimpse_size=14, scales=2, inside=True)
+    policy = make_policy(env, look_coordinates="cells")
+    tensors = policy.as_tensors(env.reset(seed=1)[0])
+    decision, _ = policy(tensors, policy.initial_state(ROWS))
+    assert torch.isfinite(_logits(decision.heads["look"])).all()
 
 
 @pytest.mark.parametrize("case", ELSEWHERE)

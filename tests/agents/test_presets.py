@@ -191,15 +191,13 @@ def test_arguments_of_a_preset_stay_where_the_environment_does(begun: list[Any])
     other = ["--env-id", "Glimpse/CenteredGlyphs-v0", "--env-kwargs", "budget=4"]
     main(["--preset", "games", *other])
     assert begun[-1].env_kwargs == {"budget": 4}
+    main(["--preset", "games", *other[:2]])
+    assert begun[-1].env_kwargs == {}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--preset", "games", "--env-id", "Glimpse/Reverse-v0"],
-            "(--preset games sets this: give --env-kwargs, too)",
-        ),
         (
             ["--preset", "tables", "--env-id", "Glimpse/CenteredGlyphs-v0"],
             "has no length (--preset tables sets this: give --curriculum, too)",

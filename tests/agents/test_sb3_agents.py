@@ -10,8 +10,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.preprocessing import preprocess_obs
 from stable_baselines3.common.vec_env import VecMonitor
 from tqdm import tqdm
 
@@ -70,6 +72,24 @@ def test_where_to_look_and_what_to_answer_are_learned_from_reward(
     assert score.success > 0.95
     assert score.success_by_glimpse[0] < 0.8, "the first glimpse alone seldom tells"
     assert ("history" in run.config["config"]["env_kwargs"]) == (not kind.has_memory)
+
+
+@pytest.mark.learning
+@pytest.mark.parametrize("kind", [PPOConfig, RecurrentPPOConfig])
+def test_words_are_read(kind: type[SB3Config], tmp_path: Path) -> None:
+    config = small(kind, {"min_length": 1, "length": 2}, timesteps=64, env_id="Glimpse/Stories-v0")
+    run = train(config, tmp_path / "run", progress_bar=False)
+    assert evaluate_run(run, episodes=10).episodes == 10
+    env = make_vector("Glimpse/Stories-v0", 4)
+    observation, _ = env.reset(seed=0)
+    space = env.single_observation_space
+    assert isinstance(space, gym.spaces.Dict)
+    extractor = GlimpseFeatures(space, config.network)
+    tensors = {name: torch.as_tensor(part) for name, part in observation.items()}
+    given = preprocess_obs(tensors, space)
+    assert isinstance(given, dict)
+    for name, words in extractor._words_of(given).items():
+        np.testing.assert_array_equal(words.numpy(), observation[name])
 
 
 @pytest.fixture(scope="module")

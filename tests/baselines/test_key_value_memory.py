@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from agents.scoring.run_scores import score_run
 from baselines.learner import cross_entropies, read_losses
 from baselines.memories.key_value_memory import ALL_HARD_AT, KeyValueConfig, KeyValueMemory
 from baselines.setting import SequenceScene, Setting
+from tests.support.baselines import COPY, tiny_config
+from tests.support.baselines import trained as trained_baseline
 from tests.support.tiny import tiny_network
 
 TAPE = SequenceScene(cells=4, features=3, query=0, outputs=2, outputs_per_cell=1.0)
@@ -47,6 +51,14 @@ def test_more_cells_than_addresses_are_refused() -> None:
         make(address_bits=1)
     with pytest.raises(ValueError, match="there are 9"):
         make().begin(scene(cells=9))
+
+
+@pytest.mark.learning
+def test_it_is_scored_at_the_lengths_whose_addresses_it_tells_apart(tmp_path: Path) -> None:
+    config = tiny_config("soft", **COPY, address_bits=2)  # 4 cells
+    run = trained_baseline(config, "soft", tmp_path)
+    scores = score_run(run, episodes=8)
+    assert [score.env_kwargs["length"] for score in scores] == [2, 4]
 
 
 def test_the_likeliest_cell_is_read_when_it_is_scored() -> None:

@@ -33,6 +33,7 @@ CASES: dict[str, TrainingConfig] = {
     "reinforce": ReinforceConfig(
         env_id=_GLYPHS, copies=2, baseline="moving_average", network=_SMALL
     ),
+    "parts": ReinforceConfig(env_id=_GLYPHS, parts=2, network=_SMALL),
     "random gaze": ReinforceConfig(env_id=_GLYPHS, gaze="random", network=_SMALL),
     "ppo": ActorCriticConfig(
         env_id=_GLYPHS,
