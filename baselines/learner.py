@@ -36,11 +36,12 @@ class SupervisedLearner(GradientLearner):
     """Each `update` takes one step down the mean cross-entropy of one batch's answers.
 
     On pictures the last answer counts, or every one where the environment pays all, up to the last
-    that is asked for; on tapes every symbol and the nothing after the last one. Where a place is
-    asked for, the answer is its cell, and the error the share of wrong cells. For a description
-    the loss is minus the log-likelihood that any of the right sentences is written, divided by the
-    greatest number of words, where each word follows the right words before it (teacher forcing);
-    the error is the share of wrong words in the likeliest of the right sentences.
+    that is asked for, behind which the mean counts zeros; on tapes every symbol and the nothing
+    after the last one. Where a place is asked for, the answer is its cell, and the error the share
+    of wrong cells. For a description the loss is minus the log-likelihood that any of the right
+    sentences is written, divided by the greatest number of words, where each word follows the right
+    words before it (teacher forcing); the error is the share of wrong words in the likeliest of the
+    right sentences.
 
     A sampled read is learned by REINFORCE, as in D-NTM (Gulcehre et al. 2016, section 4.2): the
     reward is the log-likelihood of the right answers, less a baseline that is learned from the

@@ -249,10 +249,12 @@ def _check(config: ActorCriticConfig) -> None:
     check_counts(config, "n_steps", "epochs", "minibatches")
     if config.curiosity is None:
         check_unused(config, "curiosity='icm' or 'rnd'", "curiosity_weight")
-    if config.advantage != "n_step":
+    if config.advantage == "n_step":
+        check_unused(config, "advantage='gae'", "gae_lambda")
+    else:
         check_unused(config, "advantage='n_step'", "n_steps")
     if config.epochs == config.minibatches == 1:
-        check_unused(config, "epochs or minibatches above 1", "target_kl")
+        check_unused(config, "epochs or minibatches above 1", "target_kl", "clip")
     groups = config.batch_size * processes() // config.copies
     if groups % config.minibatches:
         raise ValueError(

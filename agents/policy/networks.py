@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agents.training.checks import check_choices, check_counts, check_positive
+from agents.training.checks import check_choices, check_counts, check_positive, check_unused
 from agents.training.command_line import without_options
 
 
@@ -194,5 +194,9 @@ def check_network(config: NetworkConfig) -> None:
         )
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
+    if config.look_coordinates == "cells":
+        check_unused(config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std")
+    else:
+        check_unused(config, "look_coordinates='cells'", "look_block", "refine_looks")
     if config.wide_inhibition and not config.inhibition_of_return:
         raise ValueError("wide_inhibition=True needs inhibition_of_return=True, which it widens")

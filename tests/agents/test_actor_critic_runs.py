@@ -97,6 +97,16 @@ def test_a_loss_that_is_nan_stops_the_run_and_is_named(
         ({"curiosity_weight": 0.5}, "curiosity_weight=0.5 has no effect without curiosity='icm'"),
         ({"n_steps": 3}, "n_steps=3 has no effect without advantage='n_step'"),
         ({"target_kl": 0.1, "epochs": 1, "minibatches": 1}, "target_kl=0.1 has no effect without"),
+        ({"clip": 0.1, "epochs": 1, "minibatches": 1}, "clip=0.1 has no effect without"),
+        ({"advantage": "n_step", "gae_lambda": 0.5}, "gae_lambda=0.5 has no effect without"),
+        (
+            {"network": tiny_network(refine_looks=True)},
+            "refine_looks=True has no effect without look_coordinates='cells'",
+        ),
+        (
+            {"network": tiny_network(look_coordinates="cells", learn_look_std=True)},
+            "learn_look_std=True has no effect without look_coordinates='scene' or 'log_move'",
+        ),
         ({"look_weight": np.nan}, "look_weight=nan must be at least 0 and finite"),
         ({"final_look_std": -1.0}, "final_look_std=-1.0 must be above 0"),
         (
