@@ -54,6 +54,7 @@ docs: install
 benchmark: install
 	$(BIN)/python -m benchmarks.speed.throughput
 	$(BIN)/python -m benchmarks.speed.training
+	$(BIN)/python -m benchmarks.speed.models
 	$(BIN)/python -m benchmarks.speed.adapter
 	$(BIN)/python -m benchmarks.speed.memory_speed
 	$(BIN)/python -m benchmarks.cost.read_cost

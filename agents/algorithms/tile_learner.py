@@ -71,12 +71,13 @@ class TileEpisodes:
 
     def shown(self, weights: Tensor, taken: int) -> Observation:
         """The observation of glimpse number `taken`, a sum over the tiles by `weights` (B, n)."""
-        return {
-            # No matrix products: those would be rounded where the precision is bfloat16.
-            "glimpse": (weights[:, :, None, None, None] * self.glimpses).sum(dim=1),
-            "location": (weights[:, :, None] * self.locations).sum(dim=1),
-            "remaining": self._remaining(taken, len(weights)),
-        }
+        # Of a single tile exactly what is there, which products in bfloat16 would round.
+        with torch.autocast(weights.device.type, enabled=False):
+            return {
+                "glimpse": torch.einsum("bn,bnkij->bkij", weights, self.glimpses),
+                "location": weights @ self.locations,
+                "remaining": self._remaining(taken, len(weights)),
+            }
 
     def everywhere(self, taken: int, paths: int = 1) -> Observation:
         """The observations of glimpse number `taken` at all tiles, for each of `paths` paths of

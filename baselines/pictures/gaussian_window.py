@@ -26,6 +26,7 @@ from agents.training.checks import check_choices
 from agents.training.precision import present_precision
 from agents.training.row_draws import draw_rows
 from agents.training.transfers import to_device
+from baselines.pictures.gaussian_filters import gaussian_filters
 from baselines.pictures.reader import ReaderConfig, RecurrentReader
 from baselines.setting import Setting
 
@@ -176,18 +177,9 @@ class GaussianWindow(RecurrentReader):
     def _filters(
         self, middle: Tensor, stride: Tensor, width: Tensor, pixels: int, unit: bool
     ) -> Tensor:
-        """DRAW, equations 19, 20, 25 and 26: the filters (B, K, g, pixels) of one axis.
-
-        With `unit` each sums to 1 within the scene, as in DRAW; else over the whole axis, so that
-        everything outside the scene is black.
-        """
+        """The filters (B, K, g, pixels) of one axis, at DRAW's places (equations 19 and 20)."""
         centres = middle[:, None, None] + self.grid * stride[..., None]  # (B, K, g)
-        places = torch.arange(pixels, device=middle.device) + 0.5
-        z = (places - centres[..., None]) / width[..., None, None]
-        filters = torch.exp(-0.5 * z * z)
-        if unit:
-            return filters / filters.sum(dim=-1, keepdim=True).clamp(min=1e-8)
-        return filters / (math.sqrt(2 * math.pi) * width[..., None, None])
+        return gaussian_filters(centres, width, pixels, unit)
 
 
 def _shorten_rows(gradient: Tensor) -> Tensor:

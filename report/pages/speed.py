@@ -15,11 +15,12 @@ _HEAD = """# Speed
 <!-- Drawn by `python -m report` from results/benchmarks; do not edit. -->
 
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
-`benchmarks.speed.adapter`, `benchmarks.speed.training`, `benchmarks.speed.processes` and
-`benchmarks.scale.device`.
+`benchmarks.speed.adapter`, `benchmarks.speed.training`, `benchmarks.speed.models`,
+`benchmarks.speed.processes` and `benchmarks.scale.device`.
 Environments are timed by CPU time with one thread and by the clock on the wall with two, and
-trainings by the clock on the wall. Each speed is the best of several repeats, in which the programs
-that are compared take turns; the first start, which compiles, is timed once."""
+trainings by the clock on the wall where nothing else is said. Each speed is the best of several
+repeats, in which the programs that are compared take turns; the first start, which compiles, is
+timed once."""
 
 
 def publish(places: Places) -> Published:
@@ -35,6 +36,7 @@ def make_page(folder: Path) -> str:
         ("large_scenes", _large_scenes),
         ("adapter", _adapter),
         ("training", _training),
+        ("models", _models),
         ("processes", _processes),
         ("device", _device),
     )
@@ -162,6 +164,30 @@ def _training(record: dict[str, Any]) -> list[str]:
         table(
             ("core", "precision", "episodes/s", "GFLOP/s", "peak GFLOP/s", "share of peak"), lines
         ),
+    ]
+
+
+def _models(record: dict[str, Any]) -> list[str]:
+    peak = record["peak_gigaflops"]
+    lines = [
+        (
+            s["model"].replace("_", " "),
+            f"`{s['env_id']}`",
+            f"{s['batch_size']:,}",
+            f"{s['images_per_second']:,.0f}",
+            f"{s['megaflops']:,.1f}",
+            f"{s['gigaflops'] / peak:.2f}",
+        )
+        for s in record["speeds"]
+    ]
+    return [
+        f"### Each model\n\nOne thread, {record['precision']} ({record['hardware']}, revision "
+        f"{short_revision(record['revision'])}), by the core's time. *Mflop*: products and "
+        "convolutions of an update, a scene's part: forward, backward and of the optimizer. *Share "
+        f"of peak*: of a large matrix product's {peak:,.0f} GFLOP/s. Tables compare these models "
+        "at equal core-minutes. Small products, element-wise work and the dealing of scenes lower "
+        "a share.",
+        table(("model", "scenes", "batch", "scenes/s", "Mflop", "share of peak"), lines),
     ]
 
 

@@ -9,7 +9,7 @@ from report.pages.speed import make_page
 
 def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
     page = make_page(tmp_path)
-    assert page.count("not measured yet") == 6
+    assert page.count("not measured yet") == 7
     assert "`python -m benchmarks.speed.processes --record`" in page
 
 
@@ -33,6 +33,27 @@ def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path
     page = make_page(tmp_path)
     assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
     assert "1,500 by 2, 1.50 times as many, by the clock on the wall (two cores" in page
+
+
+def test_each_models_speed_stands_beside_the_peak(tmp_path: Path) -> None:
+    speed = {
+        "model": "full_strong",
+        "env_id": "Glimpse/ClutteredGlyphs-v0",
+        "batch_size": 128,
+        "images_per_second": 1234.5,
+        "megaflops": 100.0,
+        "gigaflops": 123.45,
+    }
+    record = {
+        "precision": "bfloat16",
+        "hardware": "a core",
+        "revision": "0123456789abcdef",
+        "peak_gigaflops": 1234.5,
+        "speeds": [speed],
+    }
+    (tmp_path / "models.json").write_text(json.dumps(record))
+    row = "| full strong | `Glimpse/ClutteredGlyphs-v0` | 128 | 1,234 | 100.0 | 0.10 |"
+    assert row in make_page(tmp_path)
 
 
 def test_a_gpus_speeds_stand_by_batch(tmp_path: Path) -> None:
