@@ -1,7 +1,6 @@
 """Base of the table tasks: cells with addresses, one of which each look reads."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -9,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_memory, check_slack
-from glimpse_envs.core.arrays import Bools, Float32s, Floats, Ints
+from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.core.fixed_splits import num_scenes_of
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.spaces import ordered
@@ -18,6 +17,7 @@ from glimpse_envs.tasks.encoding import box
 from glimpse_envs.tasks.table.arguments import TableArguments
 from glimpse_envs.tasks.table.kernels import addresses_of, fill_bits
 from glimpse_envs.tasks.table.keyboard import table_keys
+from glimpse_envs.tasks.table.pricing import Pricing
 
 if TYPE_CHECKING:
     from glimpse_envs.rendering.tape_picture import TablePicture
@@ -159,29 +159,24 @@ class Table(Task):
     def chance(self) -> float:
         """Mean return of answering any one value as early as it can be right, if the length is
         known."""
-        return 1.0 / self.values - float(self._spent_blindly().mean())
+        return self._pricing.chance
 
     @property
     def ceiling(self) -> float:
-        """Mean return of the right value after the shortest solution, or with `reward="final"`
-        after the whole budget; or of any value if that earns more. If glimpses cost, luck may earn
-        more than this: early cells may leave little doubt about the rest."""
-        steps = self._mean_steps if self._answers_once else self._budgets_of
-        most = 1.0 - 1.0 / self.values + self._spent_blindly()
-        return 1.0 - float(np.minimum(self._price(steps), most).mean())
+        """Mean return of the oracle: of the right value after the shortest solution, or with
+        `reward="final"` after the whole budget; or of any value if that earns more."""
+        return self._pricing.ceiling
 
-    def _spent_blindly(self) -> Floats:
-        """Return the least cost of a blind answer, (lengths,): the glimpses until it can be right,
-        or 1 / V, the gain lost by a wrong answer at once."""
-        if not self._answers_once:
-            return self._price(self._budgets_of)
-        return np.minimum(self._price(self._first_answer), 1.0 / self.values)
-
-    def _price(self, steps_of: Callable[[Ints], NDArray]) -> Floats:
-        """Return the price of the glimpses in `steps_of(lengths)` steps, (lengths,)."""
-        least, greatest = self.levels
-        steps = steps_of(np.arange(least, greatest + 1))
-        return np.zeros(len(steps)) if self._full else self.glimpse_cost * (steps - 1.0)
+    @property
+    def _pricing(self) -> Pricing:
+        return Pricing(
+            self.values,
+            0.0 if self._full else self.glimpse_cost,
+            self.levels,
+            self._mean_steps,
+            self._first_answer,
+            None if self._answers_once else self._budgets_of,
+        )
 
     def _mean_steps(self, lengths: Ints) -> NDArray:
         """Return how many steps (m,) the shortest solution takes on average, for `lengths` (m,)."""
@@ -275,22 +270,11 @@ class Table(Task):
         looks, answering = self._oracle()
         if self._answers_once:
             answers = np.where(answering, answers, 0)
-            if self.glimpse_cost:
-                answers = self._where_it_pays(answers)
+            after = np.repeat(self._pricing.guessed_after(self._lengths), self._copies)
+            answers = np.where(after > 0, self._taken >= after, answers).astype(np.int64)
         if self._bitwise:
             looks = (looks[:, None] >> np.arange(self.address_bits)) & 1
         return {"look": looks, "answer": answers}
-
-    def _where_it_pays(self, answers: Ints) -> Ints:
-        """Return `answers` (num_envs,) of the shortest solution, or those of the blind agent whose
-        return is `chance` where the length makes that greater."""
-        blindly, first = self._spent_blindly(), self._first_answer(np.arange(self.levels[1] + 1))
-        guessing = self._price(self._mean_steps) > 1.0 - 1.0 / self.values + blindly
-        at = np.repeat(self._lengths, self._copies)
-        waits = self._price(self._first_answer) <= 1.0 / self.values
-        least = self.levels[0]
-        due = self._taken >= np.where(waits[at - least], first[at], 1)
-        return np.where(guessing[at - least], due.astype(np.int64), answers)
 
     # --- state and pictures ------------------------------------------------------------------
 
