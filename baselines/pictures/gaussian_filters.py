@@ -24,7 +24,8 @@ class _GaussianFilters(Function):
     def forward(ctx: Any, centres: Tensor, width: Tensor, pixels: int, unit: bool) -> Tensor:
         places = torch.arange(pixels, device=centres.device, dtype=centres.dtype) + 0.5
         of_width = width[..., None, None].reciprocal()
-        z = (places - centres[..., None]).mul_(of_width)  # (B, K, g, pixels)
+        # (B, K, g, pixels)
+        z = (places - centres[..., None]).mul_(of_width)
         filters = torch.addcmul(z.new_zeros(()), z, z, value=-0.5)
         filters.clamp_(min=LEAST_EXPONENT).exp_()
         inside: Tensor | None = None
