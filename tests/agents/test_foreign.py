@@ -1,7 +1,5 @@
 """Agents learn in environments that nobody described, by what their spaces and rewards say."""
 
-import re
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,89 +15,21 @@ from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.environments import make_training_env
 from agents.episodes.rollout import play_episodes
-from agents.evaluate import main as evaluate_main
 from agents.policy.networks import NetworkConfig
-from agents.report.__main__ import main as report
-from agents.scoring.run_scores import evaluate_run
 from agents.train import main as train_main
-from agents.train import train_agent
 from glimpse_envs.adapters.named_parts import NamedParts
 from glimpse_envs.episodes.description import ACT, OBSERVATION, describe, task_of
-from glimpse_envs.evaluation import counting, protocol
-from glimpse_envs.evaluation.batches import make_batch
-from glimpse_envs.evaluation.policy import Policy
-from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.task import Component
+from tests.support.pedals import DICTS, PEDALS, PLAIN, STEPS, Pedals, pedals
 from tests.support.tiny import SMALL
 
 DIAL = "GlimpseTest/Dial-v0"
-DICTS, PLAIN = "GlimpseTest/Pedals-v0", "GlimpseTest/PlainPedals-v0"
-TALKING = "GlimpseTest/TalkingPedals-v0"
-PEDALS, STEPS = 3, 2
-
-
-class Pedals(gym.Env[Any, Any]):
-    """Pays 1 for each press of the pedal that is shown; two pedals, of which one does nothing."""
-
-    def __init__(self, plain: bool = False) -> None:
-        glimpse, pedal = spaces.Box(0.0, 1.0, (PEDALS,)), spaces.Discrete(PEDALS)
-        self.plain = plain
-        self.observation_space = glimpse if plain else spaces.Dict(glimpse=glimpse)
-        other = spaces.Box(-1.0, 1.0, (2,))
-        self.action_space = pedal if plain else spaces.Dict(pedal=pedal, other=other)
-
-    def _show(self) -> Any:
-        self.shown = int(self.np_random.integers(PEDALS))
-        glimpse = np.eye(PEDALS, dtype=np.float32)[self.shown]
-        return glimpse if self.plain else {"glimpse": glimpse}
-
-    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.steps = 0
-        return self._show(), {}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        pressed = action if self.plain else action["pedal"]
-        paid = float(pressed == self.shown)
-        self.steps += 1
-        return self._show(), paid, self.steps == STEPS, False, {}
-
-
-class Talking(Pedals):
-    """The same, whose infos and observations have names of ours with other meanings."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        glimpse = spaces.Box(0.0, 1.0, (PEDALS,))
-        self.observation_space = spaces.Dict(glimpse=glimpse, remaining=spaces.Discrete(5))
-
-    def _show(self) -> Any:
-        return super()._show() | {"remaining": 0}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        observation, paid, *ended, _ = super().step(action)
-        return observation, paid, *ended, {"success": 0.25, "target": 0.5, "length": "short"}
 
 
 @pytest.fixture(autouse=True)
 def _environments() -> Any:
-    gym.register(DICTS, entry_point=f"{__name__}:Pedals")
-    gym.register(PLAIN, entry_point=f"{__name__}:Pedals", kwargs={"plain": True})
-    gym.register(TALKING, entry_point=f"{__name__}:Talking")
-    yield
-    for env_id in (DICTS, PLAIN, TALKING):
-        gym.registry.pop(env_id)
-
-
-def test_names_of_ours_with_other_meanings_are_not_taken_for_ours(tmp_path: Path) -> None:
-    config = ActorCriticConfig(
-        env_id=TALKING, answer_by="reward", episodes=64, batch_size=16, network=SMALL
-    )
-    run = train_agent("actor_critic", config, tmp_path / "run", progress_bar=False)
-    assert not any("error" in line for line in run.read_metrics())
-    score = evaluate_run(run, episodes=8)
-    assert score.success is None
-    assert 0 <= score.mean_return <= STEPS
+    with pedals():
+        yield
 
 
 @pytest.mark.parametrize("batched", [False, True])
@@ -305,116 +235,7 @@ def test_a_pole_is_balanced_for_most_of_five_hundred_steps() -> None:
     assert best > 400
 
 
-@pytest.mark.parametrize("env_id", [DICTS, PLAIN])
-def test_an_environment_without_splits_is_evaluated(env_id: str) -> None:
-    def press_what_is_shown(seen: dict[str, Any]) -> dict[str, Any]:
-        plain = env_id == PLAIN
-        shown = seen[OBSERVATION if plain else "glimpse"].argmax(axis=1)
-        return {ACT: shown} if plain else {"pedal": shown, "other": np.zeros((len(shown), 2))}
-
-    scores = [evaluate(press_what_is_shown, env_id, episodes=7, batch_size=n) for n in (3, 7)]
-    for score in scores:
-        assert score.returns.tolist() == [float(STEPS)] * 7
-        assert score.glimpses.tolist() == [STEPS] * 7
-        assert score.success is None
-
-
-@pytest.mark.parametrize(
-    ("action", "message"),
-    [
-        ({"action": np.zeros(3, np.int64)}, "dict with the keys ['act'], not ['action']"),
-        ({ACT: np.zeros(1, np.int64)}, "the action 'act' has the shape (1,); its first axis must"),
-        (np.zeros(1, np.int64), "the action 'act' has the shape (1,); its first axis must"),
-    ],
-)
-def test_actions_of_a_function_that_do_not_fit_are_named(action: Any, message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
-        evaluate(lambda seen: action, PLAIN, episodes=3)
-
-
-def test_episodes_are_counted_before_environments_are_built(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made = []
-
-    def counted(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> Any:
-        made.append(num_envs)
-        return make_batch(env_id, num_envs, split, **env_kwargs)
-
-    monkeypatch.setattr(counting, "make_batch", counted)
-    monkeypatch.setattr(protocol, "make_batch", counted)
-    with pytest.raises(ValueError, match=r"no fixed scenes: say how many .*--episodes 100"):
-        evaluate(lambda seen: {ACT: np.zeros(len(seen[OBSERVATION]), np.int64)}, PLAIN)
-    assert made == [1]
-
-
-def test_the_command_that_training_prints_scores_the_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["--env-id", PLAIN, "--episodes", "20", "--batch-size", "20"]
-    train_main(["actor_critic", *options, "--run", str(tmp_path / "a run")])
-    command = capsys.readouterr().out.partition("evaluate it: python -m agents.evaluate ")[2]
-    assert command == f"'{tmp_path}/a run' --episodes 100\n"
-    evaluate_main(shlex.split(command))
-    assert "100 test episodes" in capsys.readouterr().out
-
-
-def test_a_run_on_a_plain_environment_is_scored_and_reported(tmp_path: Path) -> None:
-    config = ActorCriticConfig(env_id=PLAIN, episodes=40, batch_size=20, network=SMALL)
-    run = train_agent("actor_critic", config, tmp_path / "run", progress_bar=False)
-    assert evaluate_run(run, episodes=5).episodes == 5
-    report([str(run.folder), "--episodes", "5"])
-    assert (run.folder / "report.html").stat().st_size > 1000
-
-
 def test_plain_spaces_of_ours_are_refused_in_training() -> None:
     config = ReinforceConfig(env_id="glimpse_envs.flat_ids:GlimpseBox/ClutteredGlyphs-v0")
     with pytest.raises(ValueError, match="has plain spaces"):
         make_training_env(config)
-
-
-def test_a_view_that_it_does_not_take_is_refused_by_name() -> None:
-    class Reader(Policy):
-        view = "full"
-
-        def predict(self, *_: Any, **__: Any) -> Any:
-            raise AssertionError("nothing is played")
-
-    with pytest.raises(ValueError, match=rf"^{PLAIN}: .*unexpected keyword argument 'view'$"):
-        evaluate(Reader(), PLAIN, episodes=2)
-
-
-class Goal(Pedals):
-    """Pedals that tell of a goal and a length in their info, as worlds of others do."""
-
-    def __init__(self) -> None:
-        super().__init__(plain=True)
-
-    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        seen, _ = super().reset(seed=seed)
-        return seen, {"length": "long"}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        info = {"target": np.zeros(2), "target_mask": "none", "length": "long"}
-        return *super().step(action)[:4], info
-
-
-@pytest.fixture
-def goal() -> Any:
-    gym.register("GlimpseTest/Goal-v0", entry_point=f"{__name__}:Goal")
-    yield "GlimpseTest/Goal-v0"
-    gym.registry.pop("GlimpseTest/Goal-v0")
-
-
-def test_infos_of_others_are_not_taken_for_answers(goal: str) -> None:
-    changes: dict[str, Any] = {"env_id": goal, "network": SMALL, "batch_size": 8}
-    learners = (
-        Reinforce(ReinforceConfig(**changes)),
-        ActorCritic(ActorCriticConfig(**changes)),
-    )
-    for learner in learners:
-        played = play_episodes(learner.env, learner.policy, learner.choose)
-        assert played.targets is None
-        assert not played.levels.any()
-        assert learner.update(0.5)["loss/answer"] == 0.0
-        learner.close()

@@ -11,18 +11,14 @@ from gymnasium.envs.registration import EnvSpec
 
 from glimpse_envs.core import arguments
 from glimpse_envs.core.arguments import keyword_parameters, naming_environment
-from glimpse_envs.core.classes import find_class
 from glimpse_envs.env import OF_BATCHES, OF_EVERY_TASK, GlimpseVectorEnv
 from glimpse_envs.episodes.lookup import arguments_of
-from glimpse_envs.suite import ATARI, MINIGRID, register
-from glimpse_envs.task import Task
+from glimpse_envs.suite import ATARI, MINIGRID
 from glimpse_envs.tasks.pictures.classification import ImageClassification
 from glimpse_envs.tasks.tape.machine import TapeMachine
 from glimpse_envs.testing import assert_same, random_actions
 from glimpse_envs.vision.picture_task import PictureTask
-from glimpse_envs.vision.scenes import SCENES, register_scene
-from glimpse_envs.vision.scenes.images import ImageScene
-from glimpse_envs.vision.sensors.retina import Retina
+from glimpse_envs.vision.scenes import SCENES
 from tests.support.episodes import CENTRED, CIRCLE_SQUARE, CLUTTERED, make_single, make_vector
 
 MOVING = "Glimpse/MovingDigitGlyphs-v0"
@@ -327,44 +323,6 @@ def test_options_that_are_no_dict_are_refused(options: Any) -> None:
     for env in made:
         with pytest.raises(ValueError, match=r"options=.* must be a dict of .*'scene'.*, or None"):
             env.reset(options=options)
-
-
-def test_a_class_is_asked_for_where_there_are_no_names() -> None:
-    right = "the name of a class as a string, 'module:Class'"
-    with pytest.raises(ValueError, match=rf"task='my_tasks\.find' must be {right}$"):
-        find_class("task", "my_tasks.find", Task, {})
-
-
-def test_a_class_in_place_of_its_name_is_answered_with_its_name() -> None:
-    class Inner(ImageScene):
-        """Not at the top level of a module."""
-
-    own, images = f"{TapeMachine.__module__}:TapeMachine", f"{ImageScene.__module__}:ImageScene"
-    scene: Any = ImageScene
-    task: Any = TapeMachine
-    for make, message in (
-        (partial(make_single, CENTRED, scene=scene), f"Did you mean '{images}'"),
-        (partial(make_vector, CENTRED, 1, sensor=Retina), "Did you mean '.*retina:Retina'"),
-        (partial(make_single, CENTRED, source=task), f"Did you mean '{own}'"),
-        (partial(make_single, CENTRED, scene=Inner), "move it to the top level of its module"),
-        (partial(register_scene, "mine", scene), f"Did you mean '{images}'"),
-        (partial(register, "Mine/Tape-v0", task=task), f"Did you mean '{own}'"),
-    ):
-        with pytest.raises(ValueError, match=f"a class as a string, 'module:Class'.*{message}"):
-            make()
-    assert "Mine/Tape-v0" not in gym.registry
-
-
-def test_a_class_of_a_module_that_is_not_there_is_refused_by_its_name() -> None:
-    with pytest.raises(ValueError, match=r"scene='my_taks:Maze': there is no module my_taks$"):
-        find_class("scene", "my_taks:Maze", Task, {"cluttered": "glimpse_envs:Scene"})
-
-
-def test_an_abstract_class_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"^text='.*:Text' is abstract, it lacks allocate, deal, lengths"
-    ):
-        make_single("Glimpse/Stories-v0", text="glimpse_envs.tasks.text.text:Text")
 
 
 def test_an_unknown_argument_is_answered_with_all_that_are_taken() -> None:

@@ -1,0 +1,69 @@
+"""Names of ours in the infos and observations of others may mean anything there."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from agents.algorithms.actor_critic import ActorCritic, ActorCriticConfig
+from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.episodes.rollout import play_episodes
+from agents.scoring.run_scores import evaluate_run
+from agents.train import train_agent
+from tests.support.pedals import PEDALS, STEPS, Pedals
+from tests.support.tiny import SMALL
+
+
+class Talking(Pedals):
+    """Pedals whose infos and observations have names of ours with other meanings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        glimpse = spaces.Box(0.0, 1.0, (PEDALS,))
+        self.observation_space = spaces.Dict(glimpse=glimpse, remaining=spaces.Discrete(5))
+
+    def _show(self) -> Any:
+        return super()._show() | {"remaining": 0}
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        seen, _ = super().reset(seed=seed)
+        return seen, {"length": "long"}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        info = {"success": 0.25, "target": np.zeros(2), "target_mask": "none", "length": "long"}
+        return *super().step(action)[:4], info
+
+
+@pytest.fixture
+def talking() -> Any:
+    gym.register("GlimpseTest/Talking-v0", entry_point=f"{__name__}:Talking")
+    yield "GlimpseTest/Talking-v0"
+    gym.registry.pop("GlimpseTest/Talking-v0")
+
+
+def test_infos_of_others_are_not_taken_for_answers(talking: str) -> None:
+    changes: dict[str, Any] = {"env_id": talking, "network": SMALL, "batch_size": 8}
+    learners = (
+        Reinforce(ReinforceConfig(**changes)),
+        ActorCritic(ActorCriticConfig(**changes)),
+    )
+    for learner in learners:
+        played = play_episodes(learner.env, learner.policy, learner.choose)
+        assert played.targets is None
+        assert not played.levels.any()
+        assert learner.update(0.5)["loss/answer"] == 0.0
+        learner.close()
+
+
+def test_success_of_others_is_not_taken_for_ours(talking: str, tmp_path: Path) -> None:
+    config = ActorCriticConfig(
+        env_id=talking, answer_by="reward", episodes=64, batch_size=16, network=SMALL
+    )
+    run = train_agent("actor_critic", config, tmp_path / "run", progress_bar=False)
+    assert not any("error" in line for line in run.read_metrics())
+    score = evaluate_run(run, episodes=8)
+    assert score.success is None
+    assert 0 <= score.mean_return <= STEPS
