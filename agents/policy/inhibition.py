@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from agents.policy.cells import CellsHead
 from agents.policy.heads import Head, Observation
-from agents.training.precision import wide
+from agents.training.precision import LEAST_EXPONENT, wide
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.task import Component
 
@@ -30,10 +30,6 @@ measured on tiles."""
 
 REMEMBERED = 16
 """Number of the latest glimpses of a picture that are remembered."""
-
-LEAST_EXPONENT = -50.0
-"""Lower bound of a Gaussian's exponent: torch's exponential takes ten times as long where its
-result underflows, as it would for most pairs of a fine scale's cell and a visit."""
 
 LEAST_DEVIATION = 1e-6
 """In look coordinates, above 0 where there is one place to look at: there the widest window just

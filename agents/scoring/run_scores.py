@@ -15,7 +15,7 @@ from glimpse_envs.episodes.description import Description, describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
 from glimpse_envs.episodes.lookup import arguments_of, full_view, task_class_of
 from glimpse_envs.evaluation.actions import Actions, usual_actions
-from glimpse_envs.evaluation.policy import as_policy
+from glimpse_envs.evaluation.policy import Policy, as_policy
 from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
@@ -103,9 +103,7 @@ def policy_of(
         if gaze != "learned":
             raise ValueError(f"gaze={gaze!r}: a model of the full view takes no looks")
     if changes:
-        _check_changes(config, trained_on, env_kwargs, changes)
-        with closing(gym.make(config["env_id"], **env_kwargs)) as env:
-            policy.check_readable(env.observation_space)
+        _check_changes(policy, config, trained_on, env_kwargs, changes)
     if gaze != "learned":
         with closing(gym.make(config["env_id"], **env_kwargs)) as env:
             policy = ScannedPolicy(SCANNERS[gaze](env, seed), policy)
@@ -199,44 +197,49 @@ def fits(run: Run, changes: dict[str, Any]) -> bool:
 
 
 def _check_changes(
+    policy: Policy,
     config: dict[str, Any],
     trained: dict[str, Any],
     changed: dict[str, Any],
     changes: dict[str, Any],
 ) -> None:
-    """Raise a `ValueError` where `changes` of the arguments change what a policy, of a run with
-    `config`, is shown, or what its actions mean."""
+    """Raise a `ValueError` where `changes` of the arguments change what the `policy` of a run with
+    `config` is shown, or what its actions mean, or show more than it can read."""
     env_id = config["env_id"]
     network = config.get("network")
     cells = isinstance(network, dict) and network.get("look_coordinates") == "cells"
     given = ", ".join(f"{name}={value!r}" for name, value in changes.items())
     task = task_class_of(env_id)
     if "view" in changed and task is not None:
-        unseen = changes.keys() & (task.view_arguments | task.glimpse_arguments | {"budget"}) - {
-            "view"
-        }
+        of_glimpses = (task.view_arguments | task.glimpse_arguments | {"budget"}) - {"view"}
+        unseen = changes.keys() & of_glimpses
         if unseen:
             raise ValueError(
                 f"{given}: this policy sees the whole scene, and knows no {', '.join(unseen)} but "
                 "that of its training"
             )
-    before = _interface(env_id, trained, cells)
+    before = _interface(_described(env_id, trained), trained, cells)
     with naming_environment(env_id):
-        now = _interface(env_id, changed, cells)
+        seen = _described(env_id, changed)
+    now = _interface(seen, changed, cells)
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             raise ValueError(
                 f"{given}: the policy was trained with {name} {before.get(name, 'none')}, and "
                 f"would have {now.get(name, 'none')}: leave this out, or train another"
             )
+    policy.check_readable(seen.observation_space)
 
 
-def _interface(env_id: str, env_kwargs: dict[str, Any], cells: bool) -> dict[str, Any]:
+def _described(env_id: str, env_kwargs: dict[str, Any]) -> Description:
+    with closing(gym.make(env_id, **env_kwargs)) as env:
+        return describe(env)
+
+
+def _interface(seen: Description, env_kwargs: dict[str, Any], cells: bool) -> dict[str, Any]:
     """What a policy is shown and does, name -> shape or space; of tapes and tables in the full
     view, which grow with a level, only what does not. A policy that looks at `cells` has learned
     their distances in one scene."""
-    with closing(gym.make(env_id, **env_kwargs)) as env:
-        seen = describe(env)
     view = seen.picture_view
     shapes = {name: part.shape or () for name, part in seen.observation_space.items()}
     if "view" in env_kwargs and len(shapes.get("scene", ())) == 2:

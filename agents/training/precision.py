@@ -1,4 +1,5 @@
-"""The fastest precision of matrix products on this machine, and tensors kept out of it."""
+"""The fastest precision of matrix products on this machine, tensors kept out of it, and exponents
+kept from underflow."""
 
 import platform
 from collections.abc import Iterator
@@ -10,6 +11,10 @@ from torch import Tensor
 
 Precision = Literal["auto", "float32", "bfloat16"]
 UsedPrecision = Literal["float32", "bfloat16"]
+
+LEAST_EXPONENT = -50.0
+"""Lower bound of a Gaussian's exponent: torch's exponential takes ten times as long where its
+result underflows, as it would at most places that lie far from a narrow Gaussian's middle."""
 
 
 def fastest_precision(device: str = "cpu") -> UsedPrecision:

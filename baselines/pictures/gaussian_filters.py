@@ -1,7 +1,7 @@
 """Gaussian filters along one axis of a picture, with their derivative worked out by hand.
 
-They are most of the work of a window that is read through them, all of it element-wise: by hand it
-takes a fifth of the time that torch's automatic derivative does.
+They are most of the work of a window that is read through them, all of it element-wise, and torch's
+automatic derivative takes several times as many passes over it.
 """
 
 import math
@@ -12,9 +12,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-LEAST_EXPONENT = -50.0
-"""Lower bound of a Gaussian's exponent: torch's exponential takes ten times as long where its
-result underflows, as it would at most pixels."""
+from agents.training.precision import LEAST_EXPONENT
+
 LEAST_SUM = 1e-8
 """Of a filter's values: one that has left the scene is not made to sum to 1."""
 

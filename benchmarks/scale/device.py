@@ -135,12 +135,11 @@ def main() -> None:
         print(
             f"{found.images_per_second:,.0f} images/s; environments {found.environments:.0%}{busy}"
         )
-        speeds.append({"batch_size": rows, **vars(found)})
+        speeds.append({"batch_size": rows, "parts": arguments.parts, **vars(found)})
     entries = {
         "hardware": hardware_with(arguments.device),
         "env_id": config.env_id,
         "precision": config.settled.precision,
-        "parts": arguments.parts,
         "threads": arguments.threads,
         "speeds": speeds,
     }

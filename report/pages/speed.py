@@ -208,6 +208,7 @@ def _device(record: dict[str, Any]) -> list[str]:
     lines = [
         (
             f"{s['batch_size']:,}",
+            str(s["parts"]),
             f"{s['images_per_second']:,.0f}",
             f"{s['environments']:.0%}",
             UNKNOWN if s["device"] is None else f"{s['device']:.0%}",
@@ -220,7 +221,8 @@ def _device(record: dict[str, Any]) -> list[str]:
         f"({record['hardware']}, revision {short_revision(record['revision'])}). Shares of the "
         "wall's time in which the training waits for the environments' calls, and in which the GPU "
         "computes. In the rest of it kernels are launched, one after another.",
-        table(("batch", "images/s", "environments", "GPU"), lines),
+        table(("batch", "parts", "images/s", "environments", "GPU"), lines),
+        *([record["notes"]] if "notes" in record else []),
     ]
 
 

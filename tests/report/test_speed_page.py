@@ -58,8 +58,20 @@ def test_each_models_speed_stands_beside_the_peak(tmp_path: Path) -> None:
 
 def test_a_gpus_speeds_stand_by_batch(tmp_path: Path) -> None:
     speeds = [
-        {"batch_size": 8192, "images_per_second": 1234.4, "environments": 0.25, "device": 0.1},
-        {"batch_size": 16384, "images_per_second": 2345.0, "environments": 0.5, "device": None},
+        {
+            "batch_size": 8192,
+            "parts": 1,
+            "images_per_second": 1234.4,
+            "environments": 0.25,
+            "device": 0.1,
+        },
+        {
+            "batch_size": 16384,
+            "parts": 2,
+            "images_per_second": 2345.0,
+            "environments": 0.5,
+            "device": None,
+        },
     ]
     record = {
         "env_id": "Glimpse/ClutteredMNIST-v0",
@@ -68,12 +80,14 @@ def test_a_gpus_speeds_stand_by_batch(tmp_path: Path) -> None:
         "hardware": "a GPU, 16 cores",
         "revision": "0123456789abcdef",
         "speeds": speeds,
+        "notes": "As it printed them.",
     }
     (tmp_path / "device.json").write_text(json.dumps(record))
     page = make_page(tmp_path)
     assert "on 16 threads (a GPU, 16 cores, revision 0123456" in page
-    assert "| 8,192 | 1,234 | 25% | 10% |" in page
-    assert "| 16,384 | 2,345 | 50% | — |" in page
+    assert "| 8,192 | 1 | 1,234 | 25% | 10% |" in page
+    assert "| 16,384 | 2 | 2,345 | 50% | — |" in page
+    assert "As it printed them." in page
 
 
 def test_environments_without_their_files_are_named(tmp_path: Path) -> None:
