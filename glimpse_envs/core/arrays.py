@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Bools: TypeAlias = NDArray[np.bool_]
 Bytes: TypeAlias = NDArray[np.uint8]
+Halves: TypeAlias = NDArray[np.uint16]
 Words: TypeAlias = NDArray[np.uint32]
 Ints: TypeAlias = NDArray[np.int64]
 Float32s: TypeAlias = NDArray[np.float32]

@@ -67,7 +67,7 @@ class StillStage(CanvasStage):
         draw: draws the scenes of groups.
         shape: (C, H, W) of a scene.
         dtype: of the canvas.
-        counts: the most targets in a scene, and the number of its labels.
+        counts: the most targets in a scene, the number of its labels, and that of its pieces.
         sensor: reads the glimpses; None if there are none.
         num_envs: rows.
         copies: rows in a group.
@@ -78,7 +78,7 @@ class StillStage(CanvasStage):
         draw: Draw,
         shape: tuple[int, int, int],
         dtype: type,
-        counts: tuple[int, int],
+        counts: tuple[int, int, int],
         sensor: Sensor | None,
         num_envs: int,
         copies: int,
@@ -86,17 +86,32 @@ class StillStage(CanvasStage):
         groups = num_envs // copies
         super().__init__(np.repeat(np.arange(groups), copies), shape, dtype, sensor)
         self._draw = draw
-        targets, parts = counts
+        targets, parts, pieces = counts
         self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
+        self._pieces = np.zeros((groups, pieces, 4), np.int64)
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         def draw(which: Ints) -> None:
-            self._draw(which, keys, self._canvas, self.labels, self.boxes)
-            self._sum_scenes(which)
+            _clear(which, self._pieces, self._canvas)
+            drawn = self._draw(which, keys, self._canvas, self.labels, self.boxes)
+            if drawn is None:
+                self._sum_scenes(which)
+                return
+            self._pieces[which] = drawn
+            if self._sensor is not None:
+                self._sensor.sum_pieces(self._canvas, self._sums, which, self._pieces)
 
         for_chunks(draw, groups)
         return groups
+
+
+@kernel
+def _clear(which: Ints, pieces: Ints, canvas: NDArray) -> None:
+    """Blacken the `pieces` (scenes, P, 4) of the scenes `which` (m,)."""
+    for n in which:
+        for x0, y0, x1, y1 in pieces[n]:
+            canvas[n, :, 1 + y0 : 1 + y1, 1 + x0 : 1 + x1] = 0
 
 
 @kernel

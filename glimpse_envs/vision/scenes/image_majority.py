@@ -112,7 +112,7 @@ class ImageMajority(Scene):
         self.question = f"Which {info.kind} is there most often?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self.targets = int(images)
-        self._counts = int(images), int(majority)
+        self._counts, self.pieces = (int(images), int(majority)), int(images) + int(strokes)
         self._split, self._fixed, self._over = split, bool(fixed), noise == "over"
         self._examples = ImagesByClass(source, split)
         self._patterns = make_patterns(int(strokes), height, width, _SEEDS[split])
@@ -134,8 +134,8 @@ class ImageMajority(Scene):
         fixed = self._fixed and self._split != "train"
         return FIXED_SETS[self._split] if fixed else num_scenes_of(self._split)
 
-    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
-        arrays = keys.arrays
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> Ints:
+        arrays, pieces = keys.arrays, np.empty((len(which), self.pieces, 4), np.int64)
         if self._fixed:
             arrays = _keys_of_set(which, arrays, FIXED_SETS[self._split], _SEEDS[self._split])
         _draw(
@@ -148,7 +148,9 @@ class ImageMajority(Scene):
             canvas,
             labels,
             boxes.reshape(len(boxes), -1, 4),
+            pieces,
         )
+        return pieces
 
 
 def make_patterns(count: int, height: int, width: int, seed: int) -> Bytes:
@@ -192,6 +194,7 @@ def _draw(
     canvas: Bytes,
     labels: Ints,
     boxes: Floats,
+    pieces: Ints,
 ) -> None:
     images, _, order, begins = examples
     (shown, majority), strokes = counts, len(patterns)
@@ -199,13 +202,13 @@ def _draw(
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
     words = np.empty(1 + shown + 3 * strokes, np.uint32)
     corners = np.empty((shown, 2), np.int64)
-    for n in which:
+    for m, n in enumerate(which):
+        drawn = pieces[m]
         fill_keyed_words(words, n, keys, SCENE)
         label = below(words[0], len(begins) - 1)
         alike = begins[label + 1] - begins[label]
-        canvas[n] = 0
         if not over:
-            _paste_patterns(canvas[n], patterns, words[1 + shown :])
+            _paste_patterns(canvas[n], patterns, words[1 + shown :], drawn[shown:])
         block = (len(words) + 3) // 4
         for i in range(shown):
             if i < majority:
@@ -223,16 +226,16 @@ def _draw(
                     y, x = next_free(corners, i, y, x, (height, width, h, w))
             corners[i] = y, x
             canvas[n, :, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[order[place]]
-            boxes[n, i, 0], boxes[n, i, 1] = x, y
-            boxes[n, i, 2], boxes[n, i, 3] = x + w, y + h
+            boxes[n, i] = drawn[i] = x, y, x + w, y + h
         if over:
-            _paste_patterns(canvas[n], patterns, words[1 + shown :])
+            _paste_patterns(canvas[n], patterns, words[1 + shown :], drawn[shown:])
         labels[n] = label
 
 
 @kernel
-def _paste_patterns(scene: Bytes, patterns: Bytes, words: NDArray) -> None:
-    """Paste one of `patterns`, whole, into `scene` (C, H + 2, W + 2) for every three of `words`."""
+def _paste_patterns(scene: Bytes, patterns: Bytes, words: NDArray, places: Ints) -> None:
+    """Paste one of `patterns`, whole, into `scene` (C, H + 2, W + 2) for every three of `words`,
+    and fill `places` (as many, 4) with x0, y0, x1, y1."""
     count, h, w = patterns.shape
     height, width = scene.shape[1] - 2, scene.shape[2] - 2
     for i in range(len(words) // 3):
@@ -241,6 +244,7 @@ def _paste_patterns(scene: Bytes, patterns: Bytes, words: NDArray) -> None:
         pattern = patterns[below(words[3 * i + 2], count)]
         for c in range(scene.shape[0]):
             scene[c, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = pattern
+        places[i] = x, y, x + w, y + h
 
 
 @kernel(inline="always")

@@ -76,7 +76,7 @@ class ImagePairs(Scene):
             )
         self.shape, self.fingerprint = one.shape, one.fingerprint
         self._one, self._source, self._split = one, source, split
-        self._clutter, self._clutter_size = int(clutter), int(clutter_size)
+        self._clutter_size, self.pieces = int(clutter_size), int(clutter) + 2
         names = info.class_names
         numbers = np.arange(len(names))
         if asked == "sum":
@@ -108,8 +108,9 @@ class ImagePairs(Scene):
         """Share of the most frequent answer, where all classes are equally frequent."""
         return float(np.bincount(self._labels.ravel()).max() / self._labels.size)
 
-    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> Ints:
         examples = sources.load(self._source, self._split, self.fingerprint)
+        pieces = np.empty((len(which), self.pieces, 4), np.int64)
         _draw(
             which,
             keys.arrays,
@@ -117,9 +118,10 @@ class ImagePairs(Scene):
             canvas,
             labels,
             boxes,
-            self._clutter,
+            pieces,
             self._clutter_size,
         )
+        return pieces
 
 
 @kernel
@@ -130,21 +132,21 @@ def _draw(
     canvas: Bytes,
     labels: Ints,
     boxes: Floats,
-    clutter: int,
+    pieces: Ints,
     piece: int,
 ) -> None:
     images, image_labels, label_of = examples
     count, _, h, w = images.shape
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
+    clutter = pieces.shape[1] - 2
     words = np.empty(2 + 5 * clutter, np.uint32)
     shown, corners = np.empty(2, np.int64), np.empty((2, 2), np.int64)
-    for n in which:
+    for place, n in enumerate(which):
         fill_keyed_words(words, n, keys, SCENE)
         shown[0] = index_of(n, keys, words[0], count)
         shown[1] = below(words[1], count)
         scene = canvas[n]
-        scene[:] = 0
-        add_pieces(scene, words[2:], images, piece)
+        add_pieces(scene, words[2:], images, piece, pieces[place])
         corners[0], corners[1] = (0, 0), (height - h, width - w)
         first = (len(words) + 3) // 4
         for block in range(first, first + _TRIES):
@@ -157,5 +159,5 @@ def _draw(
         for i in range(2):
             y, x = corners[i]
             add(scene[:, 1 + y : 1 + y + h, 1 + x : 1 + x + w], images[shown[i]])
-            boxes[n, i] = x, y, x + w, y + h
+            boxes[n, i] = pieces[place, clutter + i] = x, y, x + w, y + h
         labels[n] = label_of[image_labels[shown[0]], image_labels[shown[1]]]

@@ -62,16 +62,18 @@ class ImageSearch(Scene):
         self.image_shape = (height, width)
         self.question = f"Where is the {info.kind} that is asked for?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
-        self._split, self._count = split, int(images)
+        self._split, self.pieces = split, int(images)
         self._examples = ImagesByClass(source, split)
 
     @property
     def num_scenes(self) -> int | None:
         return None if self._split == "train" else len(self._examples.load()[1])
 
-    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> Ints:
         examples = self._examples.load()
-        _draw(which, keys.arrays, examples, canvas, labels, boxes, self._count)
+        pieces = np.empty((len(which), self.pieces, 4), np.int64)
+        _draw(which, keys.arrays, examples, canvas, labels, boxes, pieces)
+        return pieces
 
 
 def room_for(size: int, height: int, width: int) -> int:
@@ -101,20 +103,20 @@ def _draw(
     canvas: Bytes,
     labels: Ints,
     boxes: Floats,
-    shown: int,
+    pieces: Ints,
 ) -> None:
     images, image_labels, order, begins = examples
-    count, _, h, w = images.shape
+    (count, _, h, w), shown = images.shape, pieces.shape[1]
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
     words = np.empty(shown, np.uint32)
     corners = np.empty((shown, 2), np.int64)
-    for n in which:
+    for m, n in enumerate(which):
+        drawn = pieces[m]
         fill_keyed_words(words, n, keys, SCENE)
         target = index_of(n, keys, words[0], count)
         label = image_labels[target]
         alike = begins[label + 1] - begins[label]
         scene = canvas[n]
-        scene[:] = 0
         block = (shown + 3) // 4
         for i in range(shown):
             image = target
@@ -131,6 +133,7 @@ def _draw(
                     y, x = next_free(corners, i, y, x, (height, width, h, w))
             corners[i] = y, x
             scene[:, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[image]
+            drawn[i] = x, y, x + w, y + h
         y, x = corners[0]
         labels[n] = label
         boxes[n] = x, y, x + w, y + h

@@ -76,7 +76,7 @@ class ImageScene(Scene):
         self.question = f"Which {info.kind} is it?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
-        self._clutter, self._clutter_size = clutter, clutter_size
+        self._clutter, self._clutter_size, self.pieces = clutter, clutter_size, clutter + 1
         self._overhang = int(overhang) if split == "train" else 0
 
     @property
@@ -85,8 +85,9 @@ class ImageScene(Scene):
             return None
         return len(sources.load(self._source, self._split, self.fingerprint).labels)
 
-    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
+    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> Ints:
         examples = sources.load(self._source, self._split, self.fingerprint)
+        pieces = np.empty((len(which), self.pieces, 4), np.int64)
         _draw(
             which,
             keys.arrays,
@@ -94,10 +95,11 @@ class ImageScene(Scene):
             canvas,
             labels,
             boxes,
-            self._clutter,
+            pieces,
             self._clutter_size,
             self._overhang,
         )
+        return pieces
 
 
 @kernel
@@ -108,33 +110,35 @@ def _draw(
     canvas: Bytes,
     labels: Ints,
     boxes: Floats,
-    clutter: int,
+    pieces: Ints,
     piece: int,
     overhang: int,
 ) -> None:
     images, image_labels = examples
     count, _, h, w = images.shape
     height, width = canvas.shape[2] - 2, canvas.shape[3] - 2
+    clutter = pieces.shape[1] - 1
     words = np.empty(3 + 5 * clutter, np.uint32)
-    for n in which:
+    for i, n in enumerate(which):
         fill_keyed_words(words, n, keys, SCENE)
         index = index_of(n, keys, words[0], count)
         scene = canvas[n]
-        scene[:] = 0
-        add_pieces(scene, words[3:], images, piece)
+        add_pieces(scene, words[3:], images, piece, pieces[i])
         row = below(words[1], height - h + 1 + 2 * overhang) - overhang
         column = below(words[2], width - w + 1 + 2 * overhang) - overhang
         top, left = max(row, 0), max(column, 0)
         bottom, right = min(row + h, height), min(column + w, width)
         image = images[index][:, top - row : bottom - row, left - column : right - column]
         add(scene[:, 1 + top : 1 + bottom, 1 + left : 1 + right], image)
+        pieces[i, clutter] = left, top, right, bottom
         labels[n] = image_labels[index]
         boxes[n] = column, row, column + w, row + h
 
 
 @kernel
-def add_pieces(scene: Bytes, words: Words, images: Bytes, piece: int) -> None:
-    """Add a piece of side `piece` of one of `images` to `scene` for every five of `words`."""
+def add_pieces(scene: Bytes, words: Words, images: Bytes, piece: int, places: Ints) -> None:
+    """Add a piece of side `piece` of one of `images` to `scene` for every five of `words`, and fill
+    `places` (at least as many, 4) with x0, y0, x1, y1."""
     count, _, h, w = images.shape
     height, width = scene.shape[1] - 2, scene.shape[2] - 2
     for i in range(len(words) // 5):
@@ -144,6 +148,7 @@ def add_pieces(scene: Bytes, words: Words, images: Bytes, piece: int) -> None:
         crop = image[:, row : row + piece, column : column + piece]
         row, column = below(draws[3], height - piece + 1), below(draws[4], width - piece + 1)
         add(scene[:, 1 + row : 1 + row + piece, 1 + column : 1 + column + piece], crop)
+        places[i] = column, row, column + piece, row + piece
 
 
 @kernel

@@ -56,9 +56,12 @@ class Scene(Hidden):
 
     Attributes:
         dtype: of a canvas: uint8 (0 to 255) or float32 (0 to 1).
+        pieces: the number of rectangles that a picture consists of, all else being black, so that
+            only these are cleared and summed; 0 if anything may be drawn anywhere.
     """
 
     dtype: type
+    pieces: int = 0
 
     def stage(self, sensor: Sensor | None, num_envs: int, copies: int) -> Stage:
         # Its kernel loads Numba, which whoever only describes a scene does without.
@@ -68,14 +71,16 @@ class Scene(Hidden):
             self.draw,
             self.shape,
             self.dtype,
-            (self.targets, self.parts),
+            (self.targets, self.parts, self.pieces),
             sensor,
             num_envs,
             copies,
         )
 
     @abstractmethod
-    def draw(self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats) -> None:
+    def draw(
+        self, which: Ints, keys: Keys, canvas: NDArray, labels: Ints, boxes: Floats
+    ) -> Ints | None:
         """Draw the scenes `which` (m,) anew; called on several threads at once, each with scenes of
         its own.
 
@@ -83,8 +88,12 @@ class Scene(Hidden):
             which: indices into the arrays below.
             keys: of all n scenes.
             canvas: (n, C, H + 2, W + 2), the picture within a border of zeros that stays zero.
+                Scenes in `pieces` find it black, others as it was drawn last.
             labels: (n,) in [0, len(answers)); of a scene with `parts` > 1 (n, parts).
             boxes: (n, 4), the target's x0, y0, x1, y1 in pixels; of a scene with `targets` > 1
                 (n, targets, 4), in the order in which to look at them, padded with NaN where a
                 picture has fewer.
+
+        Returns:
+            Of a scene in `pieces`, (m, pieces, 4) int64, each one's x0, y0, x1, y1 in pixels.
         """

@@ -44,5 +44,5 @@ class Stage(ABC):
         """Return the whole pictures `scenes` (m,) in [0, 1], (m, C, H, W)."""
 
 
-Draw = Callable[[Ints, Keys, NDArray, Ints, Floats], None]
+Draw = Callable[[Ints, Keys, NDArray, Ints, Floats], Ints | None]
 """`glimpse_envs.vision.scenes.scene.Scene.draw`."""

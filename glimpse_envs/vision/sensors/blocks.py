@@ -2,25 +2,27 @@
 
 A table over a scene of a megapixel is several times as large as the processor's cache, so that
 filling it costs more than drawing the scene, and every number read from it is fetched from memory.
-Scenes that are mostly black hold something only in some blocks of 32 x 32 pixels: each of these has
-a small table (Crow 1984) of its own. A cell's sum is taken over its parts of these blocks, and is
-exactly that of one table; each block is read once for all cells that it touches.
+Scenes that are mostly black hold something only in some blocks of 16 x 16 pixels: each of these has
+a small table (Crow 1984) of its own, of sums that 16 bits hold. A cell's sum is taken over its
+parts of these blocks, and is exactly that of one table; each block is read once for all cells that
+it touches.
 
 A scene is a row of uint32: how many blocks it has, the places of their corners, (row << 16) +
-column, and their tables, (33, 33) each. Where more than a quarter of the blocks hold something, the
-number is `DENSE`, and the scene has a table of `glimpse_envs.vision.sensors.tables` instead.
+column, and their sums; then, in halves, their tables, (17, 17) each. Where more than a quarter of
+the blocks hold something, the number is `DENSE`, and the scene has a table of
+`glimpse_envs.vision.sensors.tables` instead.
 
 Imported only by `glimpse_envs.vision.sensors.retina`: this module needs Numba.
 """
 
 import numpy as np
 
-from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Ints, Words
+from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Halves, Ints, Words
 from glimpse_envs.core.kernels import kernel
 
-SIDE = 32
+SIDE = 16
 DENSE = 2**32 - 1
-_TABLE = (SIDE + 1) ** 2
+_TABLE = (SIDE + 1) ** 2 + 1  # halves of a word: an even number
 _u = np.uint64
 
 
@@ -32,43 +34,48 @@ def most_blocks(height: int, width: int) -> int:
 
 def words_of_scene(height: int, width: int) -> int:
     """Return the length of a scene's row, in numbers."""
-    return 1 + most_blocks(height, width) * (2 + _TABLE)
+    return 1 + most_blocks(height, width) * (2 + _TABLE // 2)
 
 
 @kernel
-def fill_blocks(canvas: Bytes, blocks: Words, which: Ints) -> Ints:
+def fill_blocks(canvas: Bytes, blocks: Words, which: Ints, pieces: Ints) -> Ints:
     """Sum the scenes `which` (n,) of `canvas` (scenes, C, H + 2, W + 2), pixels within a border,
-    into the rows of `blocks` (scenes C, words), and return those that are dense (m,)."""
+    into the rows of `blocks` (scenes C, words), and return those that are dense (m,).
+
+    Scenes with `pieces` (scenes, P, 4), rectangles x0, y0, x1, y1 outside which they are black, are
+    searched there only; with none (0, 0, 4) everywhere.
+    """
     channels, height, width = canvas.shape[1], canvas.shape[2] - 2, canvas.shape[3] - 2
     pixels, entries, most = canvas.reshape(-1), blocks.reshape(-1), most_blocks(height, width)
-    across = (width + SIDE - 1) // SIDE
-    held = np.zeros(across * SIDE, np.uint8)
-    words = held.view(np.uint64)
+    halves = entries.view(np.uint16)
+    down, across = (height + SIDE - 1) // SIDE, (width + SIDE - 1) // SIDE
+    held, line = np.zeros((down, across), np.uint8), np.zeros(across * SIDE, np.uint8)
     dense, found = np.empty(len(which), np.int64), 0
     for scene in which:
         too_many = False
+        if pieces.shape[1]:
+            held[:] = 0
+            for x0, y0, x1, y1 in pieces[scene]:
+                held[y0 // SIDE : (y1 - 1) // SIDE + 1, x0 // SIDE : (x1 - 1) // SIDE + 1] = 1
         for c in range(channels):
             plane, count = scene * channels + c, 0
             row = plane * blocks.shape[1]
-            for y in range(0, height, SIDE):
-                words[:] = 0
-                for i in range(min(SIDE, height - y)):
-                    begin = _u((plane * (height + 2) + y + i + 1) * (width + 2) + 1)
-                    for x in range(_u(width)):
-                        held[x] |= pixels[begin + x]
-                for block in range(across):
-                    w = 4 * block
-                    if words[w] | words[w + 1] | words[w + 2] | words[w + 3]:
-                        if count < most:
-                            x = block * SIDE
-                            to = row + 1 + 2 * most + count * _TABLE
-                            begin = (plane * (height + 2) + y + 1) * (width + 2) + x + 1
-                            shape = (min(SIDE, height - y), min(SIDE, width - x), width + 2)
-                            entries[row + 1 + 2 * count] = (y << 16) + x
-                            entries[row + 2 + 2 * count] = _fill_block(
-                                pixels, begin, shape, entries, to
-                            )
-                        count += 1
+            if not pieces.shape[1]:
+                _find_blocks(canvas[scene, c], line, held)
+            for i in range(down):
+                for j in range(across):
+                    if not held[i, j]:
+                        continue
+                    y, x = i * SIDE, j * SIDE
+                    begin = (plane * (height + 2) + y + 1) * (width + 2) + x + 1
+                    shape = (min(SIDE, height - y), min(SIDE, width - x), width + 2)
+                    if pieces.shape[1] and _is_black(pixels, begin, shape):
+                        continue
+                    if count < most:
+                        to = 2 * (row + 1 + 2 * most) + count * _TABLE
+                        entries[row + 1 + 2 * count] = (y << 16) + x
+                        entries[row + 2 + 2 * count] = _fill_block(pixels, begin, shape, halves, to)
+                    count += 1
             entries[row] = count
             too_many |= count > most
         if too_many:
@@ -80,10 +87,38 @@ def fill_blocks(canvas: Bytes, blocks: Words, which: Ints) -> Ints:
 
 
 @kernel
+def _find_blocks(plane: Bytes, line: Bytes, held: Bytes) -> None:
+    """Fill `held` (down, across): 1 where a block of `plane` (H + 2, W + 2) is not black; `line` is
+    of the bytes of so many blocks across, whose last ones stay zero."""
+    height, width = plane.shape[0] - 2, plane.shape[1] - 2
+    words = line.view(np.uint64)
+    for i in range(held.shape[0]):
+        words[:] = 0
+        for y in range(i * SIDE, min((i + 1) * SIDE, height)):
+            for x in range(_u(width)):
+                line[x] |= plane[y + 1, x + _u(1)]
+        for j in range(held.shape[1]):
+            w = 2 * j
+            held[i, j] = (words[w] | words[w + 1]) != 0
+
+
+@kernel
+def _is_black(pixels: Bytes, begin: int, shape: tuple[int, int, int]) -> bool:
+    """Return whether the block of `shape`, as below, at `pixels[begin:]` is black."""
+    down, across, stride = shape
+    any_bits = np.uint8(0)
+    for i in range(down):
+        pixel = _u(begin + i * stride)
+        for j in range(_u(across)):
+            any_bits |= pixels[pixel + j]
+    return any_bits == 0
+
+
+@kernel
 def _fill_block(
-    pixels: Bytes, begin: int, shape: tuple[int, int, int], entries: Words, to: int
-) -> np.uint32:
-    """Fill the table (33, 33) at `entries[to:]`, whose first row and column are 0, with the block
+    pixels: Bytes, begin: int, shape: tuple[int, int, int], entries: Halves, to: int
+) -> np.uint16:
+    """Fill the table (17, 17) at `entries[to:]`, whose first row and column are 0, with the block
     of `shape` (height, width, pixels to the next line) at `pixels[begin:]`; return its sum."""
     down, across, stride = shape
     for i in range(SIDE):
@@ -93,7 +128,7 @@ def _fill_block(
             if i < down and j < across:
                 total += pixels[pixel + j]
             entries[entry + j] = entries[above + j] + total
-    return entries[to + _TABLE - 1]
+    return entries[to + _TABLE - 2]
 
 
 @kernel
@@ -122,9 +157,9 @@ def read_blocks(
         to: where this channel of the first of the scales begins in `cells`.
     """
     (first, end), (height, width, channels), (x, y, white) = scales, shape, view
-    sums, padded = scratch[0], g + 2
+    sums, padded, halves = scratch[0], g + 2, row.view(np.uint16)
     sums[:] = 0.0
-    tables = 1 + 2 * most_blocks(height, width)
+    tables = 2 * (1 + 2 * most_blocks(height, width))
     for block in range(int(row[0])):
         place, total = int(row[1 + 2 * block]), float(row[2 + 2 * block])
         table = tables + block * _TABLE
@@ -138,9 +173,9 @@ def read_blocks(
                 break  # nor does it touch a finer window
             at = (k - first) * padded * padded
             if side >= SIDE:
-                _add_to_wide(g, row, table, total, (top, left, float(side)), sums, at)
+                _add_to_wide(g, halves, table, total, (top, left, float(side)), sums, at)
             else:
-                _add_to_narrow(g, row, table, (top, left, float(side)), scratch, at)
+                _add_to_narrow(g, halves, table, (top, left, float(side)), scratch, at)
     for k in range(first, end):
         scale = 1.0 / (float(white) * (1 << k) * (1 << k))
         begin, at = to + (k - first) * channels * g * g, (k - first) * padded * padded
@@ -153,7 +188,7 @@ def read_blocks(
 @kernel(inline="always")
 def _add_to_wide(
     g: int,
-    row: Words,
+    row: Halves,
     table: int,
     total: float,
     window: tuple[float, float, float],
@@ -164,7 +199,7 @@ def _add_to_wide(
 
     Args:
         g: the glimpse's side in cells.
-        row, table: the scene's row, and where the block's table begins.
+        row, table: the halves of the scene's row, and where the block's table begins.
         total: the block's sum.
         window: (top, left, side): the block's corner from the window's, and a cell's side.
         sums, at: of cells and of those around them, and where this window's (g + 2, g + 2) begin.
@@ -190,7 +225,7 @@ def _add_to_wide(
 
 
 @kernel(inline="always")
-def _sum_to(row: Words, table: int, v: float, u: float) -> float:
+def _sum_to(row: Halves, table: int, v: float, u: float) -> float:
     """Return the sum of a block above v and left of u, in pixels from 0 to SIDE."""
     i, j = min(int(v), SIDE - 1), min(int(u), SIDE - 1)
     a = _u(table + i * (SIDE + 1) + j)
@@ -203,7 +238,7 @@ def _sum_to(row: Words, table: int, v: float, u: float) -> float:
 @kernel(inline="always")
 def _add_to_narrow(
     g: int,
-    row: Words,
+    row: Halves,
     table: int,
     window: tuple[float, float, float],
     scratch: tuple[Floats, Ints, Floats, Floats],

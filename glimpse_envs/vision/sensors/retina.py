@@ -29,6 +29,8 @@ from glimpse_envs.vision.sensors.windows import read_window, scratch_sizes, slac
 _WINDOWS = 3
 # Scenes of bytes of at least so many pixels are summed in blocks: a table exceeds the cache.
 _LARGE = 2**17
+# Where pieces of scenes are not told.
+_ANYWHERE = np.empty((0, 0, 4), np.int64)
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,17 @@ class Retina(Sensor):
 
     def sum_scenes(self, canvas: NDArray, sums: NDArray, which: Ints) -> None:
         """Sum the scenes `which` (n,) of `canvas` into `sums` (both as `allocate` gave them)."""
+        self._sum(canvas, sums, which, _ANYWHERE)
+
+    def sum_pieces(self, canvas: NDArray, sums: NDArray, which: Ints, pieces: Ints) -> None:
+        self._sum(canvas, sums, which, pieces)
+
+    def _sum(self, canvas: NDArray, sums: NDArray, which: Ints, pieces: Ints) -> None:
         if self.scales <= _first_scale(canvas.dtype):
             return
         if self._in_blocks(canvas.dtype):
             blocks, sums = self._blocks_and_tables(sums)
-            which = fill_blocks(canvas, blocks, which)
+            which = fill_blocks(canvas, blocks, which, pieces)
         if len(which):
             fill_tables(canvas, sums, which)
 

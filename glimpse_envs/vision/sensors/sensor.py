@@ -65,6 +65,11 @@ class Sensor(ABC):
         Called on several threads at once, each with scenes of its own.
         """
 
+    def sum_pieces(self, canvas: NDArray, sums: NDArray, which: Ints, pieces: Ints) -> None:
+        """Fill `sums` of scenes that are black outside their `pieces` (scenes, P, 4), rectangles
+        x0, y0, x1, y1 in pixels; the default makes no use of that."""
+        self.sum_scenes(canvas, sums, which)
+
     @abstractmethod
     def read(
         self,
