@@ -7,6 +7,7 @@ The settings are the presets', with changes that were compared on validation sce
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log2
 from typing import Any
 
 from benchmarks.tables.table import FromPreset, Row, Table, preset, published
@@ -95,6 +96,13 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
     return Row(name=name, env_id=env_id, recipe=recipe, **row)
 
 
+def _cluttered(name: str, side: int, **row: Any) -> Row:
+    # With each doubling one more window, so that the widest shows the same share.
+    kwargs = {"scene_size": side, "scales": 6 + round(log2(side / 480)), "clutter": side // 30}
+    changes = {"curriculum": "distance", "batch_size": _BATCHES[side]}
+    return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, **row)
+
+
 SCENES = Table(
     "scenes",
     folder="scenes",
@@ -135,14 +143,10 @@ SCENES = Table(
             env_kwargs={"scales": 4}, changes=_FINE,
         ),
         _row("moving-hard", _MOVING, "reinforce", priority=3),
+        *(_cluttered(f"cluttered-{side}", side, priority=3) for side in _BATCHES),
         *(
-            _row(
-                f"cluttered-{side}", _CLUTTERED, "reinforce", priority=3,
-                # With each doubling one more window, so that the widest shows the same share.
-                env_kwargs={"scene_size": side, "scales": scales, "clutter": side // 30},
-                changes={"curriculum": "distance", "batch_size": batch_size},
-            )
-            for scales, (side, batch_size) in enumerate(_BATCHES.items(), start=6)
+            _cluttered(f"cluttered-{side}-long", side, priority=4, seeds=1, minutes=120.0)
+            for side in (960, 1920)
         ),
         *(
             _row(
