@@ -20,7 +20,7 @@ import numpy as np
 from glimpse_envs.core.arrays import Bytes, Float32s, Floats, Halves, Ints, Words
 from glimpse_envs.core.kernels import kernel
 
-SIDE = 16
+SIDE = 16  # lines, as bits of a half word
 DENSE = 2**32 - 1
 _TABLE = (SIDE + 1) ** 2 + 1  # halves of a word: an even number
 _u = np.uint64
@@ -49,14 +49,17 @@ def fill_blocks(canvas: Bytes, blocks: Words, which: Ints, pieces: Ints) -> Ints
     pixels, entries, most = canvas.reshape(-1), blocks.reshape(-1), most_blocks(height, width)
     halves = entries.view(np.uint16)
     down, across = (height + SIDE - 1) // SIDE, (width + SIDE - 1) // SIDE
-    held, line = np.zeros((down, across), np.uint8), np.zeros(across * SIDE, np.uint8)
+    # Bit i of a block: its line i may hold something. The others are not read.
+    held, line = np.zeros((down, across), np.uint16), np.zeros(across * SIDE, np.uint8)
     dense, found = np.empty(len(which), np.int64), 0
     for scene in which:
         too_many = False
         if pieces.shape[1]:
             held[:] = 0
             for x0, y0, x1, y1 in pieces[scene]:
-                held[y0 // SIDE : (y1 - 1) // SIDE + 1, x0 // SIDE : (x1 - 1) // SIDE + 1] = 1
+                for i in range(y0 // SIDE, (y1 - 1) // SIDE + 1):
+                    lines = _lines(max(y0 - i * SIDE, 0), min(y1 - i * SIDE, SIDE))
+                    held[i, x0 // SIDE : (x1 - 1) // SIDE + 1] |= lines
         for c in range(channels):
             plane, count = scene * channels + c, 0
             row = plane * blocks.shape[1]
@@ -68,7 +71,7 @@ def fill_blocks(canvas: Bytes, blocks: Words, which: Ints, pieces: Ints) -> Ints
                         continue
                     y, x = i * SIDE, j * SIDE
                     begin = (plane * (height + 2) + y + 1) * (width + 2) + x + 1
-                    shape = (min(SIDE, height - y), min(SIDE, width - x), width + 2)
+                    shape = (held[i, j], min(SIDE, width - x), width + 2)
                     if pieces.shape[1] and _is_black(pixels, begin, shape):
                         continue
                     if count < most:
@@ -86,10 +89,16 @@ def fill_blocks(canvas: Bytes, blocks: Words, which: Ints, pieces: Ints) -> Ints
     return dense[:found]
 
 
+@kernel(inline="always")
+def _lines(begin: int, end: int) -> np.uint16:
+    """Return the bits of the lines `begin` to `end - 1`."""
+    return np.uint16((1 << end) - (1 << begin))
+
+
 @kernel
-def _find_blocks(plane: Bytes, line: Bytes, held: Bytes) -> None:
-    """Fill `held` (down, across): 1 where a block of `plane` (H + 2, W + 2) is not black; `line` is
-    of the bytes of so many blocks across, whose last ones stay zero."""
+def _find_blocks(plane: Bytes, line: Bytes, held: Halves) -> None:
+    """Fill `held` (down, across): all lines where a block of `plane` (H + 2, W + 2) is not black;
+    `line` is of the bytes of so many blocks across, whose last ones stay zero."""
     height, width = plane.shape[0] - 2, plane.shape[1] - 2
     words = line.view(np.uint64)
     for i in range(held.shape[0]):
@@ -97,37 +106,44 @@ def _find_blocks(plane: Bytes, line: Bytes, held: Bytes) -> None:
         for y in range(i * SIDE, min((i + 1) * SIDE, height)):
             for x in range(_u(width)):
                 line[x] |= plane[y + 1, x + _u(1)]
+        lines = _lines(0, min(SIDE, height - i * SIDE))
         for j in range(held.shape[1]):
             w = 2 * j
-            held[i, j] = (words[w] | words[w + 1]) != 0
+            held[i, j] = lines if words[w] | words[w + 1] else 0
 
 
 @kernel
-def _is_black(pixels: Bytes, begin: int, shape: tuple[int, int, int]) -> bool:
+def _is_black(pixels: Bytes, begin: int, shape: tuple[np.uint16, int, int]) -> bool:
     """Return whether the block of `shape`, as below, at `pixels[begin:]` is black."""
-    down, across, stride = shape
+    lines, across, stride = shape
     any_bits = np.uint8(0)
-    for i in range(down):
-        pixel = _u(begin + i * stride)
-        for j in range(_u(across)):
-            any_bits |= pixels[pixel + j]
+    for i in range(SIDE):
+        if lines >> i & 1:
+            pixel = _u(begin + i * stride)
+            for j in range(_u(across)):
+                any_bits |= pixels[pixel + j]
     return any_bits == 0
 
 
 @kernel
 def _fill_block(
-    pixels: Bytes, begin: int, shape: tuple[int, int, int], entries: Halves, to: int
+    pixels: Bytes, begin: int, shape: tuple[np.uint16, int, int], entries: Halves, to: int
 ) -> np.uint16:
     """Fill the table (17, 17) at `entries[to:]`, whose first row and column are 0, with the block
-    of `shape` (height, width, pixels to the next line) at `pixels[begin:]`; return its sum."""
-    down, across, stride = shape
+    of `shape` (bits of its lines, width, pixels to the next line) at `pixels[begin:]`; return its
+    sum."""
+    lines, across, stride = shape
     for i in range(SIDE):
         entry, total = _u(to + (i + 1) * (SIDE + 1) + 1), np.uint32(0)
         above, pixel = entry - _u(SIDE + 1), _u(begin + i * stride)
-        for j in range(_u(SIDE)):
-            if i < down and j < across:
-                total += pixels[pixel + j]
-            entries[entry + j] = entries[above + j] + total
+        if lines >> i & 1:
+            for j in range(_u(SIDE)):
+                if j < across:
+                    total += pixels[pixel + j]
+                entries[entry + j] = entries[above + j] + total
+        else:
+            for j in range(_u(SIDE)):
+                entries[entry + j] = entries[above + j]
     return entries[to + _TABLE - 2]
 
 
