@@ -1,8 +1,7 @@
 """Hard attention against soft: the picture of what each costs and what each buys.
 
 A row of panels for each kind of model, and in the columns error against reading, arithmetic and
-training, a mark a glimpse or a score. Building a scene touches every pixel for all models alike and
-is in none of the costs.
+training, a mark a glimpse or a score. Building a scene is in none of the costs.
 """
 
 from __future__ import annotations

@@ -84,8 +84,7 @@ _COUNTED = (
 
 
 _NOT_COUNTED = (
-    "Building a scene, and summing it once for the retina. Both touch every pixel whatever the "
-    "model, and are timed separately below.",
+    "Building a scene, and summing it once for the retina, which are timed separately below.",
     "Element-wise operations: activations, normalisation, the exponentials of Gaussian filters and "
     "of softmax.",
     "Other schedules: learning rates decay over the whole training, so a model that was trained "
