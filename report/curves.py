@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from glimpse_envs.evaluation.record import Validation
+from glimpse_envs.evaluation.record import Record, Validation
 from glimpse_envs.evaluation.statistics import interquartile_mean
 from report.groups import Group, interval_of
 
@@ -24,13 +24,22 @@ class Point:
 
 
 def curve_of(group: Group) -> list[Point]:
-    """A mean over the seeds at as many points as all have; empty where not followed."""
+    """A mean over the seeds at as many points as all have; empty where not followed. These are the
+    first ones; but the last ones where each is at twice the time of the one before it and none
+    stops early, since one long update at the start may pass two points at once."""
     curves = [
         [point for point in record.curve if point.success is not None]
         for record in group.records
         if record.curve
     ]
+    if all(map(_ends_alike, group.records)):
+        shortest = min(map(len, curves), default=0)
+        curves = [curve[len(curve) - shortest :] for curve in curves]
     return [_point(measured) for measured in zip(*curves, strict=False)]
+
+
+def _ends_alike(record: Record) -> bool:
+    return record.config.get("validate_every") == 0 and record.config.get("stop_at") is None
 
 
 def time_to(error: float, curve: Sequence[Point]) -> float:

@@ -68,11 +68,15 @@ class Group:
     def sees(self) -> str:
         """What it is shown of a picture, in words."""
         context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
+        return SEES_OF_PICTURES[self.kind] + (OF_FRAME if self._by_frames else "") + context
+
+    @property
+    def _by_frames(self) -> bool:
+        """Whether it is shown one frame after another, and remembers none."""
         scene = self._argument("scene")
         # A scene of another package may not be installed, and a record is not to import it.
         moves = scene in SCENES and find_scene(scene).moves
-        frame = OF_FRAME if self.kind == "full" and moves else ""
-        return SEES_OF_PICTURES[self.kind] + frame + context
+        return moves and self.kind in ("full", "soft")
 
     @property
     def seeds(self) -> int:
@@ -85,7 +89,7 @@ class Group:
         if self.kind == "full":
             return "whole"
         inside = self._argument("looks_per_answer") if self.kind == "soft" else None
-        return str(self.first.budget * (inside or 1))
+        return str(self.first.budget * (inside or 1)) + (" a frame" if self._by_frames else "")
 
     def _argument(self, name: str) -> Any:
         """Of the environment, given or its id's own; None where it has none of this name."""
@@ -128,7 +132,7 @@ class Group:
         each = [record.headline.success_by_glimpse for record in self.records]
         if not all(each):
             return []
-        columns = zip(*each, strict=True)
+        columns = zip(*_to_the_longest(each), strict=True)
         return [interquartile_mean([100 * (1 - s) for s in column]) for column in columns]
 
     @cached_property
@@ -237,7 +241,7 @@ class Group:
         each = [record.headline.costs_by_glimpse.get(name) for record in self.records]
         known = [costs for costs in each if costs]
         if known:
-            return np.mean(known, axis=0).tolist()
+            return np.mean(_to_the_longest(known), axis=0).tolist()
         total = self.cost(name)
         return [] if total is None else [total]
 
@@ -245,6 +249,13 @@ class Group:
         """The mean of what is known of the seeds; None where nothing is."""
         known = [found for found in map(value, self.records) if found is not None]
         return fmean(known) if known else None
+
+
+def _to_the_longest(each: Sequence[Sequence[float]]) -> list[list[float]]:
+    """What was measured after each glimpse of each seed, up to the longest episode of any: one that
+    has ended keeps its last value."""
+    longest = max(map(len, each))
+    return [[*values, *[values[-1]] * (longest - len(values))] for values in each]
 
 
 def interval_of(errors: Sequence[float], episodes: int) -> tuple[float, float]:

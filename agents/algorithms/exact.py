@@ -46,7 +46,7 @@ from agents.algorithms.tile_learner import (
 )
 from agents.policy.core import State
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
-from agents.training.checks import check_choices, check_counts, check_not_negative
+from agents.training.checks import check_choices, check_counts, check_not_negative, check_unused
 from agents.training.precision import autocast
 from glimpse_envs.evaluation.record import Model
 
@@ -217,6 +217,10 @@ class Exact(TileLearner):
         check_choices(config)
         check_not_negative(config, "baseline_weight")
         check_counts(config, "max_paths")
+        if config.paths == "all":
+            check_unused(config, "paths='next'", "baseline_weight")
+        else:
+            check_unused(config, "paths='all'", "max_paths")
         super().__init__(config)
         tiles, looks = len(self.reader.locations), len(self.pays) - 1
         if config.paths == "all" and tiles**looks > config.max_paths:

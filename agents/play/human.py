@@ -20,7 +20,7 @@ from agents.scoring.costs import Costs
 from agents.scoring.run_record import score_of
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.metric_lines import drop_torn_line
-from glimpse_envs.evaluation.policy import Action, Observation
+from glimpse_envs.evaluation.policy import Action, Observation, Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.provenance import git_revision, hardware, versions
 from glimpse_envs.evaluation.record import HUMAN, Model, Record
@@ -118,7 +118,6 @@ class HumanLog:
             self.setting.env_id,
             split=self.setting.split,
             episodes=len(episodes),
-            batch_size=len(episodes),
             seed=self.setting.seed,
             **self.setting.env_kwargs,
         )
@@ -165,20 +164,33 @@ def _command(setting: Setting, folder: Path) -> str:
     return shlex.join([*words, "--record", str(folder)])
 
 
-class Replay:
-    """A policy that repeats recorded actions; row i plays the i-th episode.
+class Replay(Policy):
+    """A policy that repeats recorded actions.
 
     Args:
-        episodes: the actions of each, name -> choice.
+        episodes: the actions of each scene, from 0 on, name -> choice; other scenes are played
+            like the last one.
     """
 
-    def __init__(self, episodes: list[tuple[dict[str, Any], ...]]) -> None:
-        self._episodes, self._step = episodes, 0
+    privileged = True
 
-    def __call__(self, observation: Observation) -> Action:
-        rows = [actions[min(self._step, len(actions) - 1)] for actions in self._episodes]
-        self._step += 1
-        return {name: _stacked([row[name] for row in rows]) for name in rows[0]}
+    def __init__(self, episodes: list[tuple[dict[str, Any], ...]]) -> None:
+        self._episodes = episodes
+
+    def predict(
+        self,
+        observation: Observation,
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+        info: dict[str, Any] | None = None,
+    ) -> tuple[Action, Any]:
+        step = 0 if state is None else state
+        assert info is not None, "a privileged policy is given it"
+        scenes = np.minimum(info["scene"], len(self._episodes) - 1)
+        played = [self._episodes[scene] for scene in scenes.tolist()]
+        rows = [actions[min(step, len(actions) - 1)] for actions in played]
+        return {name: _stacked([row[name] for row in rows]) for name in rows[0]}, step + 1
 
 
 def _stacked(choices: list[Any]) -> NDArray[Any]:

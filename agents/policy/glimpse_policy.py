@@ -24,6 +24,7 @@ from agents.policy.inhibition import Inhibition, make_inhibition
 from agents.policy.networks import NetworkConfig, check_network, core_outputs
 from agents.policy.words import make_words_head
 from agents.training.checkpoints import load_weights
+from agents.training.checks import check_unused
 from agents.training.precision import wide
 from agents.training.resuming import config_from_json, setting_of
 from agents.training.transfers import to_device
@@ -305,6 +306,11 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
                 "look_coordinates='log_move' turns moves into places: it needs a picture with "
                 "look='continuous'"
             )
-        return GlimpsePolicy(env.observation_space, env.components, config, view)
+        policy = GlimpsePolicy(env.observation_space, env.components, config, view)
+        if "look" in policy.heads and isinstance(policy.heads["look"], CellsHead):
+            check_unused(
+                config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std"
+            )
+        return policy
 
     return make

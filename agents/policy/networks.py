@@ -194,9 +194,7 @@ def check_network(config: NetworkConfig) -> None:
         )
     if config.answer_in_view and not config.skip:
         raise ValueError("answer_in_view=True needs skip=True: heads must see the encoded glimpse")
-    if config.look_coordinates == "cells":
-        check_unused(config, "look_coordinates='scene' or 'log_move'", "look_std", "learn_look_std")
-    else:
+    if config.look_coordinates != "cells":
         check_unused(config, "look_coordinates='cells'", "look_block", "refine_looks")
     if config.wide_inhibition and not config.inhibition_of_return:
         raise ValueError("wide_inhibition=True needs inhibition_of_return=True, which it widens")

@@ -56,7 +56,7 @@ def gaze_section(analysis: Analysis, line: str, shared: PageLines) -> str:
         grid("maps", small),
         _gaze_numbers(analysis),
         _on_target(analysis, line, shared),
-        _visits(analysis),
+        targets_visited(analysis),
     ])  # fmt: skip
 
 
@@ -94,12 +94,12 @@ def _on_target(analysis: Analysis, line: str, shared: PageLines) -> str:
     return grid("charts", [chart(chart_of_points(lines, ("glimpse", title), shared), title)])
 
 
-def _visits(analysis: Analysis) -> str:
+def targets_visited(analysis: Analysis) -> str:
     """What the chosen glimpses lie on, how well it went by the number of targets that were visited,
     and whether failures are of the gaze or of the reading."""
     evaluation, trace = analysis.evaluation, analysis.trace
     most = trace.lies_on.shape[2]
-    if most < 1:
+    if most < 1 or trace.in_turn:  # of the other targets nothing is known
         return ""
     chosen = chosen_of(evaluation)
     on_target = trace.on_target[:, : chosen.shape[1]]

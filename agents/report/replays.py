@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import gymnasium as gym
 import numpy as np
 
+from agents.scoring.scanners import RandomScanner, RepeatedScanner, ScannedPolicy
 from glimpse_envs.core.arrays import Floats
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.episodes.lookup import task_class_of
@@ -37,6 +38,15 @@ class Replay:
     boxes: Floats = field(default_factory=lambda: np.zeros((0, 4)))
 
 
+def _repeating(policy: Policy, env: gym.Env, evaluation: Evaluation, episode: int) -> Policy:
+    """`policy`, with the looks of the episode where it draws them anew whenever it is played."""
+    if not isinstance(policy, ScannedPolicy) or not isinstance(policy.scanner, RandomScanner):
+        return policy
+    if evaluation.locations is None:
+        return policy
+    return ScannedPolicy(RepeatedScanner(env, evaluation.locations[episode]), policy.model)
+
+
 def replay(
     policy: Policy, evaluation: Evaluation, episodes: Sequence[tuple[int, float]]
 ) -> list[Replay]:
@@ -52,7 +62,7 @@ def replay(
         for episode, probability in episodes:
             begun = deal_one(env, evaluation.split, evaluation.seed, episode)
             pictures: list[AnyPicture] = []
-            for moment in moments(policy, env, *begun):
+            for moment in moments(_repeating(policy, env, evaluation, episode), env, *begun):
                 last = moment
                 pictures.append(deepcopy(task.picture(0, "")))  # the task reuses its arrays
             boxes = np.zeros((0, 4))

@@ -32,6 +32,7 @@ class Trace:
         attention: (T', H, W) mean share of attention of a pixel at each glimpse that a model of the
             full view takes inside itself, all steps one after another, over the episodes that had
             the step; None where it takes none.
+        in_turn: whether the one target is that of the answer whose turn it is, of several.
     """
 
     alive: NDArray[np.bool_]
@@ -44,6 +45,7 @@ class Trace:
     exists: NDArray[np.bool_]
     lengths: NDArray[np.int64]
     attention: NDArray[np.float64] | None
+    in_turn: bool = False
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -91,6 +93,7 @@ class Witness:
         self._batches: list[list[dict[str, NDArray[Any]]]] = []
         self._maps: list[tuple[NDArray[np.float64], int]] = []  # of each step, sum and rows
         self._lengths: list[NDArray[np.int64]] = []
+        self._in_turn = False
 
     def sees(
         self,
@@ -113,6 +116,7 @@ class Witness:
             self._maps[step : step + 1] = [(total, rows + int(alive.sum()))]
         outlook = self._policy.outlook(observation, state, start)
         choice = None if outlook is None else outlook.choices.get("answer")
+        self._in_turn = "answers" in info
         place, boxes = latest_location(observation), info.get("target_box")
         self._step = {**_by_targets(place, boxes, len(alive)), "alive": alive.copy()}
         # One choice of many; several at once have no single probability here.
@@ -157,6 +161,7 @@ class Witness:
         return Trace(
             lengths=np.concatenate(self._lengths),
             attention=attention,
+            in_turn=self._in_turn,
             **joined,
         )
 

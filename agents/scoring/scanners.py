@@ -122,6 +122,27 @@ class RandomScanner(Scanner):
         return self.random.uniform(-1, 1, (*size, 2))[own]
 
 
+class RepeatedScanner(Scanner):
+    """The looks of one episode that was scanned before.
+
+    Args:
+        env: see `Scanner`.
+        path: (T, 2) `location` of its glimpses, the first included.
+    """
+
+    name = "repeated"
+
+    def __init__(self, env: Any, path: NDArray[np.floating]) -> None:
+        super().__init__(env)
+        self.path = path.astype(np.float64)
+
+    def places(
+        self, observation: Observation, step: int, info: dict[str, Any]
+    ) -> NDArray[np.float64]:
+        place = self.path[min(step + 1, len(self.path) - 1)]
+        return np.broadcast_to(place, (len(observation["remaining"]), 2))
+
+
 class RasterScanner(Scanner):
     """Rows of even steps, there and back, one place for each glimpse to be chosen."""
 

@@ -116,7 +116,7 @@ def enumerable(record: VarianceRecord) -> str:
         f"{task['scenes']} scenes stay fixed; an update has {task['scenes'] * task['copies']} "
         f"episodes. Means over {policies} policies with {task['updates']} updates each. Bias is "
         "|E g − g| / |g|; where it is within two standard errors of 0, a bound is given. With "
-        "as many fresh scenes in each update, the noise-to-signal of the look's head would be "
+        "a fresh scene for each of these episodes, the noise-to-signal of the look's head would be "
         f"greater by {scenes:.2g}. Passes through the network and tiles read are those of one "
         "episode.\n\n" + table(heads, lines)
     )

@@ -138,6 +138,8 @@ def test_what_is_shown_beside_glimpses_is_refused(monkeypatch: pytest.MonkeyPatc
         ({"paths": "all", "max_paths": 15}, r"4\*\*2 = 16 paths a scene, more than max_paths=15"),
         ({"max_paths": 0}, "max_paths=0 must be at least 1"),
         ({"baseline_weight": np.nan}, "baseline_weight=nan must be at least 0"),
+        ({"paths": "all", "baseline_weight": 1.0}, "baseline_weight=1.0 has no effect without"),
+        ({"max_paths": 17}, "max_paths=17 has no effect without paths='all'"),
         ({"entropy_weight": np.inf}, "entropy_weight=inf must be finite"),
     ],
 )

@@ -15,7 +15,7 @@ from agents.policy.cores import LSTMCore, RectifierCore, make_core
 from agents.policy.distributions import Categorical, DiagonalGaussian
 from agents.policy.glimpse_network import GlimpseNetwork, local_contrast
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
-from agents.policy.heads import make_head
+from agents.policy.heads import GaussianHead, make_head
 from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.protocol import evaluate
@@ -333,3 +333,13 @@ def test_a_policy_of_other_observations_is_told_so() -> None:
     wider = seen | {"location": np.zeros((ROWS, 3), np.float32)}
     with pytest.raises(ValueError, match=r"the shape \(B, \*\(2,\)\), and has \(\d+, 3\)$"):
         policy.predict(wider)
+
+
+def test_a_deviation_is_refused_where_looks_go_to_cells_and_used_elsewhere() -> None:
+    network = {"look_coordinates": "cells", "look_std": 0.3}
+    with pytest.raises(ValueError, match=r"look_std=0.3 has no effect without look_coordinates="):
+        make_policy("Glimpse/ClutteredGlyphs-v0", {}, **network)
+    # Of one scale there are no cells to choose from.
+    head = make_policy("Glimpse/CenteredGlyphs-v0", {}, **network).heads["look"]
+    assert isinstance(head, GaussianHead)
+    assert head.log_std.exp().tolist() == pytest.approx([0.3, 0.3])

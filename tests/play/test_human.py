@@ -208,3 +208,15 @@ def test_people_never_stand_for_the_best_agent(tmp_path: Path) -> None:
     path = play_all(log, 2)[-1]
     assert path is not None
     assert kind_of(read_record(path).model) == "human"
+
+
+def test_scenes_that_do_not_fit_into_one_batch_are_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glimpse_envs.evaluation.counting.SCENE_BYTES", 3 * 4 * 28**2)
+    log = HumanLog(tmp_path, PICTURES)
+    written = play_all(log, 8)[-1]
+    assert written is not None
+    expected = evaluate(always(3), PICTURES.env_id, split="test", episodes=8, budget=2)
+    assert read_record(written).headline.success == expected.success
+    np.testing.assert_array_equal(log.evaluate().successes, expected.successes)

@@ -149,6 +149,30 @@ def test_errors_by_glimpse_are_those_of_all_seeds_or_of_none() -> None:
     assert the_group(a_record(), old).error_by_glimpse == []
 
 
+def test_a_seed_whose_episodes_all_ended_early_keeps_its_last_values() -> None:
+    whole = a_record()
+    score = whole.headline
+    cut = {
+        "success_by_glimpse": score.success_by_glimpse[:7],
+        "costs_by_glimpse": {name: costs[:7] for name, costs in score.costs_by_glimpse.items()},
+    }
+    group = the_group(whole, a_record(seed=1, score=cut))
+    of_both = [score.success_by_glimpse[7], score.success_by_glimpse[6]]
+    assert group.error_by_glimpse[7] == pytest.approx(100 * (1 - np.mean(of_both)))
+    costs = score.costs_by_glimpse["multiply_adds"]
+    assert group.cost_by_glimpse("multiply_adds")[6:] == pytest.approx(
+        [costs[6], (costs[7] + costs[6]) / 2]
+    )
+
+
+@pytest.mark.parametrize("model", [SOFT_TILES, FULL_CONV])
+def test_of_a_scene_that_moves_models_that_see_everything_remember_no_frame(model: Model) -> None:
+    group = the_group(a_record(model, env_id="Glimpse/MovingDigit-v0", budget=12))
+    assert group.sees == "every pixel of the present frame, without a memory"
+    assert group.budget == ("whole" if model is FULL_CONV else "12 a frame")
+    assert the_group(a_record(SOFT_TILES)).budget == "8"
+
+
 def test_a_record_does_not_import_the_scene_of_another_package() -> None:
     group = the_group(a_record(FULL_CONV, env_kwargs={"scene": "not_installed:Scene"}))
     assert group.sees == "every pixel"
@@ -243,6 +267,20 @@ def test_curves_of_seeds_are_averaged_as_far_as_all_have_points() -> None:
     low, high = wilson_interval(600, 2_000)
     alone = curve_of(the_group(a_record(curve=curves[0])))[0]
     assert (alone.low, alone.high) == pytest.approx((100 * low, 100 * high))
+
+
+def test_points_that_one_long_update_passed_at_once_leave_the_others_in_their_places() -> None:
+    config = {"validate_every": 0, "stop_at": None}
+    curves = [
+        a_curve((1.0, 100, 40.0), (2.0, 200, 20.0), (4.0, 400, 10.0)),
+        a_curve((2.0, 200, 20.0), (4.0, 400, 10.0)),
+    ]
+    group = the_group(
+        *(a_record(seed=s, curve=curve, config=config) for s, curve in enumerate(curves))
+    )
+    assert [(point.core_seconds, point.error) for point in curve_of(group)] == [
+        pytest.approx((2.0, 20.0)), pytest.approx((4.0, 10.0))
+    ]  # fmt: skip
 
 
 def test_a_label_tells_how_the_scene_was_seen_even_where_no_other_differs() -> None:

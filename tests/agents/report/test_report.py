@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ from agents.export import export
 from agents.report.__main__ import ReportConfig, main, write_report
 from agents.report.analysis import analyse
 from agents.report.curves import group_runs, metric_names
+from agents.report.gaze import targets_visited
 from agents.report.page import make_page
 from agents.report.trace import Witness
 from agents.scoring.run_scores import evaluate_run, policy_of
+from glimpse_envs.core.boxes import middles_of
+from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.runs import Run, create_run
+from glimpse_envs.rendering import Picture
 from tests.support import baselines
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
@@ -332,3 +337,52 @@ def test_the_head_of_a_page_has_the_episodes_of_all_runs(seeds: list[Run]) -> No
                 for run, n in zip(seeds[:2], (5, 1200), strict=True)]  # fmt: skip
     text = make_page(group_runs(seeds[:2]), analyses)
     assert "Scored on 5 to 1,200 validation episodes, each" in text
+
+
+def test_a_report_on_random_looks_draws_those_that_were_scored(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(gaze="random", episodes=8), tmp_path / "run")
+    found = analyse(run, split="validation", episodes=30, mistakes=30)
+    assert found.evaluation.successes is not None
+    assert found.evaluation.locations is not None
+    assert len(found.replays) == (~found.evaluation.successes).sum() > 0
+    view = found.seen.picture_view
+    assert view is not None
+    for drawn in found.replays:
+        picture = drawn.pictures[-1]
+        assert isinstance(picture, Picture)
+        assert picture.answer != picture.target
+        scored = view.space.to_pixels(found.evaluation.locations[drawn.episode])
+        np.testing.assert_allclose(picture.path, scored, atol=1e-2)
+
+
+class OneDigit(Policy):
+    """Looks at the first digit for ever, and names two of them rightly."""
+
+    privileged = True
+
+    def predict(
+        self,
+        observation: dict[str, Any],
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+        info: Any = None,
+    ) -> tuple[dict[str, Any], Any]:
+        step, place = state or (0, middles_of(np.asarray(info["target_box"], np.float64)))
+        turn = step // 3
+        right = np.maximum(np.asarray(info["answers"])[:, min(turn, 2)], 0)
+        answer = right if turn < 2 else (right + 1) % 10
+        return {"look": place.astype(np.float32), "answer": answer}, (step + 1, place)
+
+
+def test_of_targets_in_turn_it_is_not_told_which_were_visited() -> None:
+    policy = OneDigit()
+    witness = Witness(policy)
+    kwargs: dict[str, Any] = {"split": "validation", "episodes": 20, "min_length": 4, "length": 5}
+    evaluation = evaluate(policy, "Glimpse/DigitSequenceGlyphs-v0", watcher=witness, **kwargs)
+    assert (evaluation.success, evaluation.mean_glimpses) == (0.0, 9.0)
+    trace = witness.trace()
+    assert trace.in_turn
+    assert trace.visited_all.all(), "each has one target at a time"
+    analysis: Any = SimpleNamespace(evaluation=evaluation, trace=trace)
+    assert targets_visited(analysis) == ""
