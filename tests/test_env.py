@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.testing import assert_same, random_actions
@@ -249,3 +250,20 @@ def test_an_own_generator_is_kept_by_resets_without_a_seed() -> None:
     env.np_random = mine = np.random.default_rng(0)
     env.reset()
     assert env.np_random is mine
+
+
+def test_after_a_deal_that_is_broken_off_all_rows_need_a_reset(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    envs = make_vector("Glimpse/ClutteredGlyphs-v0", 3, budget=2)
+    envs.reset(seed=0)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(envs.task, "deal", interrupted)
+    envs.step(envs.action_space.sample())
+    with pytest.raises(KeyboardInterrupt):
+        envs.reset()
+    with pytest.raises(ResetNeeded):
+        envs.step(envs.action_space.sample())

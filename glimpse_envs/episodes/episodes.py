@@ -116,7 +116,7 @@ class Episodes:
             rows = dealer.rows_of(groups)
             self.clock.begin(rows)
             task.deal(groups, dealer.keys)
-        except Exception:
+        except BaseException:
             dealer.started = False  # some episodes have ended, and there are none to follow
             raise
         return rows

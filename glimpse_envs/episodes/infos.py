@@ -95,15 +95,24 @@ def read_outcome(info: Info, ended: Bools) -> Arrays:
         ended: (n,), the rows that ended in this step.
     """
     final = info.get("final_info", {}) if ended.any() else {}
-    outcome: Arrays = {}
-    for name in (info.keys() | final.keys()) - {"final_obs", "final_info"}:
+    running = {name: info[name] for name in info.keys() - {"final_obs", "final_info"}}
+    return _of_both(running, final, ended)
+
+
+def _of_both(running: Info, final: Info, ended: Bools) -> Arrays:
+    """Return `final`, name -> (n, ...), in the rows that `ended`, and `running` in the others; in
+    dicts within these likewise."""
+    outcome: dict[str, Any] = {}
+    for name in running.keys() | final.keys():
         if name.startswith("_"):
             continue
         if name not in final:
-            outcome[name] = info[name]
-        elif name not in info or ended.all():
+            outcome[name] = running[name]
+        elif name not in running or ended.all():
             outcome[name] = final[name]
+        elif isinstance(final[name], dict):
+            outcome[name] = _of_both(running[name], final[name], ended)
         else:
             rows = ended.reshape(-1, *[1] * (final[name].ndim - 1))
-            outcome[name] = np.where(rows, final[name], info[name])
+            outcome[name] = np.where(rows, final[name], running[name])
     return outcome

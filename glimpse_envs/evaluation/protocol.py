@@ -196,8 +196,11 @@ class _Episodes:
 
         def joined(name: str) -> Any:
             arrays = [getattr(batch, name) for batch in batches]
-            if arrays[0] is None:
+            if all(array is None for array in arrays):
                 return None
+            # Other packages' worlds may tell of success alone, which a batch may be without.
+            nothing = (np.zeros((len(batch.returns), 1), np.bool_) for batch in batches)
+            arrays = [a if a is not None else b for a, b in zip(arrays, nothing, strict=True)]
             steps = np.arange(longest)
             return np.concatenate([a[:, np.minimum(steps, a.shape[1] - 1)] for a in arrays])
 
@@ -237,6 +240,7 @@ def _play(
     glimpses = np.zeros(env.num_envs, np.int64)
     state, episode_start = None, np.ones(env.num_envs, np.bool_)
     correct, locations, on_target = [], [], []  # one array a step
+    judged = False
     while alive.any():
         place = latest_location(observation) if places else None
         if place is not None:
@@ -253,8 +257,9 @@ def _play(
             watcher.acts(action, outcome, alive)
         success = success_in(outcome, len(alive))
         if success is not None:
+            judged = True
             right = np.where(alive, success, right)
-            correct.append(right)
+        correct.append(right)
         if "target" in outcome and _are_answers(outcome["target"], len(alive)):
             targets = np.where(alive, outcome["target"], targets)
         returns += np.where(alive, reward, 0)
@@ -264,7 +269,7 @@ def _play(
     return _Episodes(
         returns=returns[:count],
         glimpses=glimpses[:count],
-        correct=np.stack(correct, axis=1)[:count] if correct else None,
+        correct=np.stack(correct, axis=1)[:count] if judged else None,
         targets=targets[:count],
         locations=np.stack(locations, axis=1)[:count] if locations else None,
         on_target=np.stack(on_target, axis=1)[:count] if on_target else None,

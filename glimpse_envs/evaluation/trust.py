@@ -79,8 +79,7 @@ def _known() -> frozenset[str]:
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The entries that name code, and their texts."""
     learner = config.get("config", config)
-    if not isinstance(learner, Mapping):
-        return
+    learner = learner if isinstance(learner, Mapping) else {}
     env_kwargs = learner.get("env_kwargs")
     arguments = env_kwargs if isinstance(env_kwargs, Mapping) else {}
     entries = {"policy": config.get("policy"), "env_id": learner.get("env_id")}

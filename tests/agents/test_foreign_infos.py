@@ -13,6 +13,7 @@ from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.episodes.rollout import play_episodes
 from agents.scoring.run_scores import evaluate_run
 from agents.train import train_agent
+from glimpse_envs.evaluation.protocol import evaluate
 from tests.support.pedals import PEDALS, STEPS, Pedals
 from tests.support.tiny import SMALL
 
@@ -67,3 +68,46 @@ def test_success_of_others_is_not_taken_for_ours(talking: str, tmp_path: Path) -
     score = evaluate_run(run, episodes=8)
     assert score.success is None
     assert 0 <= score.mean_return <= STEPS
+
+
+class Telling(Pedals):
+    """Episodes of unlike lengths; infos hold parts, and tell of success alone or at the end."""
+
+    def __init__(self, tells: str) -> None:
+        super().__init__()
+        self.tells = tells
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        seen, info = super().reset(seed=seed)
+        self.length = int(self.np_random.integers(2, 5))
+        return seen, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        seen, paid, *_ = super().step(action)
+        ended, info = self.steps == self.length, {"inventory": {"health": self.steps}}
+        if ended and (self.tells == "the end" or paid):
+            return seen, paid, ended, False, {**info, "success": bool(paid)}
+        return seen, paid, ended, False, info
+
+
+@pytest.mark.parametrize("tells", ["success", "the end"])
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_success_that_is_told_at_the_end_is_the_same_in_any_batch(tells: str, size: int) -> None:
+    env_id = "GlimpseTest/Telling-v0"
+    gym.register(env_id, entry_point=f"{__name__}:Telling", kwargs={"tells": tells})
+    try:
+        score = evaluate(always_the_first, env_id, episodes=20, batch_size=size)
+    finally:
+        gym.registry.pop(env_id)
+    assert score.success_by_glimpse is not None
+    assert score.successes is not None
+    assert 0 < score.successes.sum() < 20
+    by_glimpse = [
+        (score.successes & (score.glimpses <= step)).mean() for step in range(1, 5)
+    ]  # an episode is a success from its end on
+    np.testing.assert_allclose(score.success_by_glimpse, by_glimpse[: score.glimpses.max()])
+
+
+def always_the_first(seen: dict[str, Any]) -> dict[str, Any]:
+    rows = len(seen["glimpse"])
+    return {"pedal": np.zeros(rows, np.int64), "other": np.zeros((rows, 2))}

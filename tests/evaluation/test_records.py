@@ -239,3 +239,12 @@ def test_what_a_record_lacks_is_the_default_where_all_agree_on_it() -> None:
     assert "network.colour" not in settings_of_all([old, other])[0]
     switched = settings_of_all([with_option(True, False), with_option(True, True), old])
     assert [s.get("network.colour", "off") for s in switched] == ["off", True, True]
+
+
+def test_of_one_episode_there_is_no_interval_of_the_return() -> None:
+    one = replace(PICTURES.headline, episodes=1, successes="", return_interval=None)
+    told: Any = json.loads(json.dumps(asdict(replace(PICTURES, scores=(one,)))))
+    assert parse_record(told).headline.return_interval is None
+    told["scores"][0]["episodes"] = 2
+    with pytest.raises(RecordError, match="both or neither"):
+        parse_record(told)

@@ -65,6 +65,7 @@ def sent(folder: Path, **changes: Any) -> Path:
     ("changes", "entry"),
     [
         ({"policy": "their_code:P"}, "policy is 'their_code:P'"),
+        ({"policy": "their_code:P", "config": None}, "policy is 'their_code:P'"),
         ({"config": {"env_id": "their_code:Env-v0", "env_kwargs": {}}}, "env_id is 'their_code:"),
         (
             {"config": {"env_id": "A-v0", "env_kwargs": {"task": "their_code:P"}}},

@@ -90,20 +90,39 @@ class StillStage(CanvasStage):
         self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
         self._pieces = np.zeros((groups, pieces, 4), np.int64)
+        self._whole = np.array([0, 0, shape[2], shape[1]])
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
-        def draw(which: Ints) -> None:
+        def draw(which: Ints) -> Ints | None:
+            return self._draw(which, keys, self._canvas, self.labels, self.boxes)
+
+        def deal(which: Ints) -> None:
+            draw(which)
+            self._sum_scenes(which)
+
+        def deal_in_pieces(which: Ints) -> None:
             _clear(which, self._pieces, self._canvas)
-            drawn = self._draw(which, keys, self._canvas, self.labels, self.boxes)
-            if drawn is None:
-                self._sum_scenes(which)
-                return
-            self._pieces[which] = drawn
+            self._pieces[which, 0] = self._whole  # until it is known, if this is broken off
+            self._pieces[which] = self._checked(draw(which), len(which))
             if self._sensor is not None:
                 self._sensor.sum_pieces(self._canvas, self._sums, which, self._pieces)
 
-        for_chunks(draw, groups)
+        if self._pieces.shape[1]:
+            draw(groups[:0])  # a source that cannot be read is told of before scenes are cleared
+            for_chunks(deal_in_pieces, groups)
+        else:
+            for_chunks(deal, groups)
         return groups
+
+    def _checked(self, drawn: Ints | None, scenes: int) -> Ints:
+        """Return the pieces that were `drawn`, as far as they lie in the picture."""
+        shape, found = (scenes, *self._pieces.shape[1:]), None if drawn is None else drawn.shape
+        if drawn is None or found != shape:
+            raise ValueError(
+                f"`draw` of a scene in {shape[1]} pieces must return where they are, {shape}: x0, "
+                f"y0, x1, y1 each; it returned {found}"
+            )
+        return np.clip(drawn, 0, np.tile(self._whole[2:], 2))
 
 
 @kernel

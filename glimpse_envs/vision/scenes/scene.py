@@ -85,7 +85,7 @@ class Scene(Hidden):
         its own.
 
         Args:
-            which: indices into the arrays below.
+            which: indices into the arrays below; maybe none.
             keys: of all n scenes.
             canvas: (n, C, H + 2, W + 2), the picture within a border of zeros that stays zero.
                 Scenes in `pieces` find it black, others as it was drawn last.
@@ -95,5 +95,6 @@ class Scene(Hidden):
                 picture has fewer.
 
         Returns:
-            Of a scene in `pieces`, (m, pieces, 4) int64, each one's x0, y0, x1, y1 in pixels.
+            Of a scene in `pieces`, (m, pieces, 4) int64, each one's x0, y0, x1, y1 in pixels;
+            what lies outside the picture is not counted.
         """
