@@ -61,7 +61,8 @@ class Machine:
         components = self._board.components
         self._names = {name: names_of(name, part) for name, part in components.items()}
         described = describe(self._board.env)
-        self._value = value_meaning(run.config["algorithm"], run.config["config"], described)
+        algorithm = run.config.get("algorithm", "")  # of a policy of one's own
+        self._value = value_meaning(algorithm, run.config["config"], described)
 
     def play(self, scene: int) -> Json:
         """Play a scene with `usual_actions`; return its frames, each with the outlook and the

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from glimpse_envs.evaluation.runs import Run
+from glimpse_envs.evaluation.runs import Run, RunError
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,12 @@ def training_length(run: Run) -> TrainingLength | None:
     """
     if run.checkpoint_path.exists():
         _, metadata = run.load_checkpoint()
+        for name in ("episodes", "seconds"):
+            if name not in metadata:
+                raise RunError(
+                    f"{run.checkpoint_path} does not say after how many {name} it was saved: give "
+                    f"{name!r} in its metadata"
+                )
         return TrainingLength(metadata["episodes"], metadata["seconds"], metadata.get("timesteps"))
     lines = run.read_metrics()
     if not lines:

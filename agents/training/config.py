@@ -17,7 +17,7 @@ from agents.training.checks import (
 from agents.training.command_line import KEY_VALUE_PAIRS
 from agents.training.optimizers import Kind
 from agents.training.precision import Precision, fastest_precision
-from glimpse_envs.core.arguments import check_seed
+from glimpse_envs.core.arguments import check_seed, did_you_mean
 from glimpse_envs.episodes.levels import find_levels
 from glimpse_envs.episodes.lookup import arguments_of
 from glimpse_envs.evaluation.batches import make_batch
@@ -183,5 +183,5 @@ def _check_arguments(config: TrainingConfig) -> None:
     if unknown:
         raise ValueError(
             f"env_kwargs: {', '.join(unknown)} cannot be set here; {config.env_id} takes "
-            f"{', '.join(sorted(known))}"
+            f"{', '.join(sorted(known))}{did_you_mean(unknown[0], known)}"
         )

@@ -213,7 +213,10 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
     folder = Path(folder)
     _split_policy(config.get("policy"))
     if (folder / "config.json").exists():
-        raise RunError(f"{folder} is a run already. Resume it, or give a folder that is not there.")
+        raise RunError(
+            f"{folder} is a run already. Resume it (--resume, in Python resume=True), or give a "
+            "folder that is not there."
+        )
     for name in ("checkpoint.safetensors", "model.zip", "metrics.jsonl"):
         if (folder / name).exists():
             raise RunError(

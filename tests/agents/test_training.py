@@ -302,6 +302,7 @@ def test_a_run_is_not_resumed_from_a_damaged_checkpoint(tmp_path: Path) -> None:
         ({"gaze": "random", "env_kwargs": {"view": "full"}}, "there is no look to choose"),
         ({"env_kwargs": {"glimpse": 3}}, "glimpse cannot be set here.*budget.*glimpse_size"),
         ({"env_kwargs": {"split": "test"}}, "split cannot be set here"),
+        ({"env_kwargs": {"bugdet": 4}}, "bugdet cannot be set here.* Did you mean 'budget'"),
         ({"env_kwargs": {"copies": 2}}, "copies cannot be set here"),
         ({"env_kwargs": {"budget": "many"}}, "budget='many' must be an integer"),
     ],

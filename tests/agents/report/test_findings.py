@@ -20,7 +20,7 @@ from agents.report.trace import Trace
 from agents.report.training_length import TrainingLength, training_length
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.evaluation.result import Evaluation
-from glimpse_envs.evaluation.runs import create_run
+from glimpse_envs.evaluation.runs import RunError, create_run
 from tests.support.episodes import CENTRED
 
 
@@ -194,3 +194,10 @@ def test_sureness_is_of_all_scored_answers() -> None:
     trace = replace(one, **both)
     trace.targets[1, 0] = 1  # right at first
     assert sureness(trace) == pytest.approx((0.7, 0.75))
+
+
+def test_a_checkpoint_that_does_not_tell_the_length_is_named(tmp_path: Path) -> None:
+    run = create_run(tmp_path / "run", {"policy": "agents.policy.glimpse_policy:GlimpsePolicy"})
+    run.save_checkpoint({"weights": np.zeros(2)}, {"seconds": 1.0})
+    with pytest.raises(RunError, match="does not say after how many episodes it was saved"):
+        training_length(run)
