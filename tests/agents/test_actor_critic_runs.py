@@ -104,7 +104,8 @@ def test_a_loss_that_is_nan_stops_the_run_and_is_named(
             "refine_looks=True has no effect without look_coordinates='cells'",
         ),
         (
-            {"network": tiny_network(look_coordinates="cells", learn_look_std=True)},
+            {"network": tiny_network(look_coordinates="cells", learn_look_std=True)}
+            | {"env_id": "Glimpse/ClutteredGlyphs-v0"},
             "learn_look_std=True has no effect without look_coordinates='scene' or 'log_move'",
         ),
         ({"look_weight": np.nan}, "look_weight=nan must be at least 0 and finite"),
