@@ -38,15 +38,6 @@ class Replay:
     boxes: Floats = field(default_factory=lambda: np.zeros((0, 4)))
 
 
-def _repeating(policy: Policy, env: gym.Env, evaluation: Evaluation, episode: int) -> Policy:
-    """`policy`, with the looks of the episode where it draws them anew whenever it is played."""
-    if not isinstance(policy, ScannedPolicy) or not isinstance(policy.scanner, RandomScanner):
-        return policy
-    if evaluation.locations is None:
-        return policy
-    return ScannedPolicy(RepeatedScanner(env, evaluation.locations[episode]), policy.model)
-
-
 def replay(
     policy: Policy, evaluation: Evaluation, episodes: Sequence[tuple[int, float]]
 ) -> list[Replay]:
@@ -72,3 +63,12 @@ def replay(
                 boxes = boxes[~np.isnan(boxes).any(axis=1)]
             found.append(Replay(episode, probability, last.total, tuple(pictures), boxes))
     return found
+
+
+def _repeating(policy: Policy, env: gym.Env, evaluation: Evaluation, episode: int) -> Policy:
+    """`policy`, with the looks of the episode where it draws them anew whenever it is played."""
+    if not isinstance(policy, ScannedPolicy) or not isinstance(policy.scanner, RandomScanner):
+        return policy
+    if evaluation.locations is None:
+        return policy
+    return ScannedPolicy(RepeatedScanner(env, evaluation.locations[episode]), policy.model)

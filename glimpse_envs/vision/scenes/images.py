@@ -71,12 +71,12 @@ class ImageScene(Scene):
                 f"overhang={overhang} must be less than {min(height, width)}, the side of the "
                 f"images of source={source!r}: a part of each is to be seen"
             )
-        check_memory(20 * clutter, clutter=clutter)  # random words
+        check_memory(84 * clutter, clutter=clutter)  # random words, and places twice
         self.shape = (channels, size, size)
         self.question = f"Which {info.kind} is it?"
         self.answers, self.fingerprint = info.class_names, info.fingerprint
         self._source, self._split = source, split
-        self._clutter, self._clutter_size, self.pieces = clutter, clutter_size, clutter + 1
+        self._clutter_size, self.pieces = int(clutter_size), int(clutter) + 1
         self._overhang = int(overhang) if split == "train" else 0
 
     @property
