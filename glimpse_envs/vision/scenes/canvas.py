@@ -91,6 +91,7 @@ class StillStage(CanvasStage):
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
         self._pieces = np.zeros((groups, pieces, 4), np.int64)
         self._whole = np.array([0, 0, shape[2], shape[1]])
+        self._most = np.tile(self._whole[2:], 2)
 
     def draw(self, groups: Ints, keys: Keys) -> Ints:
         def draw(which: Ints) -> Ints | None:
@@ -122,7 +123,7 @@ class StillStage(CanvasStage):
                 f"`draw` of a scene in {shape[1]} pieces must return where they are, {shape}: x0, "
                 f"y0, x1, y1 each; it returned {found}"
             )
-        return np.clip(drawn, 0, np.tile(self._whole[2:], 2))
+        return np.maximum(np.minimum(drawn, self._most), 0)  # faster than np.clip
 
 
 @kernel
