@@ -84,7 +84,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("scene_size", 2**32, "needs [0-9,]{20,} bytes"),
     ("glimpse_size", 2**40, "needs [0-9,]{20,} bytes"),
     ("budget", 10**13, r"needs 80,000,000,\d{3},\d{3} bytes"),
-    ("clutter", 10**12, "needs 20,000,000,000,000 bytes"),
+    ("clutter", 10**12, "needs 84,000,000,000,000 bytes"),
     ("glimpse_cost", HUGE, "must be a number of at least 0"),
     ("glimpse_cost", 10**400, "must be a number of at least 0"),
 ]
