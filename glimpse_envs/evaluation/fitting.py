@@ -8,29 +8,25 @@ from gymnasium.vector import VectorEnv
 from glimpse_envs.core.misfits import difference_of
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.episodes.description import Description, describe
+from glimpse_envs.evaluation.observing import form_for
 from glimpse_envs.evaluation.policy import Policy
-from glimpse_envs.flat import FlatActions, FlatObservations
+from glimpse_envs.flat import FlatActions
 
 
 def check_spaces(policy: Policy, env: VectorEnv, env_id: str) -> None:
     """Raise a ValueError unless the spaces that a policy declares, as models of Stable-Baselines3
-    do, agree in parts, shapes and choices with the environment's (flattened if theirs are)."""
+    do, agree in parts, shapes and choices with the environment's (plain or flat if theirs are)."""
     seen, acts = policy.observation_space, policy.action_space
     if seen is None or acts is None:
         return
     given = describe(env)
-    difference = difference_of(seen, _observations_like(seen, given), "observation")
+    difference = difference_of(seen, form_for(seen, given).space, "observation")
     difference = difference or difference_of(acts, _actions_like(acts, given), "action")
     if difference is not None:
         raise ValueError(
             f"the policy was trained on other spaces than {env_id} has with these arguments: "
             f"{difference} here. Give evaluate the arguments that the model was trained with"
         )
-
-
-def _observations_like(seen: spaces.Space, given: Description) -> spaces.Space:
-    dicts = given.observation_space
-    return FlatObservations(dicts).space if isinstance(seen, spaces.Box) else dicts
 
 
 def _actions_like(acts: spaces.Space, given: Description) -> spaces.Space:

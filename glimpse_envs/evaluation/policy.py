@@ -17,8 +17,9 @@ from glimpse_envs.core.arguments import check_choice, shown
 from glimpse_envs.core.spaces import ordered
 from glimpse_envs.episodes.actions import as_array
 from glimpse_envs.episodes.description import ACT, describe
+from glimpse_envs.evaluation.observing import form_for
 from glimpse_envs.evaluation.outlook import Outlook
-from glimpse_envs.flat import FlatActions, FlatObservations
+from glimpse_envs.flat import FlatActions
 
 Observation = dict[str, NDArray[Any]]
 Action = dict[str, NDArray[Any]]
@@ -199,15 +200,14 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
     given `info` too.
 
     Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
-    Dict actions; where the environment's own are plain and real, they are passed on. A policy whose
-    `observation_space` is a Box, as models of Stable-Baselines3 may have, is given plain
-    observations. The function raises a TypeError where `predict` returns something else.
+    Dict actions; where the environment's own are plain and real, they are passed on. A policy with
+    an `observation_space` that is no Dict, as models of Stable-Baselines3 may have, is given the
+    environment's own plain observations, or flat ones. The function raises a TypeError where
+    `predict` returns something else.
     """
     description = describe(env)
     real = description.real_action
-    flat_seen: FlatObservations | None = None
-    if isinstance(policy.observation_space, spaces.Box):
-        flat_seen = FlatObservations(description.observation_space)
+    form = form_for(policy.observation_space, description)
     codecs: dict[bool, FlatActions] = {}
 
     def as_dict(action: Any) -> Action:
@@ -242,9 +242,8 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
         observation: Observation, state: Any, start: NDArray[np.bool_], info: dict[str, Any]
     ) -> tuple[Action, Any]:
         extra: dict[str, Any] = {"info": info} if policy.privileged else {}
-        seen: Any = observation if flat_seen is None else flat_seen(observation)
         chosen: Any = policy.predict(
-            seen, state, episode_start=start, deterministic=deterministic, **extra
+            form.read(observation), state, episode_start=start, deterministic=deterministic, **extra
         )
         if not isinstance(chosen, tuple) or len(chosen) != 2:
             raise TypeError(

@@ -1,8 +1,14 @@
 """Models of Stable-Baselines3 are scored on what they were trained on."""
 
+from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
+import pytest
+from gymnasium import spaces
+from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -14,23 +20,90 @@ from tests.support.episodes import CENTRED, make_vector
 WHOLE: dict[str, Any] = {"glimpse_size": 28, "inside": True, "budget": 2}
 
 
+def _noted(model: Any) -> list[Any]:
+    """The list to which each observation that `model` is given from now on is added."""
+    given: list[Any] = []
+    predict = model.predict
+
+    def noting(observation: Any, *others: Any, **known: Any) -> Any:
+        given.append(deepcopy(observation))
+        return predict(observation, *others, **known)
+
+    model.predict = noting
+    return given
+
+
 def test_a_model_is_scored_on_what_its_environment_normalises() -> None:
     venv = VecNormalize(make_sb3_env(CENTRED, 8, **WHOLE), norm_reward=False)
     model: Any = PPO("MultiInputPolicy", venv, n_steps=8, batch_size=64, seed=0, device="cpu")
     model.learn(64)
     means = {n: float(one.mean.mean()) for n, one in venv.obs_rms.items()}
     assert means["glimpse"] > 0.01, "there is something to take away"
-    given: list[Any] = []
-    predict = model.predict
-
-    def noting(observation: Any, *others: Any, **known: Any) -> Any:
-        given.append(observation)
-        return predict(observation, *others, **known)
-
-    model.predict = noting
+    given = _noted(model)
     evaluate(model, CENTRED, episodes=20, **WHOLE)
     first, _ = make_vector(CENTRED, 20, split="test", **WHOLE).reset(
         seed=0, options={"scene": np.arange(20)}
     )
     assert_same(given[0], venv.normalize_obs(first))
     assert given[0]["glimpse"].min() < 0 <= first["glimpse"].min()
+
+
+class _Brightness(gym.Env[NDArray[np.uint8], np.int64]):
+    """Pictures that are dark or bright throughout, four an episode: telling which is paid 1."""
+
+    observation_space = spaces.Box(0, 255, (36, 38, 3), np.uint8)
+    action_space = spaces.Discrete(2)
+    ID = "tests/Brightness-v0"
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._left = 4
+        return self._picture(), {}
+
+    def step(self, action: np.int64) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        reward = float(action == self._bright)
+        self._left -= 1
+        return self._picture(), reward, self._left == 0, False, {}
+
+    def _picture(self) -> NDArray[np.uint8]:
+        self._bright = int(self.np_random.integers(2))
+        return np.full((36, 38, 3), 200 * self._bright, np.uint8)
+
+
+@pytest.fixture
+def brightness() -> Iterator[str]:
+    gym.register(_Brightness.ID, _Brightness)  # type: ignore[arg-type]  # a class is a maker
+    yield _Brightness.ID
+    del gym.registry[_Brightness.ID]
+
+
+def test_a_model_of_images_is_given_them_unchanged(brightness: str) -> None:
+    model: Any = PPO(
+        "CnnPolicy", gym.make(brightness), n_steps=64, batch_size=64, seed=0, device="cpu"
+    )
+    assert model.observation_space.shape == (3, 36, 38), "channels come first in it"
+    model.learn(512)
+    assert evaluate(model, brightness, split="train", episodes=20).mean_return == 4.0
+    other: Any = PPO("CnnPolicy", gym.wrappers.ResizeObservation(gym.make(brightness), (40, 40)))
+    with pytest.raises(ValueError, match=r"had shape \(3, 40, 40\), and has \(36, 38, 3\) here"):
+        evaluate(other, brightness, split="train", episodes=20)
+
+
+def test_a_model_of_flattened_images_is_given_flat_ones(brightness: str) -> None:
+    flat = gym.wrappers.FlattenObservation(gym.make(brightness))
+    model: Any = PPO("MlpPolicy", flat, n_steps=64, batch_size=64, seed=0, device="cpu")
+    given = _noted(model)
+    evaluate(model, brightness, split="train", episodes=5)
+    assert given[0].shape == (5, 36 * 38 * 3)
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_a_model_of_numbers_is_given_them(one_hot: bool) -> None:
+    env: gym.Env = gym.make("FrozenLake-v1", is_slippery=False)
+    if one_hot:
+        env = gym.wrappers.FlattenObservation(env)
+    model: Any = PPO("MlpPolicy", env, n_steps=16, batch_size=16, seed=0, device="cpu")
+    given = _noted(model)
+    evaluate(model, "FrozenLake-v1", split="train", episodes=5, is_slippery=False)
+    begins = np.zeros(5, np.int64)  # in the first of 16 cells
+    assert_same({"": given[0]}, {"": np.eye(16, dtype=np.int64)[begins] if one_hot else begins})
