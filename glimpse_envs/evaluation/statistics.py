@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,15 +27,17 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     Raises:
         ValueError: no trials, successes outside [0, trials], or confidence outside (0, 1).
     """
-    from scipy.stats import binomtest
-
     check_confidence(confidence)
     if trials < 1:
         raise ValueError(f"trials is {trials}; an interval needs at least 1")
     if not 0 <= successes <= trials:
         raise ValueError(f"successes is {successes}; it must be from 0 to {trials}")
-    interval = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)
+    share, z = successes / trials, _normal_quantile(0.5 + confidence / 2)
+    spread = z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
+    middle, scale = share + z**2 / (2 * trials), 1 + z**2 / trials
+    low = 0.0 if successes == 0 else (middle - spread) / scale
+    high = 1.0 if successes == trials else (middle + spread) / scale
+    return low, high
 
 
 def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
@@ -44,14 +47,12 @@ def student_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float
         ValueError: `values` is not one-dimensional with at least 2 entries, or `confidence` is not
             in (0, 1).
     """
-    from scipy.stats import t
-
     check_confidence(confidence)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size < 2:
         raise ValueError(f"values has shape {array.shape}; it must be (N,) with N at least 2")
-    half = float(t.ppf(0.5 + confidence / 2, array.size - 1) * array.std(ddof=1))
-    half /= float(np.sqrt(array.size))
+    half = _student_quantile(0.5 + confidence / 2, array.size - 1) * float(array.std(ddof=1))
+    half /= sqrt(array.size)
     mean = float(array.mean())
     return mean - half, mean + half
 
@@ -212,17 +213,30 @@ def _stretch(values: int, strata: int, confidence: float) -> float:
 
 def student_stretch(free: float, confidence: float) -> float:
     """Student's quantile of so many degrees of freedom over the normal one."""
-    from scipy.stats import norm, t
-
     upper = 0.5 + confidence / 2
-    return float(t.ppf(upper, free) / norm.ppf(upper))
+    return _student_quantile(upper, free) / _normal_quantile(upper)
+
+
+# SciPy's distributions take half a second to import, these functions a fifth of that.
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def _student_quantile(probability: float, free: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(free, probability))
 
 
 def _middle_means(rows: Floats, axis: int = 1) -> Floats:
     """Inter-quartile mean along an axis: (R, S) to (R,)."""
-    from scipy.stats import trim_mean
-
-    return np.asarray(trim_mean(rows, 0.25, axis=axis), dtype=np.float64)
+    count = rows.shape[axis]
+    middle = np.arange(count // 4, count - count // 4)
+    return np.sort(rows, axis=axis).take(middle, axis=axis).mean(axis=axis)
 
 
 def check_confidence(confidence: float) -> None:
