@@ -24,7 +24,7 @@ from glimpse_envs.evaluation.record import Model
 class Batch(NamedTuple):
     """B fresh episodes in the full view."""
 
-    observation: Observation
+    observation: Observation  # name -> (B, ...); of scenes that move with an axis of T frames
     # (T, B) int64, the right answers; T = 1 where one answer ends the episode, and -1 behind the
     # last where pictures have several. Of descriptions (T, R B): the first of R right sentences of
     # all scenes, the second of all, and so on, each with -1 behind its last word.
@@ -102,11 +102,11 @@ class SupervisedLearner(GradientLearner):
             parts |= read_losses(answers, -missed.detach())
         norm = self.descend(torch.stack(list(parts.values())).sum(), **parts)
         final = answers.logits[self.first_final :].argmax(dim=-1)  # (T, B) or (1, B)
-        right = final == batch.targets
+        right = final == batch.targets[self.first_final :]
         if described:
             error = wrong_words(right.view(sentences.shape), sentences, log_likelihoods)
         else:
-            success = (right | (batch.targets < 0)).all(dim=0)
+            success = (right | (batch.targets[self.first_final :] < 0)).all(dim=0)
             self.record_success(batch.lengths, success)
             error = 1.0 - success.float().mean().item()
         return {
@@ -124,6 +124,8 @@ class SupervisedLearner(GradientLearner):
         tensors = self.policy.as_tensors(observation)
         if self.policy.setting.words:
             return self._deal_words(tensors, info["sentences"], lengths)
+        if self.policy.follows:
+            return self._deal_frames(tensors["scene"], lengths)
         if self.policy.setting.in_turn:
             right = self._answers_in_turn(info)
         elif self.policy.setting.points:
@@ -149,6 +151,19 @@ class SupervisedLearner(GradientLearner):
         observation = observation | {"last_action": words, "asked": (right >= 0).to(like)}
         return Batch(observation, right.T, lengths)
 
+    def _deal_frames(self, first: Tensor, lengths: NDArray[np.int64]) -> Batch:
+        """All T frames of each scene that moves, (B, T, C, H, W), from the `first` on."""
+        budget = self.policy.setting.picture.budget
+        scene = first.new_empty(len(first), budget, *first.shape[1:])
+        targets = torch.empty(budget, len(first), dtype=torch.int64)
+        seen = first
+        for step in range(budget):
+            scene[:, step] = seen
+            observation, info = self._answer_zero()
+            seen = self.policy.as_tensors(observation)["scene"]
+            targets[step] = torch.as_tensor(info["target"])
+        return Batch({"scene": scene}, targets.to(self.device), lengths)
+
     def _answers_in_turn(self, info: dict[str, Any]) -> NDArray[np.int64]:
         """The right answers (B, T) of all rows, -1 behind the last of each."""
         if "answers" not in info:
@@ -160,9 +175,15 @@ class SupervisedLearner(GradientLearner):
 
     def _right_answers(self) -> NDArray[np.int64]:
         """The right answers of all rows, from `info`, after answer 0."""
-        space: Any = self.env.action_space
-        *_, info = self.env.step({"answer": np.zeros(space["answer"].shape, np.int64)})
+        _, info = self._answer_zero()
         return np.array(info["target"])
+
+    def _answer_zero(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """The observation and the info of the next step."""
+        space: Any = self.env.action_space
+        answers = {"answer": np.zeros(space["answer"].shape, np.int64)}
+        observation, *_, info = self.env.step(answers)
+        return observation, info
 
 
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:

@@ -53,12 +53,15 @@ class Baseline(nn.Module, Policy):
 
     Attributes:
         config_class: the class of `config`, by which a run is read back.
+        follows: whether a scene that moves is seen frame by frame and remembered, so that `forward`
+            is given all T frames (B, T, C, H, W) of an episode.
 
     Raises:
         ValueError: a size or kind in `config` is invalid, or the setting is of another family.
     """
 
     config_class: ClassVar[type[BaselineConfig]]
+    follows: bool = False
 
     def __init__(self, setting: Setting, config: BaselineConfig) -> None:
         super().__init__()

@@ -68,11 +68,13 @@ class Group:
     def sees(self) -> str:
         """What it is shown of a picture, in words."""
         context = OF_CONTEXT if self.first.env_kwargs.get("context") else ""
-        return SEES_OF_PICTURES[self.kind] + (OF_FRAME if self._by_frames else "") + context
+        memory = "with" if self.first.model.remembers_frames else "without"
+        of_frame = OF_FRAME.format(memory=memory) if self._by_frames else ""
+        return SEES_OF_PICTURES[self.kind] + of_frame + context
 
     @property
     def _by_frames(self) -> bool:
-        """Whether it is shown one frame after another, and remembers none."""
+        """Whether it is shown one whole frame after another."""
         scene = self._argument("scene")
         # A scene of another package may not be installed, and a record is not to import it.
         moves = scene in SCENES and find_scene(scene).moves
@@ -89,7 +91,8 @@ class Group:
         if self.kind == "full":
             return "whole"
         inside = self._argument("looks_per_answer") if self.kind == "soft" else None
-        return str(self.first.budget * (inside or 1)) + (" a frame" if self._by_frames else "")
+        a_frame = self._by_frames and not self.first.model.remembers_frames
+        return str(self.first.budget * (inside or 1)) + (" a frame" if a_frame else "")
 
     def _argument(self, name: str) -> Any:
         """Of the environment, given or its id's own; None where it has none of this name."""

@@ -22,8 +22,8 @@ SEES_OF_PICTURES: dict[Kind, str] = {
 OF_CONTEXT = ", and the whole scene coarsely"
 """What is added to it by `context=True`."""
 
-OF_FRAME = " of the present frame, without a memory"
-"""What is added to it of a network that answers each frame alone."""
+OF_FRAME = " of the present frame, {memory} a memory"
+"""What is added to it of a network that is shown a scene that moves frame by frame."""
 
 SEES_OF_CELLS: dict[Kind, str] = {
     "hard": "one cell a step",

@@ -30,7 +30,7 @@ class InTurn(NamedTuple):
 
 class PictureModel(Baseline, SceneReader):
     """Classifies a picture, once after each of the glimpses that it takes inside itself, and a
-    picture that moves anew at every step. Where several answers are asked for in turn, `forward`
+    picture that moves at every step. Where several answers are asked for in turn, `forward`
     gives them all (T, B, n), and an episode gives them step by step.
 
     Raises:
@@ -58,8 +58,11 @@ class PictureModel(Baseline, SceneReader):
             return None
         return self.likeliest(observation).T
 
-    def beliefs(self, observation: dict[str, NDArray]) -> NDArray[np.float32]:
-        """The probabilities of the answers (B, T, n) after each inner glimpse."""
+    def beliefs(self, observation: dict[str, NDArray]) -> NDArray[np.float32] | None:
+        """The probabilities of the answers (B, T, n) after each inner glimpse; None where they
+        depend on earlier frames, too."""
+        if self.follows:
+            return None
         logits = self.played_logits(observation).float()  # (T, B, n)
         return logits.softmax(dim=-1).transpose(0, 1).cpu().numpy()
 
@@ -91,7 +94,9 @@ class PictureModel(Baseline, SceneReader):
         if self.picture.answers == 1:
             return None
         turns = self.turns(len(observation["scene"]), state, episode_start)
-        shares = self.beliefs(observation)[np.arange(len(turns)), turns].astype(np.float64)
+        beliefs = self.beliefs(observation)
+        assert beliefs is not None
+        shares = beliefs[np.arange(len(turns)), turns].astype(np.float64)
         return Outlook({"answer": Probabilities((shares,))})
 
     def turns(

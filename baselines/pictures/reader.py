@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
+from agents.policy.core import State
 from agents.policy.cores import make_core
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import make_head
@@ -29,6 +30,7 @@ from agents.training.command_line import without_options
 from baselines.model import Answers, Observation
 from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
+from glimpse_envs.evaluation.outlook import Outlook, Probabilities
 from glimpse_envs.evaluation.record import Model
 from glimpse_envs.task import Component
 
@@ -57,8 +59,16 @@ class ReaderConfig(PictureConfig):
     """Sizes and kinds of the networks, as for agents."""
 
 
+class Followed(NamedTuple):
+    """Of B rows whose scenes move."""
+
+    core: State  # the core's state after the latest frame
+    frames: NDArray[np.int64]  # (B,), how many were seen
+
+
 class RecurrentReader(PictureModel, SoftReader):
-    """Takes T soft glimpses of a picture, each chosen from the core's output.
+    """Takes T soft glimpses of a picture, each chosen from the core's output; of a scene that moves
+    one of each of its T frames, which `forward` is given together, and `predict` one by one.
 
     Glimpse network, core and answer head are the agents' own (`agents.policy.networks`). The first
     glimpse is chosen from the empty memory, so that its window is the same in every scene; an
@@ -85,8 +95,10 @@ class RecurrentReader(PictureModel, SoftReader):
     ) -> None:
         super().__init__(setting, config)
         in_turn = self.picture.answers > 1
+        self.follows = self.picture.moves
         self.looks_per_answer = self.picture.budget // self.picture.answers if in_turn else 1
-        self.values_read = self.picture.budget * prod(glimpse_space["glimpse"].shape or ())
+        glimpses = 1 if self.follows else self.picture.budget
+        self.values_read = glimpses * prod(glimpse_space["glimpse"].shape or ())
         network = config.network
         check_network(network)
         check_without_recall(network)
@@ -102,10 +114,16 @@ class RecurrentReader(PictureModel, SoftReader):
     @property
     def model(self) -> Model:
         name = f"Soft {self.label} {core_name(self.network)}"
-        return Model(name, sees="everything", attention="soft", reference_kind=self.reference_kind)
+        return Model(
+            name,
+            sees="everything",
+            attention="soft",
+            reference_kind=self.reference_kind,
+            remembers_frames=self.follows,
+        )
 
     def prepare(self, scene: Tensor) -> Any:
-        """Whatever `read` needs of `scene` (B, C, H, W), computed once an episode."""
+        """Whatever `read` needs of `scene` (B, C, H, W), computed once for each scene or frame."""
         return scene
 
     @abstractmethod
@@ -129,8 +147,12 @@ class RecurrentReader(PictureModel, SoftReader):
         """How each inner glimpse shares itself out over the pixels, (B, T, H, W): those before the
         next answer."""
         with torch.no_grad():
-            glimpses = self._glimpses(self.as_tensors(observation)["scene"])
-            weights = [self.weights(prepared, core) for prepared, core, _ in glimpses]
+            scene = self.as_tensors(observation)["scene"]
+            if self.follows:
+                core = self.core.choosing(self._followed(len(scene), state, episode_start).core)
+                weights = [self.weights(self.prepare(scene), core)]
+            else:
+                weights = [self.weights(seen, core) for seen, core, _ in self._glimpses(scene)]
         maps = torch.stack(weights, dim=1).float()
         if self.picture.answers > 1:
             turns = self.turns(len(maps), state, episode_start)
@@ -140,13 +162,76 @@ class RecurrentReader(PictureModel, SoftReader):
 
     def _glimpses(self, scene: Tensor) -> Iterator[tuple[Any, Tensor, Tensor | None]]:
         """Of each glimpse: what was prepared, the core's output that chose it, and the logits of
-        the answer after it; None where no answer is due."""
+        the answer after it; None where no answer is due. A scene that moves is (B, T, C, H, W)."""
         budget, rows = self.picture.budget, len(scene)
-        prepared, state = self.prepare(scene), self.core.initial_state(rows)
+        frames = scene.unbind(dim=1) if self.follows else ()
+        prepared = None if self.follows else self.prepare(scene)
+        state = self.core.initial_state(rows)
         for step in range(budget):
+            prepared = self.prepare(frames[step]) if self.follows else prepared
             core = self.core.choosing(state)
-            seen = self.read(prepared, core)
-            seen["remaining"] = scene.new_full((rows, 1), (budget - step - 1) / budget)
-            state = self.core(self.glimpse_network(seen), state)
+            left = scene.new_full((rows, 1), (budget - step - 1) / budget)
+            seen, state = self._look(prepared, left, state)
             due = (step + 1) % self.looks_per_answer == 0
             yield prepared, core, self.answer_head(state[0], seen).logits if due else None
+
+    def _look(
+        self, prepared: Any, remaining: Tensor, state: State
+    ) -> tuple[dict[str, Tensor], State]:
+        """One glimpse, name -> (B, ...), and the core's state after it; `remaining` is (B, 1)."""
+        seen = {**self.read(prepared, self.core.choosing(state)), "remaining": remaining}
+        return seen, self.core(self.glimpse_network(seen), state)
+
+    # --- Playing: a scene that moves --------------------------------------------------------------
+
+    def predict(
+        self,
+        observation: dict[str, NDArray],
+        state: Any = None,
+        episode_start: NDArray[np.bool_] | None = None,
+        deterministic: bool = False,
+    ) -> tuple[dict[str, NDArray], Any]:
+        """The likeliest answers (B,), and the state, `Followed` where the scene moves."""
+        if not self.follows:
+            return super().predict(observation, state, episode_start, deterministic)
+        logits, followed = self._follow(observation, state, episode_start)
+        return {"answer": logits.argmax(dim=-1).cpu().numpy()}, followed
+
+    def outlook(
+        self, observation: dict[str, NDArray], state: Any, episode_start: NDArray[np.bool_]
+    ) -> Outlook | None:
+        if not self.follows:
+            return super().outlook(observation, state, episode_start)
+        logits, _ = self._follow(observation, state, episode_start)
+        shares = logits.double().softmax(dim=-1).cpu().numpy()
+        return Outlook({"answer": Probabilities((shares,))})
+
+    @torch.no_grad()
+    def _follow(
+        self,
+        observation: dict[str, NDArray],
+        state: Followed | None,
+        episode_start: NDArray[np.bool_] | None,
+    ) -> tuple[Tensor, Followed]:
+        """The logits (B, n) of the answer to one more frame, and the state after it."""
+        scene = self.as_tensors(observation)["scene"]
+        before = self._followed(len(scene), state, episode_start)
+        frames, budget = before.frames + 1, self.picture.budget
+        left = torch.as_tensor((budget - frames).clip(0) / budget).to(scene)[:, None]
+        seen, core = self._look(self.prepare(scene), left, before.core)
+        return self.answer_head(core[0], seen).logits, Followed(core, frames)
+
+    def _followed(
+        self, rows: int, state: Followed | None, episode_start: NDArray[np.bool_] | None
+    ) -> Followed:
+        """The state before a frame, which is the first of the rows that begin an episode."""
+        if state is None:
+            return Followed(self.core.initial_state(rows), np.zeros(rows, np.int64))
+        if episode_start is None or not episode_start.any():
+            return state
+        new = torch.as_tensor(episode_start, device=state.core[0].device)[:, None]
+        first = self.core.initial_state(rows)
+        core = tuple(
+            torch.where(new, begun, kept) for begun, kept in zip(first, state.core, strict=True)
+        )
+        return Followed(core, np.where(episode_start, 0, state.frames))

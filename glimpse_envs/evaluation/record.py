@@ -46,6 +46,8 @@ class Model:
         sees, learns_from, attention, gaze: see the types; a gaze may be a person's, too.
         reference_kind: the published model that it reproduces, such as "conv" or "DRAW"; "" for
             none.
+        remembers_frames: of a model that sees everything, whether an answer about a scene that
+            moves rests on its earlier frames, too.
     """
 
     __pydantic_config__ = STRICT
@@ -56,6 +58,7 @@ class Model:
     attention: Attention = "hard"
     gaze: Gaze | Literal["human"] = "learned"
     reference_kind: str = ""
+    remembers_frames: bool = False
 
 
 @dataclass(frozen=True)

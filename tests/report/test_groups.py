@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -166,11 +167,20 @@ def test_a_seed_whose_episodes_all_ended_early_keeps_its_last_values() -> None:
 
 
 @pytest.mark.parametrize("model", [SOFT_TILES, FULL_CONV])
-def test_of_a_scene_that_moves_models_that_see_everything_remember_no_frame(model: Model) -> None:
+def test_of_a_scene_that_moves_most_models_that_see_everything_remember_no_frame(
+    model: Model,
+) -> None:
     group = the_group(a_record(model, env_id="Glimpse/MovingDigit-v0", budget=12))
     assert group.sees == "every pixel of the present frame, without a memory"
     assert group.budget == ("whole" if model is FULL_CONV else "12 a frame")
     assert the_group(a_record(SOFT_TILES)).budget == "8"
+
+
+def test_of_a_scene_that_moves_soft_readers_take_a_glimpse_a_frame() -> None:
+    model = replace(SOFT_TILES, remembers_frames=True)
+    group = the_group(a_record(model, env_id="Glimpse/MovingDigit-v0", budget=12))
+    assert group.sees == "every pixel of the present frame, with a memory"
+    assert group.budget == "12"
 
 
 def test_a_record_does_not_import_the_scene_of_another_package() -> None:
