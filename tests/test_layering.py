@@ -110,6 +110,16 @@ def test_every_module_has_a_room() -> None:
         room_of(name)
 
 
+def test_the_guide_lists_the_rooms_in_their_order() -> None:
+    guide = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    listed = guide.partition("only from those before it:")[2].strip().partition("\n\n")[0]
+    found = []
+    for package, rooms in re.findall(r"`(\w+)`(?: \(([^)]*)\))?", listed):
+        found += [package, *(f"{package}.{room}" for room in re.findall(r"`(\w+)`", rooms))]
+    assert sorted(found) == sorted({*ROOMS, *(room.partition(".")[0] for room in ROOMS)})
+    assert [room for room in found if "." in room] == [room for room in ROOMS if "." in room]
+
+
 def test_rooms_import_only_downwards() -> None:
     floor = {room: number for number, room in enumerate(ROOMS)}
     upwards = {

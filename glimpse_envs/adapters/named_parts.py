@@ -1,5 +1,6 @@
 """Environments of other packages, with plain observations and actions as parts of Dicts."""
 
+from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
@@ -73,8 +74,6 @@ class NamedParts(VectorWrapper):
                     f"must have the {self.num_envs} rows of the batch"
                 )
 
-    def _named(self, observation: Any) -> dict[str, NDArray]:
-        # A sync environment reuses its arrays.
-        if self._names_observation:
-            return {OBSERVATION: np.array(observation)}
-        return {name: np.array(part) for name, part in observation.items()}
+    def _named(self, observation: Any) -> dict[str, Any]:
+        kept = deepcopy(observation)  # a sync environment reuses its arrays
+        return {OBSERVATION: kept} if self._names_observation else kept

@@ -223,7 +223,8 @@ def combine(tasks: Mapping[str, Sequence[Evaluation]]) -> SuiteScore:
     """The score of evaluations that were already made, id -> one per policy.
 
     Raises:
-        ValueError: there is none, or a normalised score is not known.
+        ValueError: there is none, or a normalised score is not known; or, where a task has a single
+            policy, so that episodes are drawn, its policies played unlike numbers of them.
     """
     scores = {env_id: tuple(evaluations) for env_id, evaluations in tasks.items()}
     unknown = [
@@ -236,7 +237,7 @@ def combine(tasks: Mapping[str, Sequence[Evaluation]]) -> SuiteScore:
     by_task = [np.array([each.normalised_score for each in row]) for row in scores.values()]
     strata: list[Floats] = by_task
     if min(map(len, by_task)) == 1:
-        strata = [_normalised_episodes(row) for row in scores.values()]
+        strata = [_normalised_episodes(env_id, row) for env_id, row in scores.items()]
     return SuiteScore(
         tasks=scores,
         score=stratified_mean(by_task),
@@ -244,8 +245,14 @@ def combine(tasks: Mapping[str, Sequence[Evaluation]]) -> SuiteScore:
     )
 
 
-def _normalised_episodes(evaluations: Sequence[Evaluation]) -> Floats:
-    """(policies, episodes) normalised returns of each episode."""
+def _normalised_episodes(env_id: str, evaluations: Sequence[Evaluation]) -> Floats:
+    """(policies, episodes) normalised returns of each episode of a task."""
+    played = sorted({each.episodes for each in evaluations})
+    if len(played) > 1:
+        raise ValueError(
+            f"policies played {' and '.join(map(str, played))} episodes of {env_id}: they must all "
+            "play as many, since one task has a single policy, so that episodes are drawn"
+        )
     rows = []
     for each in evaluations:
         chance, ceiling = each.scale

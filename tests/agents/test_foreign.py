@@ -83,6 +83,32 @@ def test_named_parts_are_those_of_the_environment(plain: bool) -> None:
     np.testing.assert_array_equal(kept, first, "what was returned is not written over")
 
 
+class _Nested(gym.Env[dict[str, Any], np.int64]):
+    """A Dict within a Dict, which counts the steps."""
+
+    observation_space = spaces.Dict(
+        {"inner": spaces.Dict({"steps": spaces.Box(0, 9, (1,), np.float32)})}
+    )
+    action_space = spaces.Discrete(2)
+
+    def reset(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        self._steps = np.zeros(1, np.float32)
+        return {"inner": {"steps": self._steps}}, {}
+
+    def step(self, action: np.int64) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        self._steps += 1
+        return {"inner": {"steps": self._steps}}, 0.0, False, False, {}
+
+
+def test_parts_within_parts_stay_arrays_of_their_own() -> None:
+    named = NamedParts(SyncVectorEnv([_Nested] * 2, autoreset_mode=AutoresetMode.SAME_STEP))
+    first: Any = named.reset()[0]
+    second: Any = named.step({ACT: np.zeros(2, np.int64)})[0]
+    assert named.observation_space.contains(second)
+    for step, seen in enumerate((first, second)):
+        np.testing.assert_array_equal(seen["inner"]["steps"], np.full((2, 1), step))
+
+
 def make_config(**changes: Any) -> ReinforceConfig:
     return ReinforceConfig(
         **{

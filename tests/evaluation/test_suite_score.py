@@ -97,6 +97,15 @@ def test_a_stratum_weighs_the_same_whatever_the_number_of_its_values() -> None:
         stratified_mean([np.zeros(2), np.zeros(0)])
 
 
+def test_unlike_numbers_of_episodes_cannot_be_drawn_together() -> None:
+    """Where each task has several policies, episodes are not drawn."""
+    one, other = evaluated(0.5, 0.6)
+    fewer = replace(other, episodes=100, returns=other.returns[:100])
+    assert combine({"first": [one, fewer], "second": [one, fewer]}).score == pytest.approx(0.55)
+    with pytest.raises(ValueError, match="policies played 100 and 200 episodes of first: they"):
+        combine({"first": [one, fewer], "second": [one]})
+
+
 def test_what_changes_a_task_is_refused() -> None:
     with pytest.raises(ValueError, match=r"Copy-v0 with length=3 is another task"):
         score_suite(nothing, TAPES, env_kwargs={"Glimpse/Copy-v0": {"length": 3}})
