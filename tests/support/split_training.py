@@ -75,7 +75,7 @@ CASES: dict[str, TrainingConfig] = {
         env_id=_GLYPHS, env_kwargs={"look": "tiles"}, network=_SMALL
     ),
     "long": ReinforceConfig(
-        env_id=_GLYPHS, episodes=16 * 10 * UPDATES, checkpoint_every=1, network=_SMALL
+        env_id=_GLYPHS, episodes=16 * 5 * UPDATES, checkpoint_every=1, network=_SMALL
     ),
 }
 FLOAT32 = ("exact", "straight_through")
