@@ -99,7 +99,9 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
 def _cluttered(name: str, side: int, **row: Any) -> Row:
     # With each doubling one more window, so that the widest shows the same share.
     kwargs = {"scene_size": side, "scales": 6 + round(log2(side / 480)), "clutter": side // 30}
-    changes = {"curriculum": "distance", "batch_size": _BATCHES[side]}
+    changes = {"curriculum": "distance", "solve_share": 0.5, "batch_size": _BATCHES[side], **_WIDE}
+    # Building scenes and looking take most of the time: float32 costs little, anywhere.
+    changes["precision"] = "float32"
     return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, **row)
 
 
