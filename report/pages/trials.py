@@ -29,6 +29,7 @@ OTHERS = {
     "trials_describe": "A memory that does not see classes: descriptions of new combinations",
     "trials_captioner": "Targets of the captioner: descriptions of new combinations",
     "trials_sequence": "Resolution of looks: rows of digits, scored as a whole",
+    "trials_gaze_large": "Inhibition of return, steps of the curriculum: 1,920 pixels, bfloat16",
     "trials_sort": "Memory for sorting",
     "trials_megapixel": "Inhibition of return: scenes of 1,500 pixels",
     "trials_megapixel_gain": "Reward and features of looks: scenes of 1,500 pixels",
