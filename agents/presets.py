@@ -106,6 +106,9 @@ _GAMES: dict[str, Any] = {
     "env_id": "Glimpse/Atari-v0",
     "env_kwargs": {"game": "Pong", "fovea": 50, "segment": 128},
     "minutes": 60.0,
+    # An update takes seconds.
+    "log_every": 10,
+    "checkpoint_every": 20,
     "batch_size": 16,
     "learning_rate": 5e-4,
     "precision": "float32",

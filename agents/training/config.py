@@ -95,7 +95,8 @@ class TrainingConfig(RunConfig):
     log_every: int = 100
     """Number of updates from one line of metrics to the next."""
     checkpoint_every: int = 500
-    """Number of updates from one checkpoint to the next."""
+    """Number of updates from one checkpoint to the next; one process also saves after two minutes
+    of its clock."""
 
     @property
     def torch_precision(self) -> torch.dtype:

@@ -34,6 +34,9 @@ Validate = Callable[[Run], Mapping[str, float]]
 """From a saved run to the metrics of its validation, with "validation/success" where the task has
 success: `agents.scoring.run_scores.validate_run`."""
 
+UNSAVED_SECONDS = 120.0
+"""After so many seconds of its clock a training in one process saves, however few its updates."""
+
 
 def train(
     make_learner: Callable[[Any], Learner],
@@ -155,6 +158,7 @@ class _Loop:
             self.updates, self.seconds = metadata["updates"], metadata["seconds"]
             self.window, self.window_updates = metadata["window"], metadata["window_updates"]
         from_first(lambda: run.cut_metrics(self.updates * config.batch_size))
+        self.saved_at = self.seconds
         self.restarted = checkpoint is not None and not learner.resumable
         self.validated, self.stopped = 0.0, False
         for line in from_first(run.read_metrics):
@@ -211,7 +215,7 @@ class _Loop:
                 self.window_updates += 1
                 if self.updates % config.log_every == 0 or self.progress() >= 1.0:
                     self._log(events)
-                if self.updates % config.checkpoint_every == 0:
+                if self.updates % config.checkpoint_every == 0 or self._is_long_unsaved():
                     self._save()
                 bar.show(self.episodes, self.seconds, metrics)
                 self._validate_if_due(events)
@@ -251,7 +255,12 @@ class _Loop:
         wanted = self.config.stop_at
         self.stopped = wanted is not None and scores.get("validation/success", 0.0) >= wanted
 
+    def _is_long_unsaved(self) -> bool:
+        # The clocks of several processes differ, and all must save together.
+        return processes() == 1 and self.seconds - self.saved_at >= UNSAVED_SECONDS
+
     def _save(self) -> None:
+        self.saved_at = self.seconds
         self.window = averages(self.window)
         state = self.learner.state_dict()  # joined from all processes
         if not is_first():

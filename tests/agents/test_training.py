@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
+from agents.training import loop
 from glimpse_envs.evaluation.runs import CheckpointError, Run, RunError, create_run, open_run
 from tests.support.episodes import CIRCLE_SQUARE
 from tests.support.marks import first_is_quick
@@ -86,6 +87,26 @@ def test_a_run_killed_in_any_update_resumes(
         assert_same_run(
             trained(Reinforce, CONFIGS[name], tmp_path / f"{life}", resume=True), unbroken
         )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "number", "saved"), [(60.0, 1, 2), (200.0, 1, 3), (60.0, 2, None)]
+)
+def test_a_training_of_slow_updates_saves_by_its_clock(
+    seconds: float, number: int, saved: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each update seems to take so many `seconds`; the third is the last before the kill."""
+    now = iter(np.arange(0.0, 1e4, seconds))
+    monkeypatch.setattr(loop, "clock_of", lambda config: lambda: next(now))
+    monkeypatch.setattr(loop, "processes", lambda: number)
+    monkeypatch.setattr(Mortal, "life", 3, raising=False)
+    config = replace(CONFIGS["plain"], checkpoint_every=1000)
+    with pytest.raises(Killed):
+        trained(Mortal, config, tmp_path)
+    run = open_run(tmp_path)
+    assert run.has_checkpoint == (saved is not None)
+    if saved is not None:
+        assert run.load_checkpoint()[1]["updates"] == saved
 
 
 LONG = tiny_config(episodes=8 * 120, log_every=3, checkpoint_every=10)
