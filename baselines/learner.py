@@ -88,7 +88,8 @@ class SupervisedLearner(GradientLearner):
         self.policy.set_progress(progress, self.generator)
         with autocast(self.device, self.config.torch_precision):
             answers = self.policy(batch.observation)
-        missed = cross_entropies(answers.logits[self.first_scored :], batch.targets)
+        scored = slice(self.first_scored, None)
+        missed = cross_entropies(answers.logits[scored], batch.targets[scored])
         described = bool(self.policy.setting.words)
         if described:
             # (T, R, B)

@@ -1,6 +1,7 @@
 """Films and contact sheets of a policy's scanpaths on scenes of a fixed split."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -75,17 +76,19 @@ def film_episodes(
         lit = partial(_lit, height=height, legend=reveal == "seen")
         first = {name: value[None] for name, value in observation.items()}
         inside = _inner_glimpses(policy, first, task.picture(0, ""), names, lit)
-        maps = None
+        maps = before = None
         with samples_of(policy, seed + scene):
             for moment in moments(policy, env, observation, info, actions):
                 if maps is not None:
                     caption = f"step {len(read) + 1}: every pixel is read"
-                    read.append(lit(task.picture(0, ""), maps[0, -1], caption))
+                    answered = _with_scene_of(before, task.picture(0, ""))
+                    read.append(lit(answered, maps[0, -1], caption))
                 if moment.ended:
                     break
                 frames.append(_shown(display, len(frames) + 1, ended=False))
                 if not inside:
                     maps = policy.attention(moment.observation, moment.state, moment.episode_start)
+                    before = deepcopy(task.picture(0, ""))
         frames += [_shown(display, len(frames), ended=True)] * LAST
         soft = inside or read
         films.append([*soft, *soft[-1:] * LAST] if soft else frames)
@@ -131,6 +134,14 @@ def _inner_glimpses(
         caption = f"soft glimpse {number} of {len(maps[0])}: every pixel is read"
         frames.append(lit(answered, shares, caption))
     return frames
+
+
+def _with_scene_of(before: AnyPicture | None, after: AnyPicture) -> AnyPicture:
+    """The picture `after` a step, with the answer, over the scene `before` it, which was read and
+    may have moved since."""
+    if not isinstance(before, Picture) or not isinstance(after, Picture):
+        return after
+    return replace(after, scene=before.scene, boxes=before.boxes)
 
 
 def _lit(

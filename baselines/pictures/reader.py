@@ -227,11 +227,13 @@ class RecurrentReader(PictureModel, SoftReader):
         """The state before a frame, which is the first of the rows that begin an episode."""
         if state is None:
             return Followed(self.core.initial_state(rows), np.zeros(rows, np.int64))
-        if episode_start is None or not episode_start.any():
+        begins = np.zeros(rows, np.bool_) if episode_start is None else np.asarray(episode_start)
+        begins = begins.astype(np.bool_)
+        if not begins.any():
             return state
-        new = torch.as_tensor(episode_start, device=state.core[0].device)[:, None]
+        new = torch.as_tensor(begins, device=state.core[0].device)[:, None]
         first = self.core.initial_state(rows)
         core = tuple(
             torch.where(new, begun, kept) for begun, kept in zip(first, state.core, strict=True)
         )
-        return Followed(core, np.where(episode_start, 0, state.frames))
+        return Followed(core, np.where(begins, 0, state.frames))

@@ -27,16 +27,20 @@ def make_named(env_id: str, num_envs: int, **env_kwargs: Any) -> "NamedParts":
 
 class NamedParts(VectorWrapper):
     """Observations and actions as Dicts: a plain observation is the part "observation", a plain
-    action the component "act"."""
+    action the component "act".
+
+    Attributes:
+        names_action: whether the environment's own actions are plain.
+    """
 
     def __init__(self, envs: VectorEnv) -> None:
         super().__init__(envs)
         self._names_observation = not isinstance(envs.single_observation_space, spaces.Dict)
-        self._names_action = not isinstance(envs.single_action_space, spaces.Dict)
+        self.names_action = not isinstance(envs.single_action_space, spaces.Dict)
         if self._names_observation:
             self.single_observation_space = named_parts(envs.single_observation_space, OBSERVATION)
             self.observation_space = named_parts(envs.observation_space, OBSERVATION)
-        if self._names_action:
+        if self.names_action:
             self.single_action_space = named_parts(envs.single_action_space, ACT)
             self.action_space = named_parts(envs.action_space, ACT)
 
@@ -48,7 +52,7 @@ class NamedParts(VectorWrapper):
         self, actions: dict[str, NDArray]
     ) -> tuple[dict[str, NDArray], Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         self._check(actions)
-        plain: Any = actions[ACT] if self._names_action else actions
+        plain: Any = actions[ACT] if self.names_action else actions
         observation, reward, terminated, truncated, info = self.env.step(plain)
         if "final_obs" in info and self._names_observation:
             final = info["final_obs"]

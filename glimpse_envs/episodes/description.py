@@ -36,6 +36,7 @@ class Description:
         reading: cost of reading a look; None where all is seen at once, or unknown.
         chance, ceiling: mean returns of the best blind policy, if all classes of images are equally
             frequent, and of the best policy; NaN where unknown.
+        plain_action: the space of the environment's own action, where it is plain; else None.
     """
 
     observation_space: spaces.Dict
@@ -51,6 +52,7 @@ class Description:
     reading: Reading | None = None
     chance: float = float("nan")
     ceiling: float = float("nan")
+    plain_action: spaces.Space | None = None
 
     @property
     def taught(self) -> str | None:
@@ -77,7 +79,7 @@ def describe(env: gym.Env | VectorEnv) -> Description:
     plain action `ACT`."""
     task = task_of(env)
     if task is not None:
-        shared = {field.name for field in fields(Description)} - {"answer_reward"}
+        shared = {field.name for field in fields(Description)} - {"answer_reward", "plain_action"}
         return Description(
             **{name: getattr(task, name) for name in shared},
             answer_reward=float(task.answer_reward) if np.ndim(task.answer_reward) == 0 else None,
@@ -86,8 +88,10 @@ def describe(env: gym.Env | VectorEnv) -> Description:
         seen, action = env.single_observation_space, env.single_action_space
     else:
         seen, action = env.observation_space, env.action_space
-    seen, action = named_parts(seen, OBSERVATION), named_parts(action, ACT)
-    return Description(seen, {name: Component(space) for name, space in action.spaces.items()})
+    seen, parts = named_parts(seen, OBSERVATION), named_parts(action, ACT)
+    plain = parts[ACT] if action is not parts or getattr(env, "names_action", False) else None
+    components = {name: Component(space) for name, space in parts.items()}
+    return Description(seen, components, plain_action=plain)
 
 
 def named_parts(space: spaces.Space, name: str) -> spaces.Dict:

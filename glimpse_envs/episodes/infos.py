@@ -81,9 +81,12 @@ def success_in(outcome: Arrays, num_envs: int) -> Bools | None:
     """Return `outcome["success"]` (n,); None where it is no truth value of each row, as an entry of
     this name in the infos of another package may be."""
     success = outcome.get("success")
-    if success is None or success.shape != (num_envs,) or success.dtype != np.bool_:
+    if success is None or success.shape != (num_envs,):
         return None
-    return success
+    # Gymnasium collects NumPy's truth values as objects, with None in rows that have none.
+    if success.dtype == np.object_ and {type(one) for one in success} <= {np.bool_, type(None)}:
+        success = success.astype(np.bool_)
+    return success if success.dtype == np.bool_ else None
 
 
 def read_outcome(info: Info, ended: Bools) -> Arrays:

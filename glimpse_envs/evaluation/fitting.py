@@ -33,6 +33,8 @@ def _actions_like(acts: spaces.Space, given: Description) -> spaces.Space:
     dicts = ordered({name: part.space for name, part in given.components.items()})
     if isinstance(acts, spaces.Dict):
         return dicts
+    if given.plain_action is not None and type(acts) is type(given.plain_action):
+        return given.plain_action
     if given.real_action is not None:
         return given.real_action
     flat = FlatActions(dicts)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_choice, shown
 from glimpse_envs.core.spaces import ordered
-from glimpse_envs.episodes.actions import as_array
+from glimpse_envs.episodes.actions import ActionChecker, as_array
 from glimpse_envs.episodes.description import ACT, describe
 from glimpse_envs.evaluation.observing import form_for
 from glimpse_envs.evaluation.outlook import Outlook
@@ -200,13 +200,13 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
     given `info` too.
 
     Plain actions (see `glimpse_envs.flat.FlatActions`; joint ones where they have one axis) become
-    Dict actions; where the environment's own are plain and real, they are passed on. A policy with
+    Dict actions; where the environment's own are plain, they are passed on. A policy with
     an `observation_space` that is no Dict, as models of Stable-Baselines3 may have, is given the
     environment's own plain observations, or flat ones. The function raises a TypeError where
     `predict` returns something else.
     """
     description = describe(env)
-    real = description.real_action
+    real, plain = description.real_action, description.plain_action
     form = form_for(policy.observation_space, description)
     codecs: dict[bool, FlatActions] = {}
 
@@ -232,6 +232,11 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
                     f"(n, *{real.shape})"
                 )
             return {ACT: np.asarray(action)}
+        if plain is not None and np.ndim(action) > 0 and np.shape(action)[1:] == plain.shape:
+            if isinstance(plain, spaces.MultiBinary) and np.isin(action, (0, 1)).all():
+                action = np.asarray(action).astype(plain.dtype)  # Stable-Baselines3's are floats
+            checked = ActionChecker(spaces.Dict({ACT: plain}), len(action))({ACT: action})
+            return {ACT: checked[ACT].astype(plain.dtype)}
         joint = np.ndim(action) == 1
         if joint not in codecs:
             parts = {name: part.space for name, part in description.components.items()}

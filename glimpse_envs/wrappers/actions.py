@@ -14,8 +14,8 @@ _CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 class LookAndAct:
     """Splits actions into looks and acts.
 
-    Acts that are choices are checked, and passed on as int64; others are passed on unchanged,
-    because environments treat their bounds in different ways.
+    Acts that are choices are checked, and passed on in their space's dtype; others are passed on
+    unchanged, because environments treat their bounds in different ways.
 
     Args:
         space: Dict of `act` and, unless the gaze follows a rule, `look`.
@@ -27,6 +27,7 @@ class LookAndAct:
         checked = [(n, part) for n, part in space.items() if n == "look" or _is_choice(part)]
         self._checker = ActionChecker(spaces.Dict(checked), num_envs)
         self._checked = [name for name, _ in checked]
+        self._act_dtype = space["act"].dtype
 
     def __call__(self, action: Any) -> tuple[NDArray | None, Any]:
         """Return looks (n, ...), n = 1 for a single environment, None without looks; and acts.
@@ -42,7 +43,8 @@ class LookAndAct:
         found = self._checker({name: action[name] for name in self._checked})
         act = action["act"]
         if "act" in found:
-            act = found["act"][0] if self._single else found["act"]
+            acts = found["act"].astype(self._act_dtype, copy=False)
+            act = acts[0] if self._single else acts
         return found.get("look"), act
 
 

@@ -12,6 +12,7 @@ import pytest
 from agents.algorithms.reinforce import Reinforce
 from agents.demo import DemoConfig, run_demo
 from agents.evaluate import main
+from agents.scoring import films
 from agents.scoring.films import film_episodes, side_by_side, write_showcase
 from agents.scoring.run_scores import policy_of
 from agents.scoring.scanners import OracleScanner, RasterScanner, ScannedPolicy
@@ -20,6 +21,7 @@ from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.rendering.frame import layout_of
+from tests.support.baselines import model_of
 from tests.support.episodes import CENTRED, CLUTTERED, make_single
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
@@ -174,6 +176,32 @@ def test_a_soft_model_is_filmed_where_it_reads() -> None:
     assert light[1][0] < 10 < light[1][1]
     assert (frames[0] != frames[1])[layout.text_top :].any(), "the answers differ"
     assert all((frame == frames[1]).all() for frame in frames[2:])
+
+
+def test_a_soft_model_that_follows_a_scene_is_filmed_over_the_frame_that_it_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env_kwargs: dict[str, Any] = {"budget": 3, "scene_size": 36, "clutter": 0}
+    env_id = "Glimpse/MovingDigitGlyphs-v0"
+    model = model_of("draw", env_id=env_id, env_kwargs=env_kwargs)
+    read, attention = [], model.attention
+
+    def noting(observation: Any, *others: Any) -> Any:
+        read.append(observation["scene"][0].copy())
+        return attention(observation, *others)
+
+    model.attention = noting
+    shown: list[Any] = []
+
+    def lit(scene: Any, shares: Any) -> Any:
+        shown.append(scene)
+        return scene
+
+    monkeypatch.setattr(films, "light_up", lit)
+    film_episodes(model, env_id, [0], view="full", **env_kwargs)
+    assert len(shown) == len(read) == 3
+    for mine, theirs in zip(shown, read, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-6)
 
 
 def test_films_stand_side_by_side_and_the_shorter_waits() -> None:

@@ -73,9 +73,9 @@ def test_success_of_others_is_not_taken_for_ours(talking: str, tmp_path: Path) -
 class Telling(Pedals):
     """Episodes of unlike lengths; infos hold parts, and tell of success alone or at the end."""
 
-    def __init__(self, tells: str) -> None:
+    def __init__(self, tells: str, truth: type = bool) -> None:
         super().__init__()
-        self.tells = tells
+        self.tells, self.truth = tells, truth
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         seen, info = super().reset(seed=seed)
@@ -86,15 +86,19 @@ class Telling(Pedals):
         seen, paid, *_ = super().step(action)
         ended, info = self.steps == self.length, {"inventory": {"health": self.steps}}
         if ended and (self.tells == "the end" or paid):
-            return seen, paid, ended, False, {**info, "success": bool(paid)}
+            return seen, paid, ended, False, {**info, "success": self.truth(paid)}
         return seen, paid, ended, False, info
 
 
 @pytest.mark.parametrize("tells", ["success", "the end"])
+@pytest.mark.parametrize("truth", [bool, np.bool_])
 @pytest.mark.parametrize("size", [1, 3, 8])
-def test_success_that_is_told_at_the_end_is_the_same_in_any_batch(tells: str, size: int) -> None:
+def test_success_that_is_told_at_the_end_is_the_same_in_any_batch(
+    tells: str, truth: type, size: int
+) -> None:
     env_id = "GlimpseTest/Telling-v0"
-    gym.register(env_id, entry_point=f"{__name__}:Telling", kwargs={"tells": tells})
+    kwargs = {"tells": tells, "truth": truth}
+    gym.register(env_id, entry_point=f"{__name__}:Telling", kwargs=kwargs)
     try:
         score = evaluate(always_the_first, env_id, episodes=20, batch_size=size)
     finally:

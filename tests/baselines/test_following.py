@@ -125,6 +125,24 @@ def test_an_episode_costs_a_glimpse_a_frame() -> None:
     assert costs.per_episode["multiply_adds"] == BUDGET * counter.total
 
 
+@pytest.mark.parametrize("supervise", ["scored", "all"])
+@pytest.mark.parametrize("reward", ["dense", "final"])
+def test_answers_that_are_paid_are_learned(reward: str, supervise: str) -> None:
+    env_kwargs = {**MOVING["env_kwargs"], "reward": reward}
+    config = tiny_config("draw", **{**MOVING, "env_kwargs": env_kwargs}, supervise=supervise)
+    learner = learner_of("draw", config)
+    assert learner.learn(0.5)["loss/answer"] > 0
+    learner.close()
+
+
+@torch.no_grad()
+def test_beginnings_may_be_numbers() -> None:
+    model, shown = model_of("draw", **MOVING), frames(2)
+    _, state = model.predict({"scene": shown[0]})
+    _, after = model.predict({"scene": shown[1]}, state, np.array([1, 0]))
+    assert after.frames.tolist() == [1, 2]
+
+
 @pytest.mark.learning
 def test_a_moving_digit_is_learned_in_seconds(tmp_path: Path) -> None:
     config = small_config("draw", **MOVING, episodes=20_000)

@@ -1,6 +1,7 @@
 """Models of Stable-Baselines3 are scored on what they were trained on."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -107,3 +108,49 @@ def test_a_model_of_numbers_is_given_them(one_hot: bool) -> None:
     evaluate(model, "FrozenLake-v1", split="train", episodes=5, is_slippery=False)
     begins = np.zeros(5, np.int64)  # in the first of 16 cells
     assert_same({"": given[0]}, {"": np.eye(16, dtype=np.int64)[begins] if one_hot else begins})
+
+
+class _Choosing(gym.Env[NDArray[np.float32], Any]):
+    """Pays the number that is chosen, or how many are; one step."""
+
+    observation_space = spaces.Box(0, 1, (2,), np.float32)
+
+    def __init__(self, action_space: spaces.Space) -> None:
+        self.action_space = action_space
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action)
+        return np.zeros(2, np.float32), float(np.sum(action)), True, False, {}
+
+
+@contextmanager
+def choosing(action_space: spaces.Space) -> Iterator[str]:
+    env_id = "tests/Choosing-v0"
+    gym.register(env_id, _Choosing, kwargs={"action_space": action_space})  # type: ignore[arg-type]
+    yield env_id
+    del gym.registry[env_id]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32])
+def test_plain_choices_are_the_environments_own_wherever_they_start(kind: Any) -> None:
+    def always(number: int) -> Any:
+        return lambda seen: np.full(len(seen["observation"]), number)
+
+    with choosing(spaces.Discrete(3, start=5, dtype=kind)) as env_id:
+        for number in (5, 7):
+            score = evaluate(always(number), env_id, split="train", episodes=4)
+            assert score.mean_return == number
+        for number in (0, 8):
+            with pytest.raises(ValueError, match=r"is \d; it must lie between 5 and 7"):
+                evaluate(always(number), env_id, split="train", episodes=4)
+
+
+def test_a_model_of_bits_is_scored_where_it_was_trained() -> None:
+    with choosing(spaces.MultiBinary(3)) as env_id:
+        model: Any = PPO("MlpPolicy", gym.make(env_id), n_steps=64, batch_size=64, seed=0)
+        model.learn(64)
+        assert 0 <= evaluate(model, env_id, split="train", episodes=4).mean_return <= 3

@@ -3,11 +3,14 @@
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.wrappers import FlattenObservation
 
 from glimpse_envs.suite import ATARI, MINIGRID
-from glimpse_envs.wrappers import FlatAction
+from glimpse_envs.wrappers import FlatAction, GlimpseVectorWrapper, GlimpseWrapper
+from tests.support.pixel_world import PixelWorld
 
 
 @pytest.mark.parametrize(("env_id", "package"), [(ATARI, "ale_py"), (MINIGRID, "minigrid")])
@@ -29,3 +32,35 @@ def test_they_are_refused_with_the_wrapper_that_gives_them(
     plain = "single_action_space" if wrapper is FlatAction else "single_observation_space"
     assert not isinstance(getattr(batch, plain), gym.spaces.Dict)
     batch.close()
+
+
+class _Strict(PixelWorld):
+    """Takes acts of its own space and dtype alone, as checks of Gymnasium's do."""
+
+    def __init__(self, act: spaces.Space) -> None:
+        super().__init__()
+        self.action_space = act
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action), (action, type(action))
+        return super().step(np.ravel(action)[0])
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        *(spaces.Discrete(3, dtype=kind) for kind in (np.int8, np.int32, np.int64)),
+        spaces.Discrete(3, start=2, dtype=np.int32),
+        spaces.MultiDiscrete([3, 2], dtype=np.int32),
+        spaces.MultiBinary(2),
+    ],
+    ids=str,
+)
+def test_acts_that_are_choices_have_their_spaces_dtype(act: spaces.Space) -> None:
+    single = GlimpseWrapper(_Strict(act), glimpse_size=6)
+    rows = gym.vector.SyncVectorEnv([lambda: _Strict(act)] * 2)
+    for env in (single, GlimpseVectorWrapper(rows, glimpse_size=6)):
+        env.reset(seed=0)
+        env.action_space.seed(0)
+        env.step(env.action_space.sample())
+        env.close()
