@@ -1,7 +1,7 @@
 """The base of all baselines: each sees everything that is hidden, and answers from that."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -90,11 +90,7 @@ class Baseline(nn.Module, Policy):
     def played_logits(self, observation: dict[str, NDArray]) -> Tensor:
         """The logits (T, B, n) without gradients, of a few rows at a time where scenes are
         large."""
-        rows = len(next(iter(observation.values())))
-        numbers = sum(leaf.size for leaf in observation.values())
-        most = max(1, AT_ONCE * rows // numbers)
-        few = [slice(start, start + most) for start in range(0, rows, most)]
-        seen = [{name: leaf[part] for name, leaf in observation.items()} for part in few]
+        seen = [part for _, part in few_rows(observation)]
         return torch.cat([self(self.as_tensors(part)).logits for part in seen], dim=1)
 
     def as_tensors(self, observation: dict[str, NDArray]) -> Observation:
@@ -128,3 +124,15 @@ class Baseline(nn.Module, Policy):
         model = cls(Setting.of(config.env_id, config.env_kwargs), config)
         load_weights(model, run)
         return model.to(device).eval()
+
+
+def few_rows(
+    observation: dict[str, NDArray],
+) -> Iterator[tuple[slice, dict[str, NDArray]]]:
+    """Split an observation into rows that are played at once: which they are, and what they see."""
+    rows = len(next(iter(observation.values())))
+    numbers = sum(leaf.size for leaf in observation.values())
+    most = max(1, AT_ONCE * rows // numbers)
+    for start in range(0, rows, most):
+        part = slice(start, start + most)
+        yield part, {name: leaf[part] for name, leaf in observation.items()}

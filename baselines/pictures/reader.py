@@ -27,7 +27,7 @@ from agents.policy.networks import (
 )
 from agents.scoring.counted_scenes import SoftReader
 from agents.training.command_line import without_options
-from baselines.model import Answers, Observation
+from baselines.model import Answers, Observation, few_rows
 from baselines.pictures.picture_model import PictureConfig, PictureModel
 from baselines.setting import Setting
 from glimpse_envs.evaluation.outlook import Outlook, Probabilities
@@ -147,11 +147,16 @@ class RecurrentReader(PictureModel, SoftReader):
         """How each inner glimpse shares itself out over the pixels, (B, T, H, W): those before the
         next answer."""
         with torch.no_grad():
-            scene = self.as_tensors(observation)["scene"]
             if self.follows:
-                core = self.core.choosing(self._followed(len(scene), state, episode_start).core)
-                weights = [self.weights(self.prepare(scene), core)]
+                before = self._followed(len(observation["scene"]), state, episode_start)
+                core = self.core.choosing(before.core)
+                parts = [
+                    self.weights(self.prepare(self.as_tensors(seen)["scene"]), core[rows])
+                    for rows, seen in few_rows(observation)
+                ]
+                weights = [torch.cat(parts)]
             else:
+                scene = self.as_tensors(observation)["scene"]
                 weights = [self.weights(seen, core) for seen, core, _ in self._glimpses(scene)]
         maps = torch.stack(weights, dim=1).float()
         if self.picture.answers > 1:
@@ -214,12 +219,18 @@ class RecurrentReader(PictureModel, SoftReader):
         episode_start: NDArray[np.bool_] | None,
     ) -> tuple[Tensor, Followed]:
         """The logits (B, n) of the answer to one more frame, and the state after it."""
-        scene = self.as_tensors(observation)["scene"]
-        before = self._followed(len(scene), state, episode_start)
+        before = self._followed(len(observation["scene"]), state, episode_start)
         frames, budget = before.frames + 1, self.picture.budget
-        left = torch.as_tensor((budget - frames).clip(0) / budget).to(scene)[:, None]
-        seen, core = self._look(self.prepare(scene), left, before.core)
-        return self.answer_head(core[0], seen).logits, Followed(core, frames)
+        logits, cores = [], []
+        for rows, seen in few_rows(observation):
+            scene = self.as_tensors(seen)["scene"]
+            left = torch.as_tensor((budget - frames[rows]).clip(0) / budget).to(scene)[:, None]
+            core: State = tuple(part[rows] for part in before.core)
+            glimpse, core = self._look(self.prepare(scene), left, core)
+            logits.append(self.answer_head(core[0], glimpse).logits)
+            cores.append(core)
+        joined = tuple(torch.cat(parts) for parts in zip(*cores, strict=True))
+        return torch.cat(logits), Followed(joined, frames)
 
     def _followed(
         self, rows: int, state: Followed | None, episode_start: NDArray[np.bool_] | None

@@ -1,5 +1,6 @@
 """Environments of other packages, with plain observations and actions as parts of Dicts."""
 
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -71,13 +72,22 @@ class NamedParts(VectorWrapper):
                 f"{self.env.spec.id if self.env.spec else 'this environment'} has these parts"
             )
         for name in names:
-            rows = np.shape(actions[name])[:1]
-            if rows != (self.num_envs,):
-                raise ValueError(
-                    f"the action {name!r} has the shape {np.shape(actions[name])}; its first axis "
-                    f"must have the {self.num_envs} rows of the batch"
-                )
+            for leaf in _leaves(actions[name]):
+                if np.shape(leaf)[:1] != (self.num_envs,):
+                    raise ValueError(
+                        f"the action {name!r} has the shape {np.shape(leaf)}; its first axis must "
+                        f"have the {self.num_envs} rows of the batch"
+                    )
 
     def _named(self, observation: Any) -> dict[str, Any]:
         kept = deepcopy(observation)  # a sync environment reuses its arrays
         return {OBSERVATION: kept} if self._names_observation else kept
+
+
+def _leaves(part: Any) -> Iterator[Any]:
+    """Arrays of a part, which may be a tuple or a dict of parts."""
+    if isinstance(part, tuple | dict):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from _leaves(inner)
+    else:
+        yield part

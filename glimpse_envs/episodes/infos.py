@@ -83,9 +83,10 @@ def success_in(outcome: Arrays, num_envs: int) -> Bools | None:
     success = outcome.get("success")
     if success is None or success.shape != (num_envs,):
         return None
-    # Gymnasium collects NumPy's truth values as objects, with None in rows that have none.
-    if success.dtype == np.object_ and {type(one) for one in success} <= {np.bool_, type(None)}:
-        success = success.astype(np.bool_)
+    if success.dtype == np.object_:
+        # Gymnasium collects NumPy's truth values as objects, with None in rows that have none.
+        kinds = {type(one) for one in success} - {type(None)}
+        success = success.astype(np.bool_) if kinds == {np.bool_} else success
     return success if success.dtype == np.bool_ else None
 
 
@@ -104,18 +105,22 @@ def read_outcome(info: Info, ended: Bools) -> Arrays:
 
 def _of_both(running: Info, final: Info, ended: Bools) -> Arrays:
     """Return `final`, name -> (n, ...), in the rows that `ended`, and `running` in the others; in
-    dicts within these likewise."""
+    dicts within these likewise. Of what is not alike in both, as the entries of other packages may
+    be, `final` is returned; entries whose names are no text are left out."""
     outcome: dict[str, Any] = {}
     for name in running.keys() | final.keys():
-        if name.startswith("_"):
+        if not isinstance(name, str) or name.startswith("_"):
             continue
         if name not in final:
             outcome[name] = running[name]
-        elif name not in running or ended.all():
-            outcome[name] = final[name]
-        elif isinstance(final[name], dict):
-            outcome[name] = _of_both(running[name], final[name], ended)
-        else:
-            rows = ended.reshape(-1, *[1] * (final[name].ndim - 1))
-            outcome[name] = np.where(rows, final[name], running[name])
+            continue
+        last, going = final[name], running.get(name)
+        outcome[name] = last
+        if going is None or ended.all():
+            continue
+        if isinstance(last, dict) and isinstance(going, dict):
+            outcome[name] = _of_both(going, last, ended)
+        elif isinstance(last, np.ndarray) and np.shape(going) == last.shape:
+            rows = ended.reshape(-1, *[1] * (last.ndim - 1))
+            outcome[name] = np.where(rows, last, going)
     return outcome

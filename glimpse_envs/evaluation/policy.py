@@ -232,6 +232,8 @@ def as_act(policy: Policy, env: gym.Env | VectorEnv, deterministic: bool) -> Act
                     f"(n, *{real.shape})"
                 )
             return {ACT: np.asarray(action)}
+        if isinstance(plain, spaces.Discrete) and np.shape(action)[1:] == (1,):
+            action = np.asarray(action)[:, 0]
         if plain is not None and np.ndim(action) > 0 and np.shape(action)[1:] == plain.shape:
             if isinstance(plain, spaces.MultiBinary) and np.isin(action, (0, 1)).all():
                 action = np.asarray(action).astype(plain.dtype)  # Stable-Baselines3's are floats

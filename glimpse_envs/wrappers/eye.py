@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
-from gymnasium.wrappers import AtariPreprocessing, MaxAndSkipObservation, TimeLimit
+from gymnasium import spaces, wrappers
+from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import (
@@ -304,11 +304,26 @@ def max_steps_of(env: Any) -> int | None:
             limits.append(-(-env._max_episode_steps // taken))
         elif isinstance(env, Segments):
             return min(limits, default=None)
-        elif isinstance(env, MaxAndSkipObservation):
-            taken *= env._skip
-        elif isinstance(env, AtariPreprocessing):
-            taken *= env.frame_skip
+        taken *= _repeats(env)
         env = env.env
     if not limits and spec is not None and spec.max_episode_steps is not None:
         limits.append(-(-spec.max_episode_steps // taken))
     return min(limits, default=None)
+
+
+_REPEATING = {
+    "MaxAndSkipObservation": "_skip",
+    "AtariPreprocessing": "frame_skip",
+    "RepeatAction": "num_repeats",
+}
+"""Gymnasium's wrappers that play an act several times -> which of their attributes says how often;
+older versions lack the last."""
+
+
+def _repeats(env: gym.Wrapper) -> int:
+    """How often a wrapper plays each act."""
+    for name, attribute in _REPEATING.items():
+        kind = getattr(wrappers, name, None)
+        if kind is not None and isinstance(env, kind):
+            return int(getattr(env, attribute))
+    return 1

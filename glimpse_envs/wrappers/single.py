@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.wrappers import Autoreset
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_seed
@@ -47,7 +48,7 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
             `glimpse_envs.wrappers.eye.Eye`.
 
     Raises:
-        ValueError: the environment has no pixels, or an option does not fit.
+        ValueError: the environment has no pixels or resets itself, or an option does not fit.
         TypeError: an option is not known, or `glimpse_size` is missing.
     """
 
@@ -55,6 +56,7 @@ class GlimpseWrapper(gym.Wrapper, RecordConstructorArgs):
 
     def __init__(self, env: gym.Env, **options: Any) -> None:
         gym.Wrapper.__init__(self, env)
+        _refuse_autoreset(env)
         options = checked_options(options)
         RecordConstructorArgs.__init__(self, **options)
         self._eye = Eye(name_of(env), env.observation_space, 1, max_steps_of(env), **options)
@@ -155,3 +157,12 @@ def glimpse_wrapper_of(env: gym.Env) -> GlimpseWrapper | None:
             return env
         env = env.env
     return None
+
+
+def _refuse_autoreset(env: gym.Env) -> None:
+    """Raise a ValueError where an environment resets itself, which the glimpse would not see."""
+    inner: Any = env
+    while isinstance(inner, gym.Wrapper):
+        if isinstance(inner, Autoreset):
+            raise ValueError("Autoreset lies below the glimpse: wrap it the other way round")
+        inner = inner.env

@@ -115,3 +115,38 @@ def test_success_that_is_told_at_the_end_is_the_same_in_any_batch(
 def always_the_first(seen: dict[str, Any]) -> dict[str, Any]:
     rows = len(seen["glimpse"])
     return {"pedal": np.zeros(rows, np.int64), "other": np.zeros((rows, 2))}
+
+
+class _Saying(Pedals):
+    """Two steps an episode; infos are what `say` tells of the end."""
+
+    def __init__(self, say: Any) -> None:
+        super().__init__()
+        self.say = say
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        seen, paid, *_ = super().step(action)
+        ended = self.steps == 2 + int(self.np_random.integers(2)) or self.steps == 3
+        return seen, paid, ended, False, self.say(ended)
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda ended: {"success": None},
+        lambda ended: {0: 1.0},
+        lambda ended: {"map": np.zeros((2 + ended, 3))},
+        lambda ended: {"stats": {"a": 1} if ended else 2.0},
+        lambda ended: {"stats": 2.0 if ended else {"a": 1}},
+    ],
+    ids=["none", "number", "shape", "dict at the end", "dict before"],
+)
+def test_infos_of_any_kind_do_not_stop_an_evaluation(say: Any) -> None:
+    env_id = "GlimpseTest/Saying-v0"
+    gym.register(env_id, entry_point=f"{__name__}:_Saying", kwargs={"say": say})
+    try:
+        score = evaluate(always_the_first, env_id, episodes=12, batch_size=6)
+    finally:
+        gym.registry.pop(env_id)
+    assert score.success is None
+    assert score.glimpses.max() == 3

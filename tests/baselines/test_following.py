@@ -8,6 +8,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+import baselines.model
 from agents.scoring.costs import measure_costs
 from agents.scoring.multiply_adds import MultiplyAdds
 from agents.scoring.run_scores import evaluate_run
@@ -133,6 +134,32 @@ def test_answers_that_are_paid_are_learned(reward: str, supervise: str) -> None:
     learner = learner_of("draw", config)
     assert learner.learn(0.5)["loss/answer"] > 0
     learner.close()
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_large_batches_are_read_a_few_rows_at_a_time(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, shown = model_of(kind, **MOVING), frames(5)
+    start = np.array([False, True, False, False, True])
+    _, state = model.predict({"scene": shown[0]})
+    given: list[int] = []
+    prepare = model.prepare
+
+    def noting(scene: torch.Tensor) -> Any:
+        given.append(len(scene))
+        return prepare(scene)
+
+    model.prepare = noting
+    played = []
+    for most in (2**23, 2 * SIDE**2):
+        monkeypatch.setattr(baselines.model, "AT_ONCE", most)
+        action, after = model.predict({"scene": shown[1]}, state, start)
+        maps = model.attention({"scene": shown[1]}, state, start)
+        played.append((action["answer"], after.frames, maps, *map(np.asarray, after.core)))
+    assert given == [5, 5, 2, 2, 1, 2, 2, 1]
+    for whole, few in zip(*played, strict=True):
+        np.testing.assert_allclose(whole, few, rtol=1e-4, atol=1e-6)
 
 
 @torch.no_grad()

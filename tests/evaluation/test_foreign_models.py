@@ -124,7 +124,8 @@ class _Choosing(gym.Env[NDArray[np.float32], Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         assert self.action_space.contains(action)
-        return np.zeros(2, np.float32), float(np.sum(action)), True, False, {}
+        paid = sum(map(np.sum, action)) if isinstance(action, tuple) else np.sum(action)
+        return np.zeros(2, np.float32), float(paid), True, False, {}
 
 
 @contextmanager
@@ -137,16 +138,32 @@ def choosing(action_space: spaces.Space) -> Iterator[str]:
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32])
 def test_plain_choices_are_the_environments_own_wherever_they_start(kind: Any) -> None:
-    def always(number: int) -> Any:
-        return lambda seen: np.full(len(seen["observation"]), number)
+    def always(number: int, *axis: int) -> Any:
+        return lambda seen: np.full((len(seen["observation"]), *axis), number)
 
     with choosing(spaces.Discrete(3, start=5, dtype=kind)) as env_id:
         for number in (5, 7):
-            score = evaluate(always(number), env_id, split="train", episodes=4)
-            assert score.mean_return == number
+            for act in (always(number), always(number, 1)):
+                assert evaluate(act, env_id, split="train", episodes=4).mean_return == number
         for number in (0, 8):
             with pytest.raises(ValueError, match=r"is \d; it must lie between 5 and 7"):
                 evaluate(always(number), env_id, split="train", episodes=4)
+
+
+def test_tuples_of_choices_are_played() -> None:
+    pair = spaces.Tuple([spaces.Discrete(3), spaces.Box(0, 1, (1,), np.float32)])
+
+    def act(seen: Any) -> Any:
+        rows = len(seen["observation"])
+        return {"act": (np.full(rows, 2), np.full((rows, 1), 0.5, np.float32))}
+
+    def too_few(seen: Any) -> Any:
+        return {"act": (np.zeros(3), np.zeros((4, 1)))}
+
+    with choosing(pair) as env_id:
+        assert evaluate(act, env_id, split="train", episodes=4).mean_return == 2.5
+        with pytest.raises(ValueError, match=r"the action 'act' has the shape \(3,\); its first"):
+            evaluate(too_few, env_id, split="train", episodes=4)
 
 
 def test_a_model_of_bits_is_scored_where_it_was_trained() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers import FrameStackObservation, MaxAndSkipObservation, TimeLimit
+from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
 from glimpse_envs.wrappers import GlimpseVectorWrapper, GlimpseWrapper, WrappedEnvError
 from tests.support.pixel_world import SIDE, PixelWorld
@@ -204,13 +204,19 @@ def test_remaining_is_shown_where_the_limit_is_known() -> None:
     assert "remaining" not in unknown.observation_space.spaces  # type: ignore[attr-defined]  # a Dict
 
 
+REPEATING = [
+    getattr(gym.wrappers, name)
+    for name in ("MaxAndSkipObservation", "RepeatAction")  # the second came with Gymnasium 1.3
+    if hasattr(gym.wrappers, name)
+]
+
+
+@pytest.mark.parametrize("repeating", REPEATING)
 @pytest.mark.parametrize("outside", [False, True])
-def test_remaining_reckons_with_acts_that_are_repeated(outside: bool) -> None:
+def test_remaining_reckons_with_acts_that_are_repeated(outside: bool, repeating: Any) -> None:
+    """Three steps of four acts, or ten acts, so that the third step is cut short."""
     world: gym.Env[Any, Any] = PixelWorld(steps=90)
-    if outside:  # three steps of four acts
-        world = TimeLimit(MaxAndSkipObservation(world, skip=4), 3)
-    else:  # ten acts, so that the third step is cut short
-        world = MaxAndSkipObservation(TimeLimit(world, 10), skip=4)
+    world = TimeLimit(repeating(world, 4), 3) if outside else repeating(TimeLimit(world, 10), 4)
     env = GlimpseWrapper(world, **OPTIONS)
     left, ended = [env.reset(seed=0)[0]["remaining"]], False
     while not ended:

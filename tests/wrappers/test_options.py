@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.wrappers import Autoreset, TimeLimit
 
 from glimpse_envs.testing import assert_same
 from glimpse_envs.vision.sensors.sensor import Sensor, square
@@ -120,3 +121,13 @@ def test_axes_that_are_not_clear_are_named() -> None:
     world.observation_space = gym.spaces.Dict(glimpse=pixels)
     with pytest.raises(ValueError, match=r"the values of observation\['glimpse'\] have the shape"):
         GlimpseWrapper(world, **OPTIONS)
+
+
+def test_a_world_that_resets_itself_is_refused() -> None:
+    """Above the glimpse it is played."""
+    env = Autoreset(GlimpseWrapper(PixelWorld(steps=1), **OPTIONS))
+    env.reset(seed=0)
+    for _ in range(6):
+        env.step(env.action_space.sample())
+    with pytest.raises(ValueError, match="Autoreset lies below the glimpse: wrap it the other way"):
+        GlimpseWrapper(TimeLimit(Autoreset(PixelWorld()), 9), **OPTIONS)
