@@ -16,6 +16,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.evaluation.protocol import evaluate
 from glimpse_envs.testing import assert_same
+from tests.support.choices import discrete
 from tests.support.episodes import CENTRED, make_vector
 
 WHOLE: dict[str, Any] = {"glimpse_size": 28, "inside": True, "budget": 2}
@@ -141,7 +142,7 @@ def test_plain_choices_are_the_environments_own_wherever_they_start(kind: Any) -
     def always(number: int, *axis: int) -> Any:
         return lambda seen: np.full((len(seen["observation"]), *axis), number)
 
-    with choosing(spaces.Discrete(3, start=5, dtype=kind)) as env_id:
+    with choosing(discrete(3, kind, start=5)) as env_id:
         for number in (5, 7):
             for act in (always(number), always(number, 1)):
                 assert evaluate(act, env_id, split="train", episodes=4).mean_return == number

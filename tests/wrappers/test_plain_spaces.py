@@ -1,5 +1,7 @@
 """Worlds seen through a glimpse have Dict spaces; what asks for plain ones is told the wrapper."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +12,7 @@ from gymnasium.wrappers import FlattenObservation
 
 from glimpse_envs.suite import ATARI, MINIGRID
 from glimpse_envs.wrappers import FlatAction, GlimpseVectorWrapper, GlimpseWrapper
+from tests.support.choices import discrete
 from tests.support.pixel_world import PixelWorld
 
 
@@ -47,18 +50,17 @@ class _Strict(PixelWorld):
 
 
 @pytest.mark.parametrize(
-    "act",
+    "make",
     [
-        *(spaces.Discrete(3, dtype=kind) for kind in (np.int8, np.int32, np.int64)),
-        spaces.Discrete(3, start=2, dtype=np.int32),
-        spaces.MultiDiscrete([3, 2], dtype=np.int32),
-        spaces.MultiBinary(2),
+        *(partial(discrete, 3, kind) for kind in (np.int8, np.int32, np.int64)),
+        partial(discrete, 3, np.int32, start=2),
+        lambda: spaces.MultiDiscrete([3, 2], dtype=np.int32),
+        lambda: spaces.MultiBinary(2),
     ],
-    ids=str,
 )
-def test_acts_that_are_choices_have_their_spaces_dtype(act: spaces.Space) -> None:
-    single = GlimpseWrapper(_Strict(act), glimpse_size=6)
-    rows = gym.vector.SyncVectorEnv([lambda: _Strict(act)] * 2)
+def test_acts_that_are_choices_have_their_spaces_dtype(make: Callable[[], spaces.Space]) -> None:
+    single = GlimpseWrapper(_Strict(make()), glimpse_size=6)
+    rows = gym.vector.SyncVectorEnv([lambda: _Strict(make())] * 2)
     for env in (single, GlimpseVectorWrapper(rows, glimpse_size=6)):
         env.reset(seed=0)
         env.action_space.seed(0)
