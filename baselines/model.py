@@ -129,7 +129,8 @@ class Baseline(nn.Module, Policy):
 def few_rows(
     observation: dict[str, NDArray],
 ) -> Iterator[tuple[slice, dict[str, NDArray]]]:
-    """Split an observation into rows that are played at once: which they are, and what they see."""
+    """Split an observation, name -> (B, ...), into rows that are played at once: which they are,
+    and what they see, name -> (b, ...)."""
     rows = len(next(iter(observation.values())))
     numbers = sum(leaf.size for leaf in observation.values())
     most = max(1, AT_ONCE * rows // numbers)
