@@ -88,7 +88,7 @@ def film_episodes(
                 frames.append(_shown(display, len(frames) + 1, ended=False))
                 if not inside:
                     maps = policy.attention(moment.observation, moment.state, moment.episode_start)
-                    before = deepcopy(task.picture(0, ""))
+                    before = None if maps is None else deepcopy(task.picture(0, ""))
         frames += [_shown(display, len(frames), ended=True)] * LAST
         soft = inside or read
         films.append([*soft, *soft[-1:] * LAST] if soft else frames)

@@ -18,6 +18,7 @@ from glimpse_envs.evaluation.statistics import (
     check_confidence,
     draw_images,
     draw_seeds,
+    normal_quantile,
     replicate_means,
     student_interval,
 )
@@ -103,14 +104,12 @@ def _nothing_varies(one: Bools, two: Bools) -> bool:
 def _paired_interval(correct: Bools, other: Bools, confidence: float) -> tuple[float, float]:
     """Agresti and Min's interval of the difference of error rates of two runs, (N,) each: Wald's,
     with half an image added to each cell of the two by two table."""
-    from scipy.stats import norm
-
     images = len(correct) + 2
     worse = float((~correct & other).sum()) + 0.5
     better = float((correct & ~other).sum()) + 0.5
     middle = (worse - better) / images
     deviation = np.sqrt(worse + better - (worse - better) ** 2 / images) / images
-    half = float(norm.ppf(0.5 + confidence / 2)) * float(deviation)
+    half = normal_quantile(0.5 + confidence / 2) * float(deviation)
     return max(middle - half, -1.0), min(middle + half, 1.0)
 
 
