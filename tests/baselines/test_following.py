@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch.nn import functional as F
 
 import baselines.model
 from agents.scoring.costs import measure_costs
@@ -128,11 +129,17 @@ def test_an_episode_costs_a_glimpse_a_frame() -> None:
 
 @pytest.mark.parametrize("supervise", ["scored", "all"])
 @pytest.mark.parametrize("reward", ["dense", "final"])
-def test_answers_that_are_paid_are_learned(reward: str, supervise: str) -> None:
+def test_the_loss_is_of_the_answers_that_are_paid(reward: str, supervise: str) -> None:
     env_kwargs = {**MOVING["env_kwargs"], "reward": reward}
-    config = tiny_config("draw", **{**MOVING, "env_kwargs": env_kwargs}, supervise=supervise)
-    learner = learner_of("draw", config)
-    assert learner.learn(0.5)["loss/answer"] > 0
+    changes: Changes = {**MOVING, "env_kwargs": env_kwargs, "supervise": supervise}
+    learner: Any = learner_of("draw", tiny_config("draw", precision="float32", **changes))
+    batch = learner.deal()
+    learner.deal = lambda: batch
+    with torch.no_grad():
+        logits = learner.policy(batch.observation).logits
+    losses = [F.cross_entropy(*one).item() for one in zip(logits, batch.targets, strict=True)]
+    paid = losses if (reward, supervise) != ("final", "scored") else losses[-1:]
+    assert learner.learn(0.5)["loss/answer"] == pytest.approx(np.mean(paid), rel=1e-5)
     learner.close()
 
 
