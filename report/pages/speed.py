@@ -105,8 +105,8 @@ def _large_scenes(record: dict[str, Any]) -> list[str]:
         (
             f"{s['side']}x{s['side']}",
             f"{s['look_microseconds']:.1f}",
-            f"{s['deal_microseconds']:,.0f}",
-            f"{s['writing_microseconds']:,.0f}",
+            f"{s['deal_microseconds']:,.1f}",
+            f"{s['writing_microseconds']:,.1f}",
             f"{s['mebibytes']:,.0f}",
         )
         for s in record["scenes"]
