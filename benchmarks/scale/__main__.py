@@ -50,7 +50,15 @@ MODELS: dict[str, int] = {"reinforce": 2**30, "gaussian_window": 2**27, "full_vi
 and for the full view, which learns from few scenes, so that there are enough updates. Soft windows
 learned no more by smaller batches where they were tried, at 480 pixels."""
 CHANGES: dict[str, dict[str, Any]] = {
-    "reinforce": {"curriculum": "distance", "batch_size": 512},
+    # As in the rows of large scenes, `benchmarks.tables.scenes`.
+    "reinforce": {
+        "curriculum": "distance",
+        "solve_share": 0.5,
+        "batch_size": 512,
+        "network": replace(
+            preset("pictures", "reinforce").network, inhibition_of_return=True, wide_inhibition=True
+        ),
+    },
     # A validation would take longer than the training.
     "full_view": {"validation_episodes": 0},
 }
