@@ -237,7 +237,7 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     first = read_scaling(tmp_path / "record")
     assert first is not None
     assert [point.model for point in first.points] == [
-        "Reinforce LSTM, looks at cells",
+        "Reinforce LSTM, looks at cells, wide inhibition of return",
         "Soft DRAW window LSTM",
         "Full view strong",
     ]
