@@ -149,7 +149,7 @@ SCENES = Table(
         _row("moving-hard", _MOVING, "reinforce", priority=3),
         *(_cluttered(f"cluttered-{side}", side, priority=3) for side in _BATCHES),
         *(
-            _cluttered(f"cluttered-{side}-long", side, priority=4, seeds=1, minutes=120.0)
+            _cluttered(f"cluttered-{side}-long", side, priority=4, seeds=1, minutes=75.0)
             for side in (960, 1920)
         ),
         *(
