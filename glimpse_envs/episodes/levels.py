@@ -172,8 +172,9 @@ class MixtureLevels(Curriculum):
 
 
 class NearestLevels(Curriculum):
-    """C in 60 % of the episodes, uniform up to C in 30 %, and over all levels in 10 %. For levels
-    that may be left behind once solved, such as first glimpses near a target."""
+    """C in 60 % of the episodes, uniform up to C in 30 %, and over all levels in 10 %; once C is
+    `greatest`, always that. For levels that may be left behind once solved, such as first glimpses
+    near a target."""
 
     name = "distance"
 
@@ -183,6 +184,8 @@ class NearestLevels(Curriculum):
         super().__init__(least, greatest, solve_share=solve_share, episodes=episodes)
 
     def draw(self, words: Words) -> Ints:
+        if self.present == self.greatest:
+            return np.full(len(words), self.greatest, np.int64)
         part = words[:, 0] / 2.0**32
         anywhere = _uniform(words[:, 1], self.least, self.greatest)
         below = _uniform(words[:, 1], self.least, self.present)

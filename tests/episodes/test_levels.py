@@ -76,7 +76,7 @@ def test_the_mixture_has_the_shares_of_the_paper(present: int) -> None:
     assert_shares(at_level(present, MixtureLevels, least, greatest), expected)
 
 
-@pytest.mark.parametrize("present", [1, 4, 10])
+@pytest.mark.parametrize("present", [1, 4, 9])
 def test_most_distances_are_the_present_one(present: int) -> None:
     """10 % of all levels, 30 % from the least to C, 60 % C."""
     expected = {level: 0.10 / 10 for level in range(1, 11)}
@@ -86,6 +86,14 @@ def test_most_distances_are_the_present_one(present: int) -> None:
     levels = NearestLevels(1, 10)
     levels.load_state_dict({"present": present, "seen": 0, "solved": 0})
     assert_shares(levels, expected)
+
+
+def test_no_distance_but_the_greatest_is_dealt_once_it_is_reached() -> None:
+    levels = NearestLevels(1, 10)
+    levels.load_state_dict({"present": 10, "seen": 0, "solved": 0})
+    drawn = levels.draw(words())
+    assert drawn.dtype == np.int64
+    assert (drawn == 10).all()
 
 
 @pytest.mark.parametrize("kind", LEVEL_DISTRIBUTIONS.values())
