@@ -31,7 +31,7 @@ from agents.training.row_draws import row_generator
 from agents.training.schedules import cosine_decay
 from glimpse_envs.env import GlimpseVectorEnv, batch_of
 from glimpse_envs.episodes.description import Description, describe
-from glimpse_envs.episodes.levels import find_levels
+from glimpse_envs.episodes.levels import Curriculum, find_levels
 from glimpse_envs.evaluation.dealing import world_seed
 from glimpse_envs.evaluation.record import Model
 
@@ -144,14 +144,20 @@ class GradientLearner(ABC):
         the schedules."""
 
     def update(self, progress: float) -> dict[str, float]:
-        """Set the learning rate and learn from one batch of episodes.
+        """Set the learning rate and learn from one batch of episodes; return the metrics, with the
+        learning rate, and the present level of a curriculum.
 
         Raises:
             FloatingPointError: a loss or the gradient is not finite; the policy is unchanged.
         """
         rate = self.config.learning_rate * cosine_decay(progress, self.config.warmup)
         self.optimizer.set_rate(rate)
-        return {**self.learn(progress), "learning_rate": rate}
+        return {**self.learn(progress), **self._present_level(), "learning_rate": rate}
+
+    def _present_level(self) -> dict[str, float]:
+        """The metric "level" of a curriculum: its present level."""
+        levels = None if self.batch is None else self.batch.level_distribution
+        return {"level": float(levels.present)} if isinstance(levels, Curriculum) else {}
 
     def descend(self, total: Tensor, **parts: Tensor) -> float:
         """Take one step down `total`, the sum of `parts`; return the gradient's norm.

@@ -82,5 +82,9 @@ def test_a_run_whose_first_glimpses_move_away_repeats_and_resumes(
 ) -> None:
     monkeypatch.setitem(LEVEL_DISTRIBUTIONS, "distance", partial(NearestLevels, episodes=7))
     assert_repeats_and_resumes(Reinforce, tiny_config(**LARGE, solve_share=0.05), tmp_path)
-    _, metadata = open_run(tmp_path / "one").load_checkpoint()
-    assert metadata["numbers"]["env/level_distribution/present"] > 1
+    run = open_run(tmp_path / "one")
+    _, metadata = run.load_checkpoint()
+    present = metadata["numbers"]["env/level_distribution/present"]
+    levels = [line["level"] for line in run.read_metrics() if "level" in line]
+    assert 1 < levels[-1] <= present
+    assert levels == sorted(levels)
