@@ -27,6 +27,7 @@ from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, autocast, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
+from benchmarks.tables.scenes import FAR_GAZE
 from benchmarks.tables.table import preset
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.episodes.lookup import spec_of
@@ -50,15 +51,7 @@ MODELS: dict[str, int] = {"reinforce": 2**30, "gaussian_window": 2**27, "full_vi
 and for the full view, which learns from few scenes, so that there are enough updates. Soft windows
 learned no more by smaller batches where they were tried, at 480 pixels."""
 CHANGES: dict[str, dict[str, Any]] = {
-    # As in the rows of large scenes, `benchmarks.tables.scenes`.
-    "reinforce": {
-        "curriculum": "distance",
-        "solve_share": 0.5,
-        "batch_size": 512,
-        "network": replace(
-            preset("pictures", "reinforce").network, inhibition_of_return=True, wide_inhibition=True
-        ),
-    },
+    "reinforce": {**FAR_GAZE, "batch_size": 512},
     # A validation would take longer than the training.
     "full_view": {"validation_episodes": 0},
 }

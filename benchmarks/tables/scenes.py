@@ -41,6 +41,9 @@ _SUMMING = {**_GAINING, "network": replace(_RETURNING["network"], **_WIDE_CONV)}
 _WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True)}
 """Which of many digits were looked at already: some of them are far."""
 
+FAR_GAZE: dict[str, Any] = {"curriculum": "distance", "solve_share": 0.5, **_WIDE}
+"""Of one image in scenes from 480 pixels on."""
+
 _SEARCHING = {
     "batch_size": 512,
     "learning_rate": 4e-3,
@@ -99,7 +102,7 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
 def _cluttered(name: str, side: int, **row: Any) -> Row:
     # With each doubling one more window, so that the widest shows the same share.
     kwargs = {"scene_size": side, "scales": 6 + round(log2(side / 480)), "clutter": side // 30}
-    changes = {"curriculum": "distance", "solve_share": 0.5, "batch_size": _BATCHES[side], **_WIDE}
+    changes = {"batch_size": _BATCHES[side], **FAR_GAZE}
     # Any processor has it: one with AVX2 alone saw as many scenes a minute as one in bfloat16.
     changes["precision"] = "float32"
     return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, **row)
