@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.report.analysis import Analysis
 from agents.report.charts import PageLines, chart_of_points
@@ -110,32 +111,40 @@ def targets_visited(analysis: Analysis) -> str:
         "no target": ~on_target,
     }
     looks = [(name, f"{100 * kind[chosen].mean():.1f} %") for name, kind in kinds.items()]
-    visited, rows = trace.visited, []
-    for number in np.unique(visited):
-        those = visited == number
-        if evaluation.successes is None:
-            score = f"{evaluation.returns[those].mean():.2f}"
-        else:
-            score = f"{100 * evaluation.successes[those].mean():.1f} %"
-        rows.append((str(number), f"{100 * those.mean():.1f} %", score))
-    title = "mean return" if evaluation.successes is None else "success"
+    visited = trace.visited
     if most == 1:
         about = (
             f"A scene has one target, which is visited in {100 * visited.mean():.1f} % of episodes"
         )
+        title, scores = "By the first glimpse on it:", _scores(analysis, trace.arrival, "glimpse")
     else:
         about = (
             f"A scene has up to {most} targets, of which {visited.mean():.2f} are visited on "
             "average"
         )
+        title, scores = "By the number of targets visited:", _scores(analysis, visited, "targets")
     about += f": the middle of a glimpse lies in the target's box.{_failures(analysis)}"
     return "".join([
         heading("Targets visited", 3),
         note(about),
         table(("what chosen glimpses lie on", "share"), looks),
-        note("By the number of targets visited:"),
-        table(("targets visited", "share of episodes", title), rows),
+        note(title),
+        scores,
     ])  # fmt: skip
+
+
+def _scores(analysis: Analysis, numbers: NDArray[np.int64], name: str) -> str:
+    """How well the episodes went, by a number (E,) that each of them has; 0 is none."""
+    evaluation, rows = analysis.evaluation, []
+    for number in np.unique(numbers):
+        those = numbers == number
+        if evaluation.successes is None:
+            score = f"{evaluation.returns[those].mean():.2f}"
+        else:
+            score = f"{100 * evaluation.successes[those].mean():.1f} %"
+        rows.append((str(number or "none"), f"{100 * those.mean():.1f} %", score))
+    title = "mean return" if evaluation.successes is None else "success"
+    return table((name, "share of episodes", title), rows)
 
 
 def _failures(analysis: Analysis) -> str:

@@ -69,6 +69,12 @@ class Trace:
         return first
 
     @property
+    def arrival(self) -> NDArray[np.int64]:
+        """(E,) number of the first glimpse on a target, counted from 1; 0 where none lay on one."""
+        on_target = self.on_target
+        return np.where(on_target.any(axis=1), on_target.argmax(axis=1) + 1, 0)
+
+    @property
     def visited(self) -> NDArray[np.int64]:
         """(E,) number of targets on which a glimpse lay, the dealt one too."""
         return np.asarray(self._visits.sum(axis=1))

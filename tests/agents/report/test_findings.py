@@ -171,6 +171,9 @@ def test_a_target_is_visited_first_once_and_again_from_then_on() -> None:
     np.testing.assert_array_equal(trace.on_target, [[True, False, True, True, False], no])
     np.testing.assert_array_equal(trace.first_visits, [[True, False, True, False, False], no])
     np.testing.assert_array_equal(trace.visited, [2, 0])
+    np.testing.assert_array_equal(trace.arrival, [1, 0])
+    later = replace(trace, alive=trace.alive[:, 1:], lies_on=trace.lies_on[:, 1:])
+    np.testing.assert_array_equal(later.arrival, [2, 0])
 
 
 def test_all_targets_are_visited_where_none_of_those_that_exist_is_left() -> None:
