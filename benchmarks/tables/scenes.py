@@ -99,9 +99,14 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
     return Row(name=name, env_id=env_id, recipe=recipe, **row)
 
 
-def _cluttered(name: str, side: int, **row: Any) -> Row:
-    # With each doubling one more window, so that the widest shows the same share.
-    kwargs = {"scene_size": side, "scales": 6 + round(log2(side / 480)), "clutter": side // 30}
+def _cluttered(name: str, side: int, windows: int, **row: Any) -> Row:
+    """Of `windows` at 480 pixels, and with each doubling one more. With 6 the widest shows four
+    fifths of a side, and a far digit is out of sight; with 7 nearly all from any place."""
+    kwargs = {
+        "scene_size": side,
+        "scales": windows + round(log2(side / 480)),
+        "clutter": side // 30,
+    }
     changes = {"batch_size": _BATCHES[side], **FAR_GAZE}
     # Any processor has it: one with AVX2 alone saw as many scenes a minute as one in bfloat16.
     changes["precision"] = "float32"
@@ -150,11 +155,8 @@ SCENES = Table(
             env_kwargs={"scales": 4}, changes=_FINE,
         ),
         _row("moving-hard", _MOVING, "reinforce", priority=3),
-        *(_cluttered(f"cluttered-{side}", side, priority=3) for side in _BATCHES),
-        *(
-            _cluttered(f"cluttered-{side}-long", side, priority=4, seeds=1, minutes=75.0)
-            for side in (960, 1920)
-        ),
+        *(_cluttered(f"cluttered-{side}-wide", side, 7, priority=2) for side in _BATCHES),
+        *(_cluttered(f"cluttered-{side}", side, 6, priority=3, seeds=1) for side in _BATCHES),
         *(
             _row(
                 f"cluttered-480-{name}", _CLUTTERED, algorithm, priority=4,
