@@ -38,20 +38,16 @@ _PAIRING = {
 }
 _SUMMING = {**_GAINING, "network": replace(_RETURNING["network"], **_WIDE_CONV)}
 
-_WIDE = {"network": replace(_NETWORK, inhibition_of_return=True, wide_inhibition=True)}
-"""Which of many digits were looked at already: some of them are far."""
+_FAR = {"network": replace(_FINE["network"], wide_inhibition=True)}
+"""A cell of a wide scale is large: the middle of a block of them lies far from the target, and a
+block in which one of several digits was visited is left out, the others too."""
 
-FAR_GAZE: dict[str, Any] = {"curriculum": "distance", "solve_share": 0.5, **_WIDE}
+FAR_GAZE: dict[str, Any] = {"curriculum": "distance", "solve_share": 0.5, **_FAR}
 """Of one image in scenes from 480 pixels on."""
 
-_SEARCHING = {
-    "batch_size": 512,
-    "learning_rate": 4e-3,
-    "network": replace(_WIDE["network"], look_block=1, refine_looks=True),
-}
+_SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_FAR}
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the
-likeliest looks go back and forth between two digits; looks at blocks of cells, in each of which a
-digit was visited and another was not, leave some of the twelve out."""
+likeliest looks go back and forth between two digits."""
 
 _BLIND = {
     "network": replace(
@@ -63,10 +59,8 @@ before the first class is named. Most errors are misread classes, which convolut
 
 _MAJORITY = {
     "batch_size": 512,
-    "curriculum": "distance",
-    "solve_share": 0.5,
     "look_signal": "log_likelihood",
-    "network": replace(_WIDE["network"], look_block=1, refine_looks=True),
+    **FAR_GAZE,
     **_GAINING,
     **_EXPLORING,
 }
@@ -99,18 +93,14 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
     return Row(name=name, env_id=env_id, recipe=recipe, **row)
 
 
-def _cluttered(name: str, side: int, windows: int, **row: Any) -> Row:
-    """Of `windows` at 480 pixels, and with each doubling one more. With 6 the widest shows four
-    fifths of a side, and a far digit is out of sight; with 7 nearly all from any place."""
-    kwargs = {
-        "scene_size": side,
-        "scales": windows + round(log2(side / 480)),
-        "clutter": side // 30,
-    }
+def _cluttered(side: int) -> Row:
+    # The widest window is 1.6 times the side: it shows nearly all of the scene from any place.
+    kwargs = {"scene_size": side, "scales": 7 + round(log2(side / 480)), "clutter": side // 30}
     changes = {"batch_size": _BATCHES[side], **FAR_GAZE}
     # Any processor has it: one with AVX2 alone saw as many scenes a minute as one in bfloat16.
     changes["precision"] = "float32"
-    return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, **row)
+    name = f"cluttered-{side}"
+    return _row(name, _CLUTTERED, "reinforce", env_kwargs=kwargs, changes=changes, priority=3)
 
 
 SCENES = Table(
@@ -155,8 +145,7 @@ SCENES = Table(
             env_kwargs={"scales": 4}, changes=_FINE,
         ),
         _row("moving-hard", _MOVING, "reinforce", priority=3),
-        *(_cluttered(f"cluttered-{side}-wide", side, 7, priority=2) for side in _BATCHES),
-        *(_cluttered(f"cluttered-{side}", side, 6, priority=3, seeds=1) for side in _BATCHES),
+        *(_cluttered(side) for side in _BATCHES),
         *(
             _row(
                 f"cluttered-480-{name}", _CLUTTERED, algorithm, priority=4,
