@@ -2,10 +2,10 @@
 
 One model of each kind (hard, soft, full view) by its preset at scenes of 60 to 1,920 pixels a side:
 the cost of a scene, part by part, and the error after the same time of training. With each doubling
-of the side the retina gains a scale, so that its coarsest window covers the same share of the
-scene, and the pieces of clutter double. In the training of the hard agent first glimpses move away
-from the target with success (the curriculum "distance"). Batches are those of the presets, less
-where their scenes or activations need too much memory. A second run keeps what is trained and
+of the side the retina gains a scale, so that its coarsest window shows nearly all of the scene from
+any place, and the pieces of clutter double. In the training of the hard agent first glimpses move
+away from the target with success (the curriculum "distance"). Batches are those of the presets,
+less where their scenes or activations need too much memory. A second run keeps what is trained and
 scored; with a record, `--models` and `--sides` select what is measured anew: the other points of
 the record keep their errors, and all are timed.
 """
@@ -94,7 +94,7 @@ def scene_arguments(side: int) -> dict[str, Any]:
     return {
         "scene_size": side,
         "clutter": round(4 * side / 60),
-        "scales": max(1, 3 + round(math.log2(side / 60))),
+        "scales": max(1, 4 + round(math.log2(side / 60))),
     }
 
 

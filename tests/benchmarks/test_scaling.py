@@ -201,9 +201,9 @@ def test_each_parts_best_burst_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_scene_grows_and_so_does_the_retina() -> None:
     settings = {side: scene_arguments(side) for side in (60, 120, 960)}
     assert settings == {
-        60: {"scene_size": 60, "clutter": 4, "scales": 3},
-        120: {"scene_size": 120, "clutter": 8, "scales": 4},
-        960: {"scene_size": 960, "clutter": 64, "scales": 7},
+        60: {"scene_size": 60, "clutter": 4, "scales": 4},
+        120: {"scene_size": 120, "clutter": 8, "scales": 5},
+        960: {"scene_size": 960, "clutter": 64, "scales": 8},
     }
 
 
@@ -237,7 +237,7 @@ def test_the_command_measures_trains_scores_and_keeps_what_is_done(
     first = read_scaling(tmp_path / "record")
     assert first is not None
     assert [point.model for point in first.points] == [
-        "Reinforce LSTM, looks at cells, wide inhibition of return",
+        "Reinforce LSTM, looks at cells, one by one, refined, wide inhibition of return",
         "Soft DRAW window LSTM",
         "Full view strong",
     ]
