@@ -34,6 +34,7 @@ OTHERS = {
     "trials_megapixel": "Inhibition of return: scenes of 1,500 pixels",
     "trials_megapixel_gain": "Reward and features of looks: scenes of 1,500 pixels",
     "trials_windows_1920": "Number of scales, resolution of looks: 1,920 pixels",
+    "trials_windows_480": "Resolution of looks: 480 pixels, seven scales",
     "trials_megapixel_windows": "Number of scales: scenes of 1,500 pixels",
     "trials_earlier": "Earlier trials: looks in scene coordinates (some code was not kept)",
 }
