@@ -62,11 +62,13 @@ def score_runs(config: SuiteConfig) -> SuiteScore:
 
     Raises:
         RunError: a run cannot be read.
-        ValueError: a name of `tasks` is neither a set nor an id, a task of the set has no run, a
-            run is of no task of the set or of a changed one, two runs of a task differ in more than
-            their seeds or not even in these, or an option does not fit.
+        ValueError: no run is named, a name of `tasks` is neither a set nor an id, a task of the set
+            has no run, a run is of no task of the set or of a changed one, two runs of a task
+            differ in more than their seeds or not even in these, or an option does not fit.
     """
     check_split(config.split)
+    if not config.runs:
+        raise ValueError("name at least one run")
     ids = _ids_of(config.tasks)
     runs: dict[str, list[Run]] = defaultdict(list)
     for folder in _each_once(config.runs):

@@ -17,11 +17,13 @@ def check_spaces(policy: Policy, env: VectorEnv, env_id: str) -> None:
     """Raise a ValueError unless the spaces that a policy declares, as models of Stable-Baselines3
     do, agree in parts, shapes and choices with the environment's (plain or flat if theirs are)."""
     seen, acts = policy.observation_space, policy.action_space
-    if seen is None or acts is None:
+    if seen is None and acts is None:
         return
-    given = describe(env)
-    difference = difference_of(seen, form_for(seen, given).space, "observation")
-    difference = difference or difference_of(acts, _actions_like(acts, given), "action")
+    given, difference = describe(env), None
+    if seen is not None:
+        difference = difference_of(seen, form_for(seen, given).space, "observation")
+    if acts is not None and difference is None:
+        difference = difference_of(acts, _actions_like(acts, given), "action")
     if difference is not None:
         raise ValueError(
             f"the policy was trained on other spaces than {env_id} has with these arguments: "

@@ -84,7 +84,8 @@ class Policy(ABC):
 
     def answers(self, observation: Observation) -> NDArray[np.int64] | None:
         """Return the answers (n, T) after each of the glimpses that a model of the full view takes
-        internally, the last being that of `predict`; None where it takes none."""
+        internally, the last being that of `predict`; None where it takes none, or where an episode
+        of the full view takes several steps."""
         return None
 
     def beliefs(self, observation: Observation) -> NDArray[np.float32] | None:

@@ -283,7 +283,13 @@ def _are_answers(targets: NDArray, rows: int) -> bool:
 
 def _with_inner_glimpses(episodes: _Episodes, answers: NDArray[np.int64]) -> _Episodes:
     """Full-view episodes, of one step, with `answers` (rows, T) after each internal glimpse."""
-    assert episodes.correct is not None
+    if answers.ndim != 2:
+        raise ValueError(f"the policy's `answers` must be (n, T), not of the shape {answers.shape}")
+    if episodes.correct is None or (episodes.glimpses != 1).any():
+        raise ValueError(
+            "the policy has `answers`, which are of one answer to a scene that is shown at once: "
+            "here episodes take several steps, or have no success; return None"
+        )
     count, glimpses = len(episodes.correct), answers.shape[1]
     correct = answers[:count] == episodes.targets[:, None]
     if not np.array_equal(correct[:, -1], episodes.correct[:, -1]):

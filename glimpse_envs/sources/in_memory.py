@@ -47,7 +47,7 @@ def from_arrays(
         name: letters, digits and underscores; not that of another source.
         train, validation, test: images (N, C, H, W) or (N, H, W) uint8 of one size, and labels (N,)
             from 0 on. The arrays are copied.
-        class_names: by label; (): the labels themselves.
+        class_names: by label, no two alike; (): the labels themselves.
 
     Raises:
         ValueError: the name is taken, or the arrays are not of this form.
@@ -66,6 +66,10 @@ def from_arrays(
     shape = splits["train"].images.shape[1:]
     greatest = max(int(examples.labels.max()) for examples in splits.values())
     names = tuple(map(str, class_names)) or tuple(map(str, range(greatest + 1)))
+    if isinstance(class_names, str) or len(set(names)) < len(names):
+        raise ValueError(
+            f"{name}: class_names={class_names!r} must be a name for each label, no two alike"
+        )
     if greatest >= len(names):
         raise ValueError(f"{name}: there is a label {greatest}, but {len(names)} class_names")
     content = hashlib.sha256(repr(names).encode())

@@ -120,6 +120,12 @@ def test_a_run_is_resumed_only_when_asked(
     train_main("reinforce", "--env-id", CENTRED, "--run", str(other), *TINY, "--resume")
     printed = capsys.readouterr().out
     assert printed.startswith(f"there is no run in {other} to resume: a new one begins\n")
+    mistyped = tmp_path / "othre"
+    with pytest.raises(SystemExit) as ended:
+        train_main("reinforce", "--run", str(mistyped), "--resume")
+    assert ended.value.code == 2
+    assert f"there is no run in {mistyped} to resume, and no settings" in capsys.readouterr().err
+    assert not mistyped.exists()
 
 
 def test_a_run_is_resumed_without_its_options(

@@ -34,6 +34,7 @@ def test_runs_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[
         ),
         ([*seeds, "--tasks", "memory", CENTRED], "'memory' is neither a set (pictures"),
         ([*seeds, "--tasks", "pictures"], "is none of Glimpse/CenteredMNIST-v0"),
+        (["--tasks", CENTRED], "name at least one run"),
         ([*seeds, "--tasks", CENTRED, "Glimpse/Copy-v0"], "no run on Glimpse/Copy-v0"),
         ([changed, "--tasks", CENTRED], "budget=2 is another task"),
         ([*seeds, "--tasks", CENTRED, "--split", "train"], "split='train' must be one of 'test'"),

@@ -173,6 +173,41 @@ def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for
         evaluate(Reader(), ENV_ID)
 
 
+class Rereader(Policy):
+    """Looks at the whole scene twice, and answers after each look."""
+
+    view = "full"
+
+    def __init__(self, *shape: int) -> None:
+        self._shape = shape
+
+    def predict(self, observation: Any, state: Any = None, *_: Any, **__: Any) -> Any:
+        return {"answer": np.zeros(len(observation["scene"]), np.int64)}, None
+
+    def answers(self, observation: Any) -> Any:
+        return np.zeros((len(observation["scene"]), *self._shape), np.int64)
+
+
+def test_answers_inside_a_model_are_of_episodes_of_one_step() -> None:
+    assert evaluate(Rereader(3), CENTRED, episodes=8).mean_glimpses == 3
+    with pytest.raises(ValueError, match=r"`answers` must be \(n, T\), not of the shape \(8,\)"):
+        evaluate(Rereader(), CENTRED, episodes=8)
+    with pytest.raises(ValueError, match="here episodes take several steps"):
+        evaluate(Rereader(3), "Glimpse/MovingDigitGlyphs-v0", episodes=8)
+
+
+@pytest.mark.parametrize("declared", ["observation_space", "action_space"])
+def test_one_space_that_a_policy_declares_must_fit(declared: str) -> None:
+    class Other(Policy):
+        def predict(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("is not asked")
+
+    policy = Other()
+    setattr(policy, declared, gym.spaces.Dict(other=gym.spaces.Discrete(2)))
+    with pytest.raises(ValueError, match="the policy was trained on other spaces"):
+        evaluate(policy, CENTRED, episodes=8)
+
+
 def test_where_chance_is_the_ceiling_there_is_no_normalised_score() -> None:
     def still(observation: dict[str, Any]) -> dict[str, Any]:
         zeros = np.zeros(len(observation["remaining"]), np.int64)

@@ -67,6 +67,8 @@ def test_an_array_that_is_changed_later_changes_nothing() -> None:
         ({"train": (GREY[:0], LABELS[:0])}, "there must be images"),
         ({"test": (GREY[:, :4], LABELS)}, r"test have the shape \(1, 4, 7\)"),
         ({"class_names": ("a", "b")}, "a label 2, but 2 class_names"),
+        ({"class_names": ("a", "b", "a")}, "must be a name for each label, no two alike"),
+        ({"class_names": "abc"}, "class_names='abc' must be a name for each label"),
     ],
     ids=str,
 )
