@@ -130,7 +130,7 @@ def _train_by(
         short = name.rpartition(":")[2]  # of another package's, module:NAME
         folder = options.run or Path("runs") / f"{environment}-{prefix}{short}-{config.seed}"
         missing = options.resume and not has_run(folder)
-        if missing and config == start and origin is None:
+        if missing and given.name_a_run_alone:
             raise ValueError(
                 f"there is no run in {folder} to resume, and no settings are given that one could "
                 "begin with: correct --run, or give an --env-id"

@@ -32,6 +32,7 @@ class EarlyOptions:
         preset, from_record, run, resume, trust: see `agents.train_command.RunOptions`.
         minutes, episodes, timesteps: the training's length, as text; None where it is not given.
         env_kwargs: the pairs after each --env-kwargs.
+        others: all else that is given.
     """
 
     preset: str | None
@@ -43,6 +44,7 @@ class EarlyOptions:
     episodes: str | None
     timesteps: str | None
     env_kwargs: list[list[str]]
+    others: list[str]
 
     @classmethod
     def read(cls, arguments: list[str]) -> Self:
@@ -55,7 +57,15 @@ class EarlyOptions:
         parser.add_argument("--resume", action="store_true")
         parser.add_argument("--trust", nargs="*", default=[])
         parser.add_argument("--env-kwargs", "--env_kwargs", action="append", nargs="*", default=[])
-        return cls(**vars(parser.parse_known_args(arguments)[0]))
+        known, others = parser.parse_known_args(arguments)
+        return cls(**vars(known), others=others)
+
+    @property
+    def name_a_run_alone(self) -> bool:
+        """Whether a run to resume is given, and nothing that another could begin with."""
+        lengths = (self.minutes, self.episodes, self.timesteps)
+        starts = (self.preset, self.from_record, *lengths, self.env_kwargs, self.others)
+        return self.resume and self.run is not None and not any(starts)
 
     def run_to_resume(self) -> Run | None:
         """The run in the folder of --run; None where there is none, or without --resume.

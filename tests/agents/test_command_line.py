@@ -15,6 +15,7 @@ from agents import train
 from agents.algorithms.reinforce import Reinforce, ReinforceConfig
 from agents.evaluate import main as evaluate_main
 from agents.presets import PRESETS
+from agents.train_settings import EarlyOptions
 from agents.training.command_line import run_command
 from agents.training.config import TrainingConfig
 from baselines import train as baselines_train
@@ -126,6 +127,27 @@ def test_a_run_is_resumed_only_when_asked(
     assert ended.value.code == 2
     assert f"there is no run in {mistyped} to resume, and no settings" in capsys.readouterr().err
     assert not mistyped.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "alone"),
+    [
+        (["--run", "a", "--resume"], True),
+        (["--run", "a", "--resume", "--trust", "mine"], True),
+        (["--resume"], False),
+        (["--run", "a"], False),
+        (["--run", "a", "--resume", "--env-id", "Glimpse/ClutteredMNIST-v0"], False),
+        (["--run", "a", "--resume", "--env-kwargs", "budget=4"], False),
+        (["--run", "a", "--resume", "--preset", "pictures"], False),
+        (["--run", "a", "--resume", "--minutes", "1"], False),
+    ],
+    ids=str,
+)
+def test_what_a_training_could_begin_with_is_told_from_a_run_alone(
+    options: list[str], alone: bool
+) -> None:
+    """Also where it is the default, as an environment's id may be."""
+    assert EarlyOptions.read(options).name_a_run_alone is alone
 
 
 def test_a_run_is_resumed_without_its_options(
