@@ -27,7 +27,7 @@ from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, autocast, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
-from benchmarks.tables.scenes import FAR_GAZE
+from benchmarks.tables.scenes import FAR_GAZE, far_scales
 from benchmarks.tables.table import preset
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.episodes.lookup import spec_of
@@ -94,7 +94,7 @@ def scene_arguments(side: int) -> dict[str, Any]:
     return {
         "scene_size": side,
         "clutter": round(4 * side / 60),
-        "scales": max(1, 4 + round(math.log2(side / 60))),
+        "scales": far_scales(side),
     }
 
 

@@ -39,11 +39,18 @@ _PAIRING = {
 _SUMMING = {**_GAINING, "network": replace(_RETURNING["network"], **_WIDE_CONV)}
 
 _FAR = {"network": replace(_FINE["network"], wide_inhibition=True)}
-"""A cell of a wide scale is large: the middle of a block of them lies far from the target, and a
-block in which one of several digits was visited is left out, the others too."""
+"""Cells of wide scales are large. The middle of a block of them may lie far from the target, and of
+several digits in one block, the visit of one closes the block to the others."""
 
 FAR_GAZE: dict[str, Any] = {"curriculum": "distance", "solve_share": 0.5, **_FAR}
-"""Of one image in scenes from 480 pixels on."""
+"""In scenes from 480 pixels on, whose targets teach answers."""
+
+
+def far_scales(side: int) -> int:
+    """Number of scales of which the widest window shows nearly all of a scene of `side` pixels from
+    any place, being 1.6 times as wide, where `side` is 60 or doubles of it."""
+    return max(1, 4 + round(log2(side / 60)))
+
 
 _SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_FAR}
 """The stop is taught where the gaze lies on the target or not. Without inhibition of return the
@@ -94,8 +101,7 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
 
 
 def _cluttered(side: int) -> Row:
-    # The widest window is 1.6 times the side: it shows nearly all of the scene from any place.
-    kwargs = {"scene_size": side, "scales": 7 + round(log2(side / 480)), "clutter": side // 30}
+    kwargs = {"scene_size": side, "scales": far_scales(side), "clutter": side // 30}
     changes = {"batch_size": _BATCHES[side], **FAR_GAZE}
     # Any processor has it: one with AVX2 alone saw as many scenes a minute as one in bfloat16.
     changes["precision"] = "float32"

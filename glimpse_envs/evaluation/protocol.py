@@ -106,8 +106,9 @@ def evaluate(
         TypeError: `policy` is a class or has neither form, `env_id` is not a string, or the policy
             does not return an action.
         ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, the policy's
-            `view` does not exist, or it was made for other spaces. Errors of the environment about
-            a bad action pass through.
+            `view` does not exist, it was made for other spaces, or its `answers` are of another
+            shape, of episodes of several steps, or end otherwise than with `predict`'s. Errors of
+            the environment about a bad action pass through.
     """
     if find_spec("scipy") is None:  # before the episodes are played
         raise ImportError("scores need SciPy: pip install 'glimpse-envs[evaluation]'")

@@ -50,7 +50,7 @@ def from_arrays(
         class_names: by label, no two alike; (): the labels themselves.
 
     Raises:
-        ValueError: the name is taken, or the arrays are not of this form.
+        ValueError: the name is taken, or the arrays or class names are not of this form.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"name={name!r} must be letters, digits and underscores")

@@ -174,7 +174,7 @@ def test_a_policy_is_shown_the_view_that_it_declares_unless_another_is_asked_for
 
 
 class Rereader(Policy):
-    """Looks at the whole scene twice, and answers after each look."""
+    """Reads the whole scene in several glimpses of its own, and answers 0 after each."""
 
     view = "full"
 
