@@ -34,6 +34,7 @@ from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.evaluation.trust import trust
 from glimpse_envs.rendering import write_film
 from glimpse_envs.rendering.film import SUFFIXES
+from glimpse_envs.rendering.frame import check_height
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class EvaluateConfig:
     film_episodes: int = 4
     """Number of episodes in the film."""
     film_height: int = FRAME_HEIGHT
-    """Height of the film's frames in pixels, from 160 to 4,320."""
+    """Height of the film's frames in pixels, from 160 to 4,320; the legend of --reveal seen adds a
+    tenth."""
     reveal: Literal["all", "seen"] = "all"
     """What the film shows: all that is hidden, or what the agent has seen so far."""
     against: Path | None = None
@@ -172,21 +174,7 @@ def _evaluate(config: EvaluateConfig) -> None:
         raise ValueError(
             f"give {', '.join(sorted(own))} as an option of its own, not in --env-kwargs"
         )
-    if config.film is not None:
-        other = None if config.film_with is None else open_run(config.film_with)
-        film_run(
-            run,
-            config.film,
-            config.film_episodes,
-            other,
-            config.reveal,
-            config.film_height,
-            config.seed,
-            config.device,
-            config.actions,
-            **config.env_kwargs,
-        )
-        print(f"filmed in {config.film}")
+    other = None if config.film_with is None else open_run(config.film_with)
     against = None if config.against is None else open_run(config.against)
     if against is not None:
         _check_ids(run, against, "that are compared")
@@ -206,6 +194,20 @@ def _evaluate(config: EvaluateConfig) -> None:
         _check_replaced(record, config.record)
         path = write_record(record, config.record)
         print(f"recorded in {path}")
+    if config.film is not None:
+        film_run(
+            run,
+            config.film,
+            config.film_episodes,
+            other,
+            config.reveal,
+            config.film_height,
+            config.seed,
+            config.device,
+            config.actions,
+            **config.env_kwargs,
+        )
+        print(f"filmed in {config.film}")
 
 
 def _level_of(run: Run, evaluation: Evaluation) -> dict[str, Any]:
@@ -297,6 +299,7 @@ def _check_film(config: EvaluateConfig) -> None:
             )
         check_writable("--film", config.film)
         check_counts(config, "film_episodes")
+        check_height(config.film_height)
         return
     too = "name the file of the film, too, as in --film film.gif"
     if config.film_with is not None:

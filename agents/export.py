@@ -6,7 +6,7 @@ weights of its policy, by default in half precision.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import tyro
@@ -33,8 +33,10 @@ class ExportConfig:
     """Write half precision. Rounding changes acts of which the policy is unsure, and in a world all
     that follows from them: use --no-half for small policies that act."""
     episodes: int = 1000
-    """Maximum number of validation episodes of the comparison, at each scored level where there are
+    """Maximum number of episodes of the comparison, at each scored level where there are
     levels."""
+    split: Literal["validation", "test", "train"] = "validation"
+    """Split of the comparison."""
     trust: tuple[str, ...] = ()
     """Third-party packages whose code the run may import, such as my_tasks."""
 
@@ -82,7 +84,7 @@ def _export(config: ExportConfig) -> None:
         size = exported.checkpoint_path.stat().st_size / 1e6
         found = {}
         for name, each in (("run", run), ("weights", exported)):
-            for score in score_run(each, split="validation", episodes=config.episodes):
+            for score in score_run(each, split=config.split, episodes=config.episodes):
                 level = score.env_kwargs.get("length", "")
                 found[f"{name} {level}".strip()] = score
     print(compare_table(found))

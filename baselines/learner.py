@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
@@ -76,6 +77,7 @@ class SupervisedLearner(GradientLearner):
             **full_view(config.env_id, config.env_kwargs),
         )
         super().__init__(config, env, lambda *_: model(setting, config))
+        self._check_answers()
 
     @property
     def model(self) -> Model:
@@ -136,6 +138,32 @@ class SupervisedLearner(GradientLearner):
             right = self._right_answers()
         target = torch.as_tensor(right).to(self.device)
         return Batch(tensors, target.T if target.ndim == 2 else target[None], lengths)
+
+    @torch.no_grad()
+    def _check_answers(self) -> None:
+        """Raise a `ValueError` unless the model gives one row as many answers as are asked for."""
+        setting, space = self.policy.setting, self.env.single_observation_space
+        if setting.words:
+            return  # the captioner alone writes them
+        assert isinstance(space, spaces.Dict)
+        observation = {name: np.zeros((1, *(part.shape or ()))) for name, part in space.items()}
+        asked = None
+        if self.policy.follows:
+            asked = setting.picture.budget
+            observation["scene"] = np.repeat(observation["scene"][:, None], asked, axis=1)
+        elif setting.in_turn:
+            asked = setting.picture.answers
+        elif setting.answers_in_sequence:
+            asked = setting.sequence.outputs
+        self.policy.eval()
+        with torch.random.fork_rng(devices=[]):
+            given = tuple(self.policy(self.policy.as_tensors(observation)).logits.shape)
+        if given != (asked or given[0], 1, setting.num_answers):
+            raise ValueError(
+                f"{self.policy_class}: `forward` gave logits of the shape {given} for one row of "
+                f"{self.config.env_id}, which asks for {asked or 1} of {setting.num_answers} "
+                f"answers: they must be ({asked or 'T'}, 1, {setting.num_answers})"
+            )
 
     def _deal_words(
         self, observation: Observation, sentences: NDArray[np.int64], lengths: NDArray[np.int64]

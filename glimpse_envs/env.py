@@ -23,7 +23,7 @@ from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Floats
 from glimpse_envs.core.spaces import batched
 from glimpse_envs.episodes.actions import ActionChecker, checked_but_of
 from glimpse_envs.episodes.attributes import SharedAttributes
-from glimpse_envs.episodes.display import RENDER_FPS, RENDER_MODES, Display
+from glimpse_envs.episodes.display import FRAME_HEIGHT, RENDER_FPS, RENDER_MODES, Display
 from glimpse_envs.episodes.episodes import Episodes
 from glimpse_envs.episodes.infos import Info, final_infos, merge, merge_step
 from glimpse_envs.episodes.levels import LevelDistribution
@@ -34,7 +34,7 @@ from glimpse_envs.task import Arrays, Outcome, Rows
 
 OF_BATCHES = ("num_envs", "copies", "autoreset_mode")
 """Arguments of batches only."""
-OF_EVERY_TASK = ("render_mode", "reveal", "flat", "flat_observation")
+OF_EVERY_TASK = ("render_mode", "render_height", "reveal", "flat", "flat_observation")
 """Arguments of single environments and batches, whatever the task."""
 _SPACES = ("observation_space", "action_space", "single_observation_space", "single_action_space")
 
@@ -63,6 +63,8 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         task: the task's class as "module:Class".
         autoreset_mode: "NextStep", "SameStep" or "Disabled" (see Gymnasium's `AutoresetMode`).
         render_mode: None, "rgb_array" or "human" (which shows row 0).
+        render_height: of the frames in pixels, from 160 to 4,320; the legend of `reveal="seen"`
+            adds a tenth.
         reveal: what frames show: "all" that is hidden, or what was "seen" so far, all else being
             black and the target left out until the end.
         copies: rows that share a scene.
@@ -82,6 +84,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         task: str,
         autoreset_mode: str = "NextStep",
         render_mode: str | None = None,
+        render_height: int = FRAME_HEIGHT,
         reveal: str = "all",
         copies: int = 1,
         flat: bool | str = False,
@@ -105,6 +108,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             task=task,
             autoreset_mode=self.autoreset_mode.value,
             render_mode=render_mode,
+            render_height=render_height,
             reveal=reveal,
             copies=copies,
             flat=flat,
@@ -118,7 +122,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             self.task.action_space,
             hidden=num_envs // copies * self._scene_bytes(),
         )
-        self._display = Display(self.task, render_mode, reveal)
+        self._display = Display(self.task, render_mode, reveal, render_height)
         self._identity = {"task": digest(task), **digests_of(parameters, kwargs)}
         self._identity |= {name: digest(value) for name, value in self.task.identity().items()}
         self.num_envs, self.copies, self.num_groups = num_envs, copies, num_envs // copies

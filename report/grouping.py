@@ -25,6 +25,7 @@ NEUTRAL_KWARGS = frozenset(
         "copies",
         "autoreset_mode",
         "render_mode",
+        "render_height",
         "reveal",
         "reward",
         "history",

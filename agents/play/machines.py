@@ -26,7 +26,7 @@ from glimpse_envs.evaluation.outlook import Gaussian, Outlook, Places, Probabili
 from glimpse_envs.evaluation.runs import Run, open_run
 from glimpse_envs.rendering import AnyPicture, Picture, Seen, light_up
 
-UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "reveal", "view"})
+UNSEEN_ARGUMENTS = frozenset({"split", "render_mode", "render_height", "reveal", "view"})
 """Arguments that may differ between two players of the same scenes."""
 
 

@@ -126,11 +126,19 @@ def _own_encoder(name: str, shape: tuple[int, ...], units: int) -> nn.Module:
     """The encoder of another package, from (B, *shape) to (B, units).
 
     Raises:
-        ValueError: there is no such class, or its codes have another shape.
+        ValueError: there is no such class, it does not read `shape`, or its codes have another
+            shape.
     """
-    encoder: nn.Module = find_class("glimpse_network", name, nn.Module, {})(shape, units)
-    with torch.no_grad():
-        coded = encoder.eval()(torch.zeros(2, *shape))
+    kind = find_class("glimpse_network", name, nn.Module, {})
+    try:
+        encoder: nn.Module = kind(shape, units)
+        with torch.no_grad():
+            coded = encoder.eval()(torch.zeros(2, *shape))
+    except (RuntimeError, ValueError) as error:  # torch's own, of shapes that do not fit
+        raise ValueError(
+            f"glimpse_network={name!r} does not read what is seen here, of the shape {shape}: "
+            f"{error}"
+        ) from error
     encoder.train()
     if coded.shape != (2, units):
         raise ValueError(

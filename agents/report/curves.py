@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.training.checkpoints import leaves_of
+from agents.training.config import TrainingConfig
 from agents.training.resuming import FREE
 from glimpse_envs.evaluation.runs import Run
 
@@ -18,6 +19,7 @@ OTHER_METRICS = ("seconds", "episodes", "new_episodes", "validation/episodes")
 """Metrics that are not drawn as curves."""
 TASK = ("env_id", "env_kwargs")
 """Settings that are named wherever they differ, though the models differ too."""
+_OF_EVERY_TRAINING = frozenset(each.name for each in fields(TrainingConfig))
 MOST_LETTERS = 72
 """Maximum length of a name."""
 LEAST_LETTERS = 16
@@ -84,7 +86,9 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
     for model, setting in zip(models, shared, strict=True):
         alike = [other for name, other in zip(models, shared, strict=True) if name == model]
         differing = _differing(alike) | (_differing(shared) & set(TASK))
-        changed = [_told(key, setting[key]) for key in sorted(differing) if key in setting]
+        changed = [
+            _told(key, setting[key]) for key in sorted(differing, key=_rank) if key in setting
+        ]
         names.append(_short(model, ", ".join(filter(None, changed))))
     return [
         Group(name if names.count(name) == 1 else f"{name} ({number})", tuple(members))
@@ -100,6 +104,11 @@ def _differing(settings: Sequence[Mapping[str, Any]]) -> set[str]:
         for name in names
         if len({json.dumps(setting[name]) for setting in settings if name in setting}) > 1
     }
+
+
+def _rank(name: str) -> tuple[bool, bool, str]:
+    """The task's settings first, then an algorithm's own, then those of every training."""
+    return name not in TASK, name in _OF_EVERY_TRAINING, name
 
 
 def _short(model: str, changed: str) -> str:

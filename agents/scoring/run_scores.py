@@ -20,6 +20,7 @@ from glimpse_envs.evaluation.protocol import Watcher, evaluate
 from glimpse_envs.evaluation.record import MULTIPLES
 from glimpse_envs.evaluation.result import Evaluation
 from glimpse_envs.evaluation.runs import Run, load_policy, open_run
+from glimpse_envs.sources import SourceError
 
 EPISODES_PER_LEVEL = 1_000
 
@@ -64,19 +65,24 @@ def evaluate_run(
     actions = usual_actions(env_id) if actions is None else actions
     check_choice("actions", actions, get_args(Actions))
     with samples_of(policy, seed) if actions == "sampled" else nullcontext():
-        return evaluate(
-            policy,
-            env_id,
-            split=split,
-            episodes=episodes,
-            at_most=at_most,
-            batch_size=batch_size,
-            seed=seed,
-            deterministic=actions == "likeliest",
-            progress=progress,
-            watcher=watcher,
-            **env_kwargs,
-        )
+        try:
+            return evaluate(
+                policy,
+                env_id,
+                split=split,
+                episodes=episodes,
+                at_most=at_most,
+                batch_size=batch_size,
+                seed=seed,
+                deterministic=actions == "likeliest",
+                progress=progress,
+                watcher=watcher,
+                **env_kwargs,
+            )
+        except SourceError as error:
+            if split not in str(error):
+                raise
+            raise SourceError(f"{error}; or choose another split (--split)") from error
 
 
 def policy_of(
@@ -248,4 +254,7 @@ def _interface(seen: Description, env_kwargs: dict[str, Any], cells: bool) -> di
     parts |= {f"action[{name!r}]": part.space for name, part in seen.components.items()}
     if view is None:
         return parts
-    return {**parts, "look": view.look, **({"places": view.space} if cells else {})}
+    if cells:
+        space = view.space
+        parts["places"] = f"of {space.height}x{space.width} pixels, {space.margin:g} from the edge"
+    return {**parts, "look": view.look}

@@ -76,7 +76,7 @@ def train(
             metrics. Without it, or with `validation_episodes` of 0, there is no validation.
         loggers: names in `agents.training.loggers.LOGGERS`, which are also given all metrics.
         on_begin: called before the first update with the config that is trained, once all checks
-            have passed.
+            have passed; not where the training is complete.
         on_interrupt: called with the number of the signal when the interrupted run is saved.
 
     Raises:
@@ -109,7 +109,10 @@ def train(
         with writing(folder) if is_first() else nullcontext():
             run = from_first(begin)
             loop = _Loop(learner, config, run, validate, loggers)
-            on_begin(config)
+            if loop.progress() < 1.0 and not loop.stopped:
+                on_begin(config)
+            elif not loop.stopped:
+                print(f"{folder} is trained in full; greater --minutes or --episodes go on with it")
             interrupted = loop.go(progress_bar, stop_after)
     finally:
         learner.close()

@@ -52,8 +52,8 @@ def make_sb3_env(
         seed: of the first `reset`; a model with a seed of its own replaces it.
         flat_observation: whether observations are one Box in place of a Dict, for algorithms that
             have no "MultiInputPolicy" (CrossQ, ARS).
-        **kwargs: the environment's arguments, such as `history=True`; `render_mode` and `reveal`
-            too.
+        **kwargs: the environment's arguments, such as `history=True`; `render_mode`,
+            `render_height` and `reveal` too.
 
     Raises:
         ValueError: `n_envs` or an argument is invalid; the message names it.
@@ -64,7 +64,7 @@ def make_sb3_env(
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: make_sb3_env sets this itself; leave it out")
     known = task_arguments(env_id, kwargs)
-    unknown = sorted(kwargs.keys() - known - {"render_mode", "reveal"})
+    unknown = sorted(kwargs.keys() - known - {"render_mode", "render_height", "reveal"})
     if unknown:
         raise ValueError(
             f"{env_id} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}"

@@ -26,13 +26,13 @@ class Display:
         mode: None, "rgb_array" or "human" (which shows row 0).
         reveal: "all" that is hidden; or "seen", what the agent has seen so far, all else being
             black and the target left out until the end.
-        height: of the frames, in pixels, from 160 to 4,320.
+        height: of the frames, in pixels, from 160 to 4,320; the legend of "seen" adds a tenth.
 
     Attributes:
         seen: row -> what was seen in its episode, with `reveal="seen"`.
 
     Raises:
-        ValueError: `mode` or `reveal` is not one of these.
+        ValueError: `mode` or `reveal` is not one of these, or `height` is out of its range.
     """
 
     def __init__(
@@ -41,6 +41,10 @@ class Display:
         if mode is not None and not (isinstance(mode, str) and mode in RENDER_MODES):
             raise ValueError(f"render_mode={shown(mode)} must be None or one of {RENDER_MODES}")
         check_choice("reveal", reveal, REVEALS)
+        if height != FRAME_HEIGHT:
+            from glimpse_envs.rendering.frame import check_height
+
+            check_height(height)
         self._task, self._mode, self._reveal, self._height = task, mode, reveal, height
         self._window: Any = None
         self.seen: dict[int, Seen] = {}

@@ -82,7 +82,7 @@ def layout_of(scene_size: tuple[int, int], panels: int, height: int = 360) -> La
     Raises:
         ValueError: `height` is out of its range.
     """
-    _check_height(height)
+    check_height(height)
     rows, columns = scene_size
     margin, text_size = height // 36, height // 28
     strip = 3 * text_size
@@ -159,7 +159,7 @@ def _draw_scene_frame(picture: Picture, height: int) -> Canvas:
 
 
 def _draw_cells_frame(picture: TapePicture | TablePicture, height: int) -> Canvas:
-    _check_height(height)
+    check_height(height)
     margin, strip = height // 36, 3 * (height // 28)
     frame = blank(_even(height), _even(round(WIDE * height)), BACKGROUND)
     width, panel = frame.shape[1] - 2 * margin, height - 4 * margin - strip
@@ -230,10 +230,13 @@ def _place(frame: Canvas, panel: Canvas, left: int, top: int, edge: tuple[int, i
     frame[top : top + rows, left : left + columns] = panel
 
 
-def _check_height(height: int) -> None:
-    if not MIN_HEIGHT <= height <= MAX_HEIGHT:
+def check_height(height: int) -> None:
+    """Raise a ValueError unless `height` is an integer that a frame's height may be."""
+    whole = isinstance(height, int | np.integer) and not isinstance(height, bool)
+    if not whole or not MIN_HEIGHT <= height <= MAX_HEIGHT:
         raise ValueError(
-            f"a frame's height must be from {MIN_HEIGHT} to {MAX_HEIGHT} pixels; it is {height}"
+            f"a frame's height must be an integer from {MIN_HEIGHT} to {MAX_HEIGHT} pixels; it is "
+            f"{height}"
         )
 
 

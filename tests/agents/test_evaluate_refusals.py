@@ -75,6 +75,7 @@ def test_a_record_is_not_replaced_by_a_lesser_one(
         ),
         (["--notes", "wide"], "--notes 'wide' is a text for a record: name its folder, too"),
         (["--film", "film.gif", "--film-episodes", "0"], "film_episodes=0 must be at least 1"),
+        (["--film", "film.gif", "--film-height", "20"], "must be an integer from 160 to 4320"),
         (["--film-episodes", "2"], "--film-episodes 2 is an option of films"),
         (["--film-height", "200"], "--film-height 200 is an option of films"),
         (["--split", "train"], "say how many by `episodes`, such as 10000"),
@@ -210,7 +211,7 @@ def test_looks_at_cells_go_as_far_as_in_the_scene_trained_on(tmp_path: Path) -> 
         tiny_config(env_id="Glimpse/TranslatedGlyphs-v0", env_kwargs=kwargs, network=network),
         tmp_path / "cells",
     )
-    with pytest.raises(ValueError, match="scene_size=120: the policy was trained with places Look"):
+    with pytest.raises(ValueError, match="scene_size=120: the policy was trained with places of"):
         evaluate_run(run, episodes=10, scene_size=120)
     assert evaluate_run(run, episodes=10, budget=2).episodes == 10
 

@@ -9,6 +9,7 @@ from agents.algorithms.reinforce import Reinforce
 from agents.evaluate import main as evaluate
 from agents.export import export, main
 from agents.scoring.run_scores import evaluate_run
+from glimpse_envs import sources
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.tiny import tiny_config
 from tests.support.trainings import trained
@@ -44,6 +45,24 @@ def test_weights_alone_are_scored_and_not_resumed(
     with pytest.raises(SystemExit):
         main([str(run.folder), "--out", str(out)])
     assert f"{out} exists already; weights are written to a new" in capsys.readouterr().err
+
+
+def test_without_validation_images_weights_are_compared_on_another_split(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    train, test = ((rng.integers(0, 256, (20, 12, 12), np.uint8), np.arange(20) % 4) for _ in "ab")
+    sources.from_arrays("unvalidated", train=train, test=test)
+    config = tiny_config(env_kwargs={"source": "unvalidated"}, episodes=16, validation_episodes=0)
+    run = trained(Reinforce, config, tmp_path / "run")
+    command = [str(run.folder), "--out", str(tmp_path / "weights")]
+    with pytest.raises(SystemExit):
+        main(command)
+    said = capsys.readouterr().err
+    assert "without the split validation" in said
+    assert "or choose another split (--split)" in said
+    main([*command, "--split", "test"])
+    assert open_run(tmp_path / "weights").has_checkpoint
 
 
 @pytest.mark.parametrize(("task", "least"), [("CenteredGlyphs", {}), ("Copy", {"length": 2})])

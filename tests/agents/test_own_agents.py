@@ -15,6 +15,7 @@ from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.networks import NetworkConfig, core_name
 from agents.scoring.run_scores import validate_run
 from agents.training.repeating import command_of_settings
+from baselines import train as baselines
 from benchmarks.tables.planning import find_table
 from benchmarks.tables.table import FromDefaults, Row
 from glimpse_envs.evaluation import trust as trusting
@@ -38,6 +39,13 @@ TRUST = ["--trust", "my_agents"]
 def on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "own_agent"))
     monkeypatch.setattr(trusting, "_trusted", set())
+
+
+class Grey(nn.Linear):
+    """An encoder of glimpses (B, 7)."""
+
+    def __init__(self, shape: tuple[int, ...], units: int) -> None:
+        super().__init__(7, units)
 
 
 def refusal(capsys: pytest.CaptureFixture[str], main: Any, *arguments: str) -> str:
@@ -212,6 +220,21 @@ def test_a_checkpoint_from_before_torchs_stream_was_kept_is_read() -> None:
     del state["torch"]
     learner.load_state_dict(state)
     learner.close()
+
+
+def test_what_does_not_fit_is_told_before_a_run_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sequence = ["--env-id", "Glimpse/DigitSequenceGlyphs-v0", "--run", str(tmp_path / "run")]
+    said = refusal(capsys, baselines.main, "my_agents:POOL", *sequence)
+    assert "my_agents:Pool: `forward` gave logits of the shape (1, 1, 11)" in said
+    assert "which asks for 6 of 11 answers: they must be (6, 1, 11)" in said
+    parts = ["--network.glimpse-network", f"{__name__}:Grey", *sequence]
+    said = refusal(capsys, train.main, "reinforce", *parts)
+    assert (
+        f"glimpse_network='{__name__}:Grey' does not read what is seen here, of the shape" in said
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_trains_them() -> None:

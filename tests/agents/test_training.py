@@ -171,10 +171,15 @@ def test_draws_are_not_the_numbers_that_weights_are_made_of(seed: int) -> None:
     assert not torch.equal(drawn, torch.rand(100, generator=other)), "seeds beyond 32 bits, too"
 
 
-def test_a_finished_run_stays_as_it_is(tmp_path: Path) -> None:
-    run = trained(Reinforce, CONFIGS["plain"], tmp_path)
+def test_a_finished_run_stays_as_it_is_and_is_not_announced_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun: list[Any] = []
+    run = trained(Reinforce, CONFIGS["plain"], tmp_path, on_begin=begun.append)
     before = metrics_of(run), run.load_checkpoint()[0]["policy/core.gates.weight"]
-    again = trained(Reinforce, CONFIGS["plain"], tmp_path, resume=True)
+    again = trained(Reinforce, CONFIGS["plain"], tmp_path, resume=True, on_begin=begun.append)
+    assert len(begun) == 1
+    assert f"{tmp_path} is trained in full" in capsys.readouterr().out
     assert metrics_of(again) == before[0]
     np.testing.assert_array_equal(again.load_checkpoint()[0]["policy/core.gates.weight"], before[1])
 

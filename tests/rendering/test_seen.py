@@ -177,6 +177,17 @@ def test_a_loaded_state_shows_the_present_glimpse_alone() -> None:
     assert np.array_equal(np.asarray(other.render()), expected)
 
 
+def test_frames_have_the_height_that_is_asked_for() -> None:
+    for reveal, height in (("all", 720), ("seen", 792)):
+        options: dict[str, Any] = {"render_height": 720, "reveal": reveal}
+        env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", render_mode="rgb_array", **options)
+        env.reset(seed=0)
+        assert np.asarray(env.render()).shape[0] == height
+    for wrong in (100, 5000, 720.0):
+        with pytest.raises(ValueError, match="must be an integer from 160 to 4320 pixels"):
+            gymnasium.make("Glimpse/ClutteredGlyphs-v0", render_height=wrong)
+
+
 def test_what_is_revealed_must_be_one_of_two() -> None:
     with pytest.raises(ValueError, match="reveal='nothing' must be one of"):
         gymnasium.make("Glimpse/ClutteredGlyphs-v0", reveal="nothing")

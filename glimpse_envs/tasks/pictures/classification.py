@@ -240,8 +240,8 @@ class ImageClassification(PictureTask):
             taken_back = None if name == "source" else found[name].default
             if name not in taken and given is not None and given != taken_back:
                 raise ValueError(
-                    f"{name}={shown(given)} must be {taken_back}, as if not given: "
-                    f"scene={scene!r} takes no {name}"
+                    f"{name}={shown(given)} must be {taken_back}, also where the id "
+                    f"sets it: scene={scene!r} takes no {name}"
                 )
         return found
 

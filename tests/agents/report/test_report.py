@@ -93,6 +93,17 @@ def test_models_of_different_names_are_told_apart_by_them_and_their_tasks(tmp_pa
     assert names(1, 2) == ["y, rate=0.2", "y, budget=2, rate=0.3"]
 
 
+def test_the_tasks_and_the_algorithms_own_settings_are_named_first(tmp_path: Path) -> None:
+    run = {"policy": "a:B", "algorithm": "x"}
+    configs = [
+        {"batch_size": 8, "precision": "float32", "window": "draw", "env_kwargs": {"budget": 4}},
+        {"batch_size": 9, "precision": "auto", "window": "retina", "env_kwargs": {"budget": 6}},
+    ]
+    runs = [create_run(tmp_path / str(n), {**run, "config": c}) for n, c in enumerate(configs)]
+    names = [group.name for group in group_runs(runs)]
+    assert names[0] == "x, budget=4, window=draw, batch_size=8, precision=float32"
+
+
 def test_what_differs_is_named_beside_a_long_name_of_a_model(tmp_path: Path) -> None:
     model = {
         "name": "A model of a name that is so long that nothing else would have room beside it"

@@ -31,6 +31,9 @@ class DigitSum(Scene):
         if largest > 9:
             raise ValueError(f"largest={largest} must be at most 9")
         _, self.height, self.width = sources.describe(source).image_shape
+        least = max(self.height, 2 * self.width)
+        if scene_size < least:
+            raise ValueError(f"scene_size={scene_size} must be at least {least} for two digits")
         self.split, self.source, self.largest = split, source, largest
         self.shape = (1, scene_size, scene_size)
         self.answers = tuple(str(total) for total in range(2 * largest + 1))
