@@ -27,13 +27,14 @@ from agents.training.host import settle_host
 from agents.training.precision import UsedPrecision, autocast, fastest_precision
 from benchmarks.comparison.contenders import ALGORITHMS
 from benchmarks.scale.part_times import TimedModel, best_times, make_timed
-from benchmarks.tables.scenes import FAR_GAZE, far_scales
+from benchmarks.tables.scenes import FAR_GAZE
 from benchmarks.tables.table import preset
 from benchmarks.whole_runs import train_to_end
 from glimpse_envs.episodes.lookup import spec_of
 from glimpse_envs.evaluation.provenance import git_revision, hardware
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records, write_record
+from glimpse_envs.vision.sensors.retina import far_scales
 from report.figures.scaling import draw_scaling
 from report.scaling import (
     Milliseconds,
@@ -94,7 +95,7 @@ def scene_arguments(side: int) -> dict[str, Any]:
     return {
         "scene_size": side,
         "clutter": round(4 * side / 60),
-        "scales": far_scales(side),
+        "scales": far_scales(side, 12),
     }
 
 

@@ -7,10 +7,10 @@ The settings are the presets', with changes that were compared on validation sce
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log2
 from typing import Any
 
 from benchmarks.tables.table import FromPreset, Row, Table, preset, published
+from glimpse_envs.vision.sensors.retina import far_scales
 from report.references.pictures import FULL_STRONG
 from report.references.scenes import DRAM_SCENES, SAMPLING, SELECTION
 
@@ -44,12 +44,6 @@ several digits in one block, the visit of one closes the block to the others."""
 
 FAR_GAZE: dict[str, Any] = {"curriculum": "distance", "solve_share": 0.5, **_FAR}
 """In scenes from 480 pixels on, whose targets teach answers."""
-
-
-def far_scales(side: int) -> int:
-    """Number of scales of which the widest window shows nearly all of a scene of `side` pixels from
-    any place, being 1.6 times as wide, where `side` is 60 or doubles of it."""
-    return max(1, 4 + round(log2(side / 60)))
 
 
 _SEARCHING = {"batch_size": 512, "learning_rate": 4e-3, **_FAR}
@@ -101,7 +95,7 @@ def _row(name: str, env_id: str, algorithm: str, preset_name: str = "pictures", 
 
 
 def _cluttered(side: int) -> Row:
-    kwargs = {"scene_size": side, "scales": far_scales(side), "clutter": side // 30}
+    kwargs = {"scene_size": side, "scales": far_scales(side, 12), "clutter": side // 30}
     changes = {"batch_size": _BATCHES[side], **FAR_GAZE}
     # Any processor has it: one with AVX2 alone saw as many scenes a minute as one in bfloat16.
     changes["precision"] = "float32"

@@ -188,6 +188,20 @@ def test_only_the_rows_asked_for_are_read_and_one_scene_can_be_drawn_anew() -> N
     assert not after[2].any()
 
 
+@pytest.mark.parametrize(
+    ("shape", "glimpse_size", "widest"),
+    [((1, 60, 60), 12, 96), ((3, 61, 20), 12, 192), ((1, 20, 1920), 12, 3072), ((1, 9, 9), 16, 16)],
+)
+def test_without_a_number_of_scales_the_widest_shows_nearly_all(
+    shape: tuple[int, int, int], glimpse_size: int, widest: int
+) -> None:
+    """It is the narrowest window of at least 1.6 times the longer side."""
+    sensor = Retina(shape, glimpse_size=glimpse_size, scales=None)
+    assert sensor.window_sides[-1] == widest
+    assert widest >= 1.6 * max(shape[1:]) > widest / 2 or len(sensor.window_sides) == 1
+    assert sensor.glimpse_shape[0] == sensor.num_scales * shape[0]
+
+
 def test_a_scene_drawn_anew_leaves_nothing_of_the_last() -> None:
     sensor = Retina((1, 12, 12), glimpse_size=5, scales=3)
     canvas, sums = sensor.allocate(1, np.uint8)

@@ -121,7 +121,8 @@ class ImageClassification(PictureTask):
         clutter_size: a piece's side in pixels.
         budget: T, glimpses in an episode, the first included.
         glimpse_size: g, the side of a glimpse in cells.
-        scales: K, each covering twice the side of the last.
+        scales: K, each covering twice the side of the last; None: the fewest of which the widest is
+            1.6 times as wide as the scene, and shows nearly all of it from any place.
         sensor: "retina"; a name given to `glimpse_envs.register_sensor`; or a class,
             "module:Class". A sensor is given those of `glimpse_size` and `scales` that it takes,
             and its own arguments.
@@ -156,7 +157,7 @@ class ImageClassification(PictureTask):
         clutter_size: int = 8,
         budget: int,
         glimpse_size: int = 12,
-        scales: int = 3,
+        scales: int | None = 3,
         sensor: str = "retina",
         inside: bool = False,
         look: str = "continuous",

@@ -123,7 +123,8 @@ class DescribeScene(PictureTask):
             "train", "new" under the others.
         scene_size: the scene's side in pixels, at least twice the images'.
         glimpse_size: g, the side of a glimpse in cells.
-        scales: K, each covering twice the side of the last.
+        scales: K, each covering twice the side of the last; None: the fewest of which the widest is
+            1.6 times as wide as the scene, and shows nearly all of it from any place.
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
@@ -142,7 +143,7 @@ class DescribeScene(PictureTask):
         combinations: str | None = None,
         scene_size: int = 60,
         glimpse_size: int = 12,
-        scales: int = 3,
+        scales: int | None = 3,
         **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)

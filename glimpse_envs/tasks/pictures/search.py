@@ -114,7 +114,8 @@ class Search(PictureTask):
         images: their number, the target included.
         budget: T, glimpses in an episode, the first included.
         glimpse_size: g, the side of a glimpse in cells.
-        scales: K, each covering twice the side of the last.
+        scales: K, each covering twice the side of the last; None: the fewest of which the widest is
+            1.6 times as wide as the scene, and shows nearly all of it from any place.
         glimpse_cost: price of a glimpse, >= 0.
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
@@ -139,7 +140,7 @@ class Search(PictureTask):
         images: int = 12,
         budget: int = 16,
         glimpse_size: int = 12,
-        scales: int = 5,
+        scales: int | None = 5,
         glimpse_cost: float = 0.0,
         **looking: Unpack[Looking],
     ) -> None:

@@ -114,7 +114,8 @@ class DigitSequence(PictureTask):
         gap: the most pixels between neighbours.
         looks_per_answer: N, glimpses for each answer.
         glimpse_size: g, the side of a glimpse in cells.
-        scales: K, each covering twice the side of the last.
+        scales: K, each covering twice the side of the last; None: the fewest of which the widest is
+            1.6 times as wide as the scene, and shows nearly all of it from any place.
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
     Raises:
@@ -141,7 +142,7 @@ class DigitSequence(PictureTask):
         gap: int = 2,
         looks_per_answer: int = 3,
         glimpse_size: int = 12,
-        scales: int = 3,
+        scales: int | None = 3,
         **looking: Unpack[Looking],
     ) -> None:
         check_choice("split", split, SPLITS)

@@ -182,7 +182,8 @@ class Catch(PictureTask):
         scene_size: the screen's side in pixels, which is T too.
         paddle: the paddle's width in pixels.
         glimpse_size: g, the side of a glimpse in cells.
-        scales: K, each covering twice the side of the last.
+        scales: K, each covering twice the side of the last; None: the fewest of which the widest is
+            1.6 times as wide as the scene, and shows nearly all of it from any place.
         glimpse_cost: price of a glimpse, >= 0.
         **looking: inside, look, max_move, view, history and context, as of `PictureTask`.
 
@@ -197,7 +198,7 @@ class Catch(PictureTask):
         scene_size: int = 24,
         paddle: int = 2,
         glimpse_size: int = 6,
-        scales: int = 3,
+        scales: int | None = 3,
         glimpse_cost: float = 0.0,
         **looking: Unpack[Looking],
     ) -> None:

@@ -10,7 +10,7 @@ sums (`tables`), or, of large scenes that are mostly black, tables of its blocks
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cache
 
 import numpy as np
@@ -33,6 +33,12 @@ _LARGE = 2**17
 _ANYWHERE = np.empty((0, 0, 4), np.int64)
 
 
+def far_scales(side: int, glimpse_size: int) -> int:
+    """Return the fewest scales of which the widest window is 1.6 times a scene's longer `side` in
+    pixels, and shows nearly all of the scene from any place."""
+    return 1 + max(0, math.ceil(math.log2(8 * side / (5 * glimpse_size))))
+
+
 @dataclass(frozen=True)
 class Retina(Sensor):
     """Multi-scale sensor: K windows of g x g cells around one place.
@@ -40,7 +46,10 @@ class Retina(Sensor):
     Args:
         shape: (C, H, W) of the scenes, C = 1 (grey) or 3 (colour).
         glimpse_size: g, the side of a glimpse in cells.
-        scales: K; scale k has cells of side 2**k pixels.
+        scales: K; scale k has cells of side 2**k pixels. None: `far_scales`.
+
+    Attributes:
+        num_scales: K.
 
     Raises:
         ValueError: a size is not positive, or needs more memory than there is.
@@ -49,23 +58,26 @@ class Retina(Sensor):
     shape: tuple[int, int, int]
     _: KW_ONLY
     glimpse_size: int
-    scales: int
+    scales: InitVar[int | None]
+    num_scales: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        check_integers(1, glimpse_size=self.glimpse_size, scales=self.scales)
-        if self.scales > 12:
-            raise ValueError(
-                f"scales={self.scales} must be at most 12: scale k is 2**k pixels a cell"
-            )
+    def __post_init__(self, scales: int | None) -> None:
+        check_integers(1, glimpse_size=self.glimpse_size)
+        if scales is None:
+            scales = far_scales(max(self.shape[1:]), self.glimpse_size)
+        check_integers(1, scales=scales)
+        if scales > 12:
+            raise ValueError(f"scales={scales} must be at most 12: scale k is 2**k pixels a cell")
+        object.__setattr__(self, "num_scales", scales)
         check_memory(9 * math.prod(self.shape), scene_size=max(self.shape[1:]))
         # A glimpse and the arrays of its computation.
         numbers = math.prod(self.glimpse_shape)
-        check_memory(12 * numbers, glimpse_size=self.glimpse_size, scales=self.scales)
+        check_memory(12 * numbers, glimpse_size=self.glimpse_size, scales=scales)
 
     @property
     def window_sides(self) -> tuple[float, ...]:  # type: ignore[override]  # computed
         """The side in pixels of each scale's window, finest first."""
-        return tuple(float(self.glimpse_size << k) for k in range(self.scales))
+        return tuple(float(self.glimpse_size << k) for k in range(self.num_scales))
 
     @property
     def outlines(self) -> tuple[Floats, ...]:
@@ -74,7 +86,7 @@ class Retina(Sensor):
     @property
     def glimpse_shape(self) -> tuple[int, int, int]:
         """(K * C, g, g), scale by scale, each with its channels."""
-        return (self.scales * self.shape[0], self.glimpse_size, self.glimpse_size)
+        return (self.num_scales * self.shape[0], self.glimpse_size, self.glimpse_size)
 
     @property
     def multiply_adds(self) -> int:
@@ -82,7 +94,7 @@ class Retina(Sensor):
         return 4 * math.prod(self.glimpse_shape)
 
     def panels(self, glimpse: Float32s) -> Sequence[tuple[str, Float32s]]:
-        scales = glimpse.reshape(self.scales, self.shape[0], *glimpse.shape[1:])
+        scales = glimpse.reshape(self.num_scales, self.shape[0], *glimpse.shape[1:])
         return [(f"{s:g} px", seen) for s, seen in zip(self.window_sides, scales, strict=True)]
 
     def allocate(self, scenes: int, dtype: type) -> tuple[NDArray, NDArray]:
@@ -100,7 +112,7 @@ class Retina(Sensor):
         beyond = slack(self.glimpse_size)
         pixels: NDArray = np.zeros(int(np.prod(shape)) + 2 * beyond, dtype)
         canvas = pixels[beyond:-beyond].reshape(shape)
-        if self.scales <= _first_scale(dtype):
+        if self.num_scales <= _first_scale(dtype):
             return canvas, np.zeros((scenes, 0))
         if self._in_blocks(dtype):
             words = words_of_scene(height, width) + (height + 1) * (width + 1)
@@ -117,7 +129,7 @@ class Retina(Sensor):
         self._sum(canvas, sums, which, pieces)
 
     def _sum(self, canvas: NDArray, sums: NDArray, which: Ints, pieces: Ints) -> None:
-        if self.scales <= _first_scale(canvas.dtype):
+        if self.num_scales <= _first_scale(canvas.dtype):
             return
         if self._in_blocks(canvas.dtype):
             blocks, sums = self._blocks_and_tables(sums)
@@ -162,15 +174,15 @@ class Retina(Sensor):
         first, g = _first_scale(canvas.dtype), self.glimpse_size
         where = (scenes, centres, rows, glimpses)
         if bytewise:
-            _byte_reader(g)(canvas, canvas.base, *where, min(first, self.scales), white)
+            _byte_reader(g)(canvas, canvas.base, *where, min(first, self.num_scales), white)
         else:
             _pixel_reader(g)(canvas, *where, white)
-        if first >= self.scales:
+        if first >= self.num_scales:
             return
         if self._in_blocks(canvas.dtype):
-            _block_reader(g)(*self._blocks_and_tables(sums), *where, first, self.scales, white)
+            _block_reader(g)(*self._blocks_and_tables(sums), *where, first, self.num_scales, white)
         else:
-            _table_reader(g)(sums, *where, first, self.scales, white)
+            _table_reader(g)(sums, *where, first, self.num_scales, white)
 
     def _check_canvas(self, canvas: NDArray) -> None:
         # The kernels read beyond both ends of the canvas, within the array that contains it.
