@@ -27,7 +27,5 @@ def blind_error(env_id: str) -> float | None:
 
 def at_chance(models: Sequence[str]) -> str:
     """The sentence about models, of which there is one or more, whose interval holds chance."""
-    had, end = ("it had", "it ends") if len(models) == 1 else ("these had", "they end")
-    return (
-        f"At chance: {listed(models)}, which shows that {had} not begun to learn, not where {end}."
-    )
+    had, its = ("It had", "its") if len(models) == 1 else ("These had", "their")
+    return f"At chance: {listed(models)}. {had} not begun to learn; {its} final error is unknown."

@@ -26,7 +26,7 @@ def controls_of(groups: Sequence[Group]) -> list[str]:
             if other == key and group.first.model.gaze == "learned" and group.has_success
         ]
         place = environment(control.first.env_id, control.first.env_kwargs)
-        found = f"but for the gaze that of {listed(twins)}" if twins else "no other row's"
+        found = f"that of {listed(twins)}, except for the gaze" if twins else "no other row's"
         sentences.append(f"{control.label} on {place}: its config is {found}")
     return sentences
 

@@ -38,8 +38,8 @@ BY_THE_WALL = (
 
 
 FEW_SEEDS = (
-    f"Results of fewer than {CLAIM_SEEDS} seeds, or {SHORT_SEEDS} where a training took under "
-    f"{SHORT_MINUTES:g} core-minutes, are no claim."
+    f"Results of fewer than {CLAIM_SEEDS} seeds, or fewer than {SHORT_SEEDS} if a training took "
+    f"under {SHORT_MINUTES:g} core-minutes, are no claim."
 )
 
 

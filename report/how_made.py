@@ -9,6 +9,11 @@ from report.groups import Group
 from report.markdown import bullets, environment, listed
 
 MEANINGS = {
+    "Full view strong": "a deep convolutional network that sees the whole scene (`full_view`)",
+    "Full view conv": "a small convolutional network that sees the whole scene (`full_view`)",
+    "Full view dense": "a fully connected network that sees the whole scene (`full_view`)",
+    "Soft DRAW window LSTM": "each soft glimpse is a window of Gaussian filters over the whole "
+    "scene, whose place and width are outputs of an LSTM (`gaussian_window`)",
     "looks at cells": "each look is a choice among the cells that the present glimpse shows",
     "one by one": "looks choose among single cells, not blocks of two by two",
     "refined": "in tests, a look goes to the mean location of the likeliest cell and those around "

@@ -167,7 +167,7 @@ class ActorCritic(PolicyGradientLearner):
                 drop_ended=True,
                 generator=self.generator,
             )
-        self.record_levels(played)
+        played = self.noted(played)
         bonuses: Tensor | float = 0.0
         surprise: dict[str, float] = {}
         if self.curiosity is not None:
@@ -227,13 +227,16 @@ class ActorCritic(PolicyGradientLearner):
         if self.plays_once:
             yield played, estimates, config.batch_size * count
             return
-        first_row = rank() * config.batch_size
-        groups = torch.arange(config.batch_size * count).view(-1, config.copies)
+        # The row of this process, by its number among those of all processes, which are dealt part
+        # by part; -1 for those of others.
+        own = torch.full((len(self.envs), count, config.batch_size // len(self.envs)), -1)
+        own[:, rank()] = torch.arange(config.batch_size).view(len(self.envs), -1)
+        groups = own.view(-1, config.copies)
         for _ in range(config.epochs):
             order = torch.randperm(len(groups), generator=self.generator)
             for share in order.chunk(config.minibatches):
-                everyones = groups[share].flatten() - first_row
-                rows = everyones[(everyones >= 0) & (everyones < config.batch_size)]
+                everyones = groups[share].flatten()
+                rows = everyones[everyones >= 0]
                 replayed = replay_episodes(
                     self.policy, played, rows, precision=config.torch_precision
                 )

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from agents.episodes.trajectory import Trajectory
 from agents.policy.networks import NetworkConfig
 from agents.training.config import TrainingConfig
 from agents.training.distributed import (
+    anywhere,
     average_gradients,
     check_divisible,
     concatenated,
@@ -85,6 +86,7 @@ class GradientLearner(ABC):
         check_divisible(self.policy)
         self.optimizer = Optimizer(self.policy, config)
         self.generator = row_generator(config.seed)
+        self.tells_success = False  # a foreign world, so far
         if config.curriculum is not None:
             if self.description.levels is None:
                 raise ValueError(
@@ -113,10 +115,17 @@ class GradientLearner(ABC):
         """The environment as one of this project; None where it is foreign."""
         return self.batches[0] if self.batches else None
 
-    def record_levels(self, played: Trajectory) -> None:
-        """Record success by level, for the curriculum if there is one."""
+    def noted(self, played: Trajectory) -> Trajectory:
+        """Record success by level, for the curriculum if there is one, and return the episodes. All
+        have failed where a foreign world tells of no success, but has told of some before: many
+        worlds tell of it only where there is any."""
+        if self.batch is None:
+            self.tells_success = self.tells_success or anywhere(played.success is not None)
+            if self.tells_success and played.success is None:
+                played = replace(played, success=torch.zeros_like(played.alive[0]))
         if played.success is not None:
             self.record_success(played.levels.cpu().numpy(), played.success)
+        return played
 
     def record_success(self, levels: NDArray[np.int64], success: Tensor) -> None:
         """Record the success (B,) bool of episodes of `levels` (B,) in the curriculum, if any; each
@@ -185,7 +194,7 @@ class GradientLearner(ABC):
             "optimizer": self.optimizer.state_dict(),
             "generator": self.generator.get_state(),
             "torch": self._torch_streams(),
-            "env": self._env_state() if self.batches else {},
+            "env": self._env_state() if self.batches else {"tells_success": self.tells_success},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -203,6 +212,7 @@ class GradientLearner(ABC):
             for batch, part in zip(self.batches, parts, strict=True):
                 batch.load_state_dict(own_part(part))
         else:  # unfinished episodes are lost
+            self.tells_success = bool(state.get("env", {}).get("tells_success", False))
             self._seed_rows(int(torch.randint(2**31, (), generator=self.generator)))
 
     def _torch_streams(self) -> dict[str, Tensor]:

@@ -203,7 +203,7 @@ class Reinforce(PolicyGradientLearner):
         """Play a batch of episodes and descend its losses."""
         config = self.config
         self.schedule_look_std(progress)
-        trajectory = play_episodes(
+        played = play_episodes(
             self.envs,
             self.policy,
             self.choose,
@@ -211,7 +211,7 @@ class Reinforce(PolicyGradientLearner):
             drop_ended=self.scanner is None,
             generator=self.generator,
         )
-        self.record_levels(trajectory)
+        trajectory = self.noted(played)
         losses = episode_losses(
             trajectory, config, looks_learned=self.scanner is None, baseline=self.baseline
         )

@@ -95,7 +95,11 @@ class Trajectory:
             ]
         for name in _OF_EPISODES:
             values = [getattr(part, name) for part in parts]
-            changes[name] = None if values[0] is None else torch.cat(values)
+            if any(value is not None for value in values):  # a part without any success has failed
+                failed = [torch.zeros(size, dtype=torch.bool).to(first.alive) for size in sizes]
+                changes[name] = torch.cat(
+                    [none if v is None else v for v, none in zip(values, failed, strict=True)]
+                )
         for name in _OF_STEPS:
             values = [getattr(part, name) for part in parts]
             if values[0] is None:

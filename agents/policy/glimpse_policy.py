@@ -306,6 +306,13 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
                 "look_coordinates='log_move' turns moves into places: it needs a picture with "
                 "look='continuous'"
             )
+        if config.look_coordinates == "log_move" and env.observation_space["location"].shape != (
+            2,
+        ):
+            raise ValueError(
+                "look_coordinates='log_move' moves from the present location, and history=True "
+                "shows all: leave history out, which a core does not need"
+            )
         policy = GlimpsePolicy(env.observation_space, env.components, config, view)
         if "look" in policy.heads and isinstance(policy.heads["look"], CellsHead):
             check_unused(

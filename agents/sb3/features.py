@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from gymnasium import spaces
+from gymnasium.spaces.utils import flatdim
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -20,8 +21,9 @@ class GlimpseFeatures(BaseFeaturesExtractor):
 
     With `history=True` each of the T glimpses goes through that network; those not taken yet, by
     `remaining`, have the code 0. A dense layer reads the codes, concatenated in the order of the
-    glimpses, and `remaining`, and gives (B, core_units). So a learner without memory has the same
-    information as a recurrent core: all glimpses, their locations and their order.
+    glimpses, and the parts without an axis of glimpses (`remaining`, a question, the last word),
+    and gives (B, core_units). So a learner without memory has the same information as a recurrent
+    core: all glimpses, their locations and their order.
 
     `remaining` must be unscaled: with `VecNormalize`, leave it out of `norm_obs_keys`.
 
@@ -56,7 +58,9 @@ class GlimpseFeatures(BaseFeaturesExtractor):
             for key, space in seen.items()
             if isinstance(space, spaces.Discrete | spaces.MultiDiscrete)
         }
-        joined = steps * network.glimpse_units + 1
+        self.whole_keys = [key for key in observation_space.spaces if key not in keys]
+        whole = sum(flatdim(observation_space[key]) for key in self.whole_keys)
+        joined = steps * network.glimpse_units + whole
         self.join = nn.Linear(joined, network.core_units) if steps else None
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
@@ -69,7 +73,8 @@ class GlimpseFeatures(BaseFeaturesExtractor):
         found = self.glimpse_network(seen)
         codes = found.new_zeros(*was_taken.shape, found.shape[-1])  # (B, T, glimpse_units)
         codes[was_taken] = found
-        return F.relu(self.join(torch.cat([codes.flatten(1), remaining], dim=1)))
+        whole = [observation[key].flatten(1) for key in self.whole_keys]
+        return F.relu(self.join(torch.cat([codes.flatten(1), *whole], dim=1)))
 
     def _words_of(self, observation: dict[str, Tensor]) -> dict[str, Tensor]:
         """The parts of whole numbers, name -> (B, k): Stable-Baselines3 gives them as k one-hots,

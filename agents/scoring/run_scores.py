@@ -1,6 +1,7 @@
 """Scores of runs on their own environment, with levels at multiples of the greatest trained one."""
 
-from contextlib import closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
@@ -60,11 +61,11 @@ def evaluate_run(
     if not isinstance(run, Run):
         run = open_run(run)
     env_id = setting_of(run, "env_id", str)
-    torch.set_num_threads(run.config["config"].get("threads", 1))
     policy, env_kwargs = policy_of(run, gaze, seed, device, **changes)
     actions = usual_actions(env_id) if actions is None else actions
     check_choice("actions", actions, get_args(Actions))
-    with samples_of(policy, seed) if actions == "sampled" else nullcontext():
+    samples = samples_of(policy, seed) if actions == "sampled" else nullcontext()
+    with samples, _threads(run.config["config"].get("threads", 1)):
         try:
             return evaluate(
                 policy,
@@ -83,6 +84,17 @@ def evaluate_run(
             if split not in str(error):
                 raise
             raise SourceError(f"{error}; or choose another split (--split)") from error
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Compute on `count` threads of torch, and afterwards on as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def policy_of(

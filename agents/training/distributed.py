@@ -199,11 +199,17 @@ def row_counts(rows: int) -> NDArray[np.int64]:
 
 
 def averages(numbers: Mapping[str, float]) -> dict[str, float]:
-    """The mean over all processes of each of `numbers`."""
+    """The mean over all processes of each of `numbers`, which all have."""
     if processes() == 1 or not numbers:
         return dict(numbers)
     values = summed(torch.tensor(list(numbers.values()), dtype=torch.float64)) / processes()
     return dict(zip(numbers, values.tolist(), strict=True))
+
+
+def averages_of_any(numbers: Mapping[str, float]) -> dict[str, float]:
+    """The mean over all processes of what any has in `numbers`; it is 0 in those that lack it."""
+    names = dict.fromkeys(name for theirs in everyones(list(numbers)) for name in theirs)
+    return averages({name: numbers.get(name, 0.0) for name in names})
 
 
 # --- gradients and means over rows ----------------------------------------------------------------

@@ -12,7 +12,7 @@ from agents.training.checkpoints import flatten, unflatten
 from agents.training.config import TrainingConfig, check_config, check_validation
 from agents.training.distributed import (
     anywhere,
-    averages,
+    averages_of_any,
     everyones,
     from_first,
     is_first,
@@ -152,14 +152,17 @@ class _Loop:
         self.learner, self.config, self.run, self.validate = learner, config, run, validate
         self.loggers = loggers
         self.updates, self.seconds = 0, 0.0
-        self.window: dict[str, float] = {}  # sums of metrics since the last line
-        self.window_updates = 0
+        # Sums of metrics since the last line, and in how many updates each was measured.
+        self.window: dict[str, float] = {}
+        self.window_counts: dict[str, float] = {}
         checkpoint = from_first(lambda: run.load_checkpoint() if run.has_checkpoint else None)
         if checkpoint is not None:
             tensors, metadata = checkpoint
             learner.load_state_dict(unflatten(tensors, metadata["numbers"]))
             self.updates, self.seconds = metadata["updates"], metadata["seconds"]
-            self.window, self.window_updates = metadata["window"], metadata["window_updates"]
+            self.window = metadata["window"]
+            every = dict.fromkeys(self.window, metadata.get("window_updates", 0))  # older ones
+            self.window_counts = metadata.get("window_counts", every)
         from_first(lambda: run.cut_metrics(self.updates * config.batch_size))
         self.saved_at = self.seconds
         self.restarted = checkpoint is not None and not learner.resumable
@@ -215,7 +218,7 @@ class _Loop:
                 self.updates += 1
                 for name, value in metrics.items():
                     self.window[name] = self.window.get(name, 0.0) + value
-                self.window_updates += 1
+                    self.window_counts[name] = self.window_counts.get(name, 0.0) + 1
                 if self.updates % config.log_every == 0 or self.progress() >= 1.0:
                     self._log(events)
                 if self.updates % config.checkpoint_every == 0 or self._is_long_unsaved():
@@ -230,10 +233,10 @@ class _Loop:
         return Loggers(self.loggers, self.run, self.episodes) if is_first() else nullcontext()
 
     def _log(self, events: Loggers | None) -> None:
-        self.window = averages(self.window)
-        means = {name: total / self.window_updates for name, total in self.window.items()}
+        sums, counts = averages_of_any(self.window), averages_of_any(self.window_counts)
+        means = {name: total / counts[name] for name, total in sums.items()}
         self._write(events, {**means, "seconds": round(self.seconds, 3)})
-        self.window, self.window_updates = {}, 0
+        self.window, self.window_counts = {}, {}
 
     def _write(self, events: Loggers | None, line: Mapping[str, float]) -> None:
         if events is not None:  # in the first process
@@ -264,7 +267,10 @@ class _Loop:
 
     def _save(self) -> None:
         self.saved_at = self.seconds
-        self.window = averages(self.window)
+        self.window, self.window_counts = (
+            averages_of_any(self.window),
+            averages_of_any(self.window_counts),
+        )
         state = self.learner.state_dict()  # joined from all processes
         if not is_first():
             return
@@ -275,6 +281,6 @@ class _Loop:
             "episodes": self.episodes,
             "seconds": self.seconds,
             "window": self.window,
-            "window_updates": self.window_updates,
+            "window_counts": self.window_counts,
         }
         self.run.save_checkpoint(tensors, metadata)

@@ -58,7 +58,9 @@ def shifted(weights: Tensor, shifts: Tensor) -> Tensor:
         shifts: (B, H, 2 r + 1), s: the share of the weight that moves by -r, ..., r cells.
     """
     reach = shifts.shape[-1] // 2
-    ring = torch.cat([weights[..., -reach:], weights, weights[..., :reach]], dim=-1)
+    ring = torch.cat(
+        [weights[..., weights.shape[-1] - reach :], weights, weights[..., :reach]], dim=-1
+    )
     # Cell i receives shifts[k] of the weight at i + r - k, which is entry i + 2 r - k of the ring.
     windows = ring.unfold(-1, 2 * reach + 1, 1)  # (B, H, N, 2 r + 1)
     return (windows * shifts.flip(-1)[..., None, :]).sum(dim=-1)

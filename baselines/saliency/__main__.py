@@ -190,7 +190,9 @@ def _play_scene(env: gym.Env, policy: Any, scene: int, seed: int) -> Episode:
         observations.append({name: np.array(value)[None] for name, value in observation.items()})
         action, state = policy.predict(observations[-1], state, start, True)
         start = np.zeros(1, np.bool_)
-        observation, _, ended, _, _ = env.step({name: value[0] for name, value in action.items()})
+        taken = {name: value[0] for name, value in action.items()}
+        observation, _, terminated, truncated, _ = env.step(taken)
+        ended = terminated or truncated
     task = task_of(env)
     assert task is not None, "only ours have a full view"
     picture = task.picture(0, "")

@@ -87,8 +87,7 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     entries |= {f"env_kwargs.{name}": value for name, value in arguments.items()}
     network = learner.get("network")
     if isinstance(network, Mapping):
-        for part in ("core", "glimpse_network"):
-            entries[f"network.{part}"] = network.get(part)
+        entries |= {f"network.{part}": value for part, value in network.items()}
     for entry, text in entries.items():
         if not isinstance(text, str) or ":" not in text:
             continue

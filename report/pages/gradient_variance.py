@@ -30,8 +30,8 @@ LINEAR, NONE = "grows about linearly", "hardly changes"
 
 _RULE = (
     f"The words follow the 95 % intervals. *{NONE.capitalize()}* and *{LINEAR}*: the interval "
-    f"lies within {NEAR} of 0, or of 1. Otherwise it lies under 0, between 0 and 1, or above 1; "
-    "one that does not is too wide to tell."
+    f"lies within {NEAR} of 0, or of 1. *Falls*, *grows more slowly* and *grows faster*: it lies "
+    "below 0, between 0 and 1, or above 1. Any other interval is too wide to tell."
 )
 
 _HEAD = """# The variance of REINFORCE's gradient

@@ -63,7 +63,7 @@ _COLUMNS = (
     "solving seeds, this is the time of the luckiest.",
     "**Episodes, core-minutes**. Length of the whole training: a mean over all seeds, solving or "
     "not. Training ends as said above; runs that never reach the share end with their budget. "
-    "Budgets and numbers of seeds differ between models. *Wall*: timed by the wall's clock, which "
+    "Budgets and numbers of seeds differ between models. *Wall*: wall-clock time, which "
     "other processes lengthen.",
     "**Success at 1x, 2x, 4x, 6x**. Percentage of test sequences solved, at these multiples of "
     "the longest training length; mean over all seeds, solving or not.",

@@ -26,8 +26,8 @@ luck, which a majority vote of three or more runs would remove."""
 
 _ALONE = "For some settings there is only one run."
 
-_COLUMNS = """*At random* is the number of scenes that so many runs would get wrong if the runs'
-mistakes were independent of each other. *Looks at a target* are chosen glimpses whose centre lies
+_COLUMNS = """*At random* is the expected number of such scenes if the runs' mistakes were
+independent of each other. *Looks at a target* are chosen glimpses whose centre lies
 in a target's box; a target with such a look, or with the first glimpse, was *visited*. *Clutter*
 is the share of the target's box that pieces of other images cover or change."""
 
@@ -73,7 +73,7 @@ def _section(mistakes: Mistakes, link: str) -> list[str]:
         _kinds("right answer", mistakes.by_answer),
         _kinds("clutter", mistakes.by_clutter),
     ]
-    heads = f"wrong in so many of {runs} runs", "scenes", "at random"
+    heads = f"runs that are wrong, of {runs}", "scenes", "at random"
     if runs > 1:
         tables = [table(heads, rows), *tables]
     return [

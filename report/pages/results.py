@@ -16,7 +16,8 @@ from glimpse_envs.evaluation.statistics import (
 from report.controls import controls_of
 from report.figures.results import draw_results
 from report.grouping import group_runs
-from report.groups import Group, compare, hardware_of, score_cells
+from report.groups import FEW_SEEDS, Group, compare, hardware_of, score_cells
+from report.how_made import meanings_blocks
 from report.markdown import UNKNOWN, bullets, count, environment, listed, setting, short, table
 from report.page import Places, Published, in_docs, page_of
 from report.pages.readme_rows import MAIN_ID, readme_rows
@@ -53,9 +54,9 @@ _COLUMNS = (
     "inter-quartile mean over the seeds (the mean with fewer than four).",
     "**95 % interval**: Wilson's for one run, otherwise a bootstrap over seeds and images, "
     "stretched with fewer than five seeds.",
-    "**Episodes, core-minutes**: the length of each training; *wall*: timed by the wall's clock, "
-    "which other processes lengthen; *GPU*: minutes on a GPU, which other trainings shared. Of "
-    "seeds on cores and on GPUs the minutes are those on cores.",
+    "**Episodes, core-minutes**: the length of each training; *wall*: wall-clock time, which "
+    "other processes lengthen; *GPU*: minutes on a GPU, which other trainings shared. If some "
+    "seeds ran on cores and others on GPUs, the minutes are of those on cores.",
     f"**Paper, best public**: errors that others report. {VERDICTS} These agents are trained on "
     "50,000 images, the papers' mostly on 60,000.",
 )
@@ -99,7 +100,7 @@ def results_page(groups: Sequence[Group], places: Places) -> str:
     known = [reference.env_id for reference in REFERENCES]
     ids = dict.fromkeys([*known, *(group.first.env_id for group in groups)])
     blocks = [_HEAD, "## Error by glimpses", _figure(in_docs(FIGURE)), _CAPTION]
-    blocks += ["## How to read the tables", bullets(_COLUMNS)]
+    blocks += ["## How to read the tables", bullets(_COLUMNS), *meanings_blocks(groups)]
     for env_id in ids:
         blocks += [f"## {short(env_id)}", table(HEADER, _rows_of(env_id, groups, places))]
     return page_of([*blocks, *_footnotes(groups)])
@@ -117,14 +118,14 @@ def headline(groups: Sequence[Group]) -> str:
         [
             table(_README_HEADER, rows) if rows else "Nothing is measured yet.",
             "The best agent of each environment with a published error, and on "
-            f"{short(MAIN_ID)} the best model of every other kind, chosen by validation error (old "
-            "runs that have none, by test error). "
-            f"Models with {CLAIM_SEEDS} or more seeds are preferred to single runs, which are no "
-            "claim. Core-minutes are of one training (*wall*: by the wall's clock, beside other "
-            "work). A number with † was not checked against its paper. Agents are trained on "
+            f"{short(MAIN_ID)} the best model of every other kind; the best by validation error, "
+            "or by test error for old runs without one. "
+            f"Models with {CLAIM_SEEDS} or more seeds are preferred. {FEW_SEEDS} "
+            "Core-minutes are of one training (*wall*: wall-clock time, beside other work). "
+            "A number with † was not checked against its paper. Agents are trained on "
             "50,000 images, the papers' mostly on 60,000, with other networks and optimizers: "
-            f"[all differences]({PAGE}#{_ANCHOR}). *Overhang*: in training, not in tests, "
-            "digits are shifted by up to so many pixels. All models, sources and records: "
+            f"[all differences]({PAGE}#{_ANCHOR}). *Overhang* n: digits are shifted by up to n "
+            "pixels in training, and not in tests. All models, sources and records: "
             f"[{PAGE}]({PAGE}).",
             _figure(FIGURE),
         ]

@@ -137,7 +137,7 @@ def scaling_in_short(scaling: Scaling | None) -> str:
     return (
         f"![Error and cost against the scene's side]({SHORT_FIGURE})\n\n"
         f"{extremes_table(scaling)}\n\n"
-        f"`{scaling.env_id}` with its scene enlarged: error, and milliseconds of one core to play "
-        f"a scene, after {scaling.minutes:g} core-minutes of training, one run for each row, "
-        f"which is no claim. {' '.join(filter(None, found))}"
+        f"`{scaling.env_id}` with its scene enlarged: error after {scaling.minutes:g} core-minutes "
+        "of training, and milliseconds of one core to play a scene; one run for each row, so no "
+        f"claim is made. {' '.join(filter(None, found))}"
     )

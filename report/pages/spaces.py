@@ -19,7 +19,7 @@ MEANINGS: dict[str, str] = {
     "look: discrete": "the address of the cell to look at",
     "look: bits": "the address of the cell to look at, lowest bit first",
     "answer": "the answer",
-    "answer: may pass": "the answer or the symbol to put out, 0 for none",
+    "answer: may pass": "the answer or the symbol to output, 0 for none",
     "act": "the act in the world (see below)",
     "stop": "1 ends the episode with this answer",
     "stop: alone": "1 ends the episode where the gaze is now",

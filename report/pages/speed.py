@@ -17,8 +17,8 @@ _HEAD = """# Speed
 Measured by `python -m benchmarks.speed.throughput`, `benchmarks.speed.large_scenes`,
 `benchmarks.speed.adapter`, `benchmarks.speed.training`, `benchmarks.speed.models`,
 `benchmarks.speed.processes` and `benchmarks.scale.device`.
-Environments are timed by CPU time with one thread and by the clock on the wall with two, and
-trainings by the clock on the wall where nothing else is said. Each speed is the best of several
+Environments are timed by CPU time with one thread and by wall-clock time with two, and trainings
+by wall-clock time where nothing else is said. Each speed is the best of several
 repeats, in which the programs that are compared take turns; the first start, which compiles, is
 timed once."""
 
@@ -182,8 +182,8 @@ def _models(record: dict[str, Any]) -> list[str]:
     ]
     return [
         f"### Each model\n\nOne thread, {record['precision']} ({record['hardware']}, revision "
-        f"{short_revision(record['revision'])}), by the core's time. *Mflop*: products and "
-        "convolutions of an update, a scene's part: forward, backward and of the optimizer. *Share "
+        f"{short_revision(record['revision'])}), by the core's time. *Mflop*: matrix "
+        "products and convolutions of an update (forward, backward, optimizer), per scene. *Share "
         f"of peak*: of a large matrix product's {peak:,.0f} GFLOP/s. Tables compare these models "
         "at equal core-minutes. Small products, element-wise work and the dealing of scenes lower "
         "a share.",
@@ -197,7 +197,7 @@ def _processes(record: dict[str, Any]) -> list[str]:
         "## Training in several processes",
         f"`{record['env_id']}` by the preset, a batch of {record['batch_size']:,} shared out: "
         f"{one:,.0f} images a second by one process, {several:,.0f} by {record['processes']}, "
-        f"{record['ratio']:.2f} times as many, by the clock on the wall ({record['hardware']}, "
+        f"{record['ratio']:.2f} times as many, by wall-clock time ({record['hardware']}, "
         "revision "
         f"{short_revision(record['revision'])}). The optimizer's step, which every process takes "
         "for itself, and the memory that the cores share are not divided.",
@@ -219,8 +219,8 @@ def _device(record: dict[str, Any]) -> list[str]:
         f"## Training on a GPU\n\nREINFORCE on `{record['env_id']}` by the preset in "
         f"{record['precision']}, environments on {record['threads']} threads "
         f"({record['hardware']}, revision {short_revision(record['revision'])}). Shares of the "
-        "wall's time in which the training waits for the environments' calls, and in which the GPU "
-        "computes. In the rest of it kernels are launched, one after another.",
+        "wall-clock time in which the training waits for the environments' calls, and in which the "
+        "GPU computes. In the rest of it kernels are launched, one after another.",
         table(("batch", "parts", "images/s", "environments", "GPU"), lines),
         *([record["notes"]] if "notes" in record else []),
     ]

@@ -44,9 +44,9 @@ _COLUMNS = (
     "only the acts are learned.",
     "**Bonus**. *ICM* and *RND* reward observations that were not predicted, divided by the "
     "standard deviation of the bonus's returns; *entropy* rewards the entropy of the choices.",
-    "**Actions**. Scored are the likeliest actions; in Atari games and MiniGrid, where these may "
-    "lead in a circle for ever, samples, as in RL Baselines3 Zoo, but for older records, whose "
-    "column says so.",
+    "**Actions**. The likeliest actions are scored; in Atari games and MiniGrid, where these may "
+    "lead in a circle for ever, sampled ones, as in RL Baselines3 Zoo. The column marks older "
+    "records that differ.",
     FEW_SEEDS,
 )
 
@@ -104,7 +104,7 @@ def _section(
     heads = list(lines[0])
     rows = [[line[head] for head in heads] for line in lines]
     notes = dict.fromkeys(r.notes for group in groups for r in group.records if r.notes)
-    told = [f"Of what is seen: {note}." for note in notes]
+    told = [f"Observation: {note}." for note in notes]
     return [table(heads, rows), *told, hardware_of(groups)]
 
 

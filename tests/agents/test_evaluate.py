@@ -226,6 +226,16 @@ def test_tapes_are_scored_at_multiples_of_the_greatest_length_by_the_same_comman
     assert record.scores[-1].mean_return == pytest.approx(longest.mean_return, abs=1e-6)
 
 
+def test_torchs_threads_are_those_of_before(tmp_path: Path) -> None:
+    run = trained(Reinforce, tiny_config(episodes=8), tmp_path)
+    torch.set_num_threads(2)
+    try:
+        evaluate_run(run, episodes=4)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
 def test_runs_of_two_greatest_lengths_are_compared_and_filmed_at_those_of_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

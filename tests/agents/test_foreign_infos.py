@@ -1,5 +1,6 @@
 """Names of ours in the infos and observations of others may mean anything there."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,35 @@ def test_success_that_is_told_at_the_end_is_the_same_in_any_batch(
         (score.successes & (score.glimpses <= step)).mean() for step in range(1, 5)
     ]  # an episode is a success from its end on
     np.testing.assert_allclose(score.success_by_glimpse, by_glimpse[: score.glimpses.max()])
+
+
+@pytest.fixture
+def telling_of_success() -> Any:
+    """A world that tells of success only where there is any."""
+    env_id = "GlimpseTest/Successes-v0"
+    gym.register(env_id, entry_point=f"{__name__}:Telling", kwargs={"tells": "success"})
+    yield env_id
+    gym.registry.pop(env_id)
+
+
+def test_episodes_of_a_batch_without_any_success_have_failed(
+    telling_of_success: str, tmp_path: Path
+) -> None:
+    """In one part of a batch, or in all; and a line of metrics is the mean of those updates in
+    which a success had been told of."""
+    config = ActorCriticConfig(
+        env_id=telling_of_success, answer_by="reward", batch_size=2, parts=2, network=SMALL
+    )
+    options: dict[str, Any] = {"progress_bar": False}
+    each = replace(config, episodes=60, log_every=1)
+    run = train_agent("actor_critic", each, tmp_path / "each", **options)
+    errors = [line.get("error") for line in run.read_metrics()]
+    begun = next(number for number, error in enumerate(errors) if error is not None)
+    assert None not in errors[begun:]
+    assert set(errors[begun:]) >= {0.5, 1.0}
+    run = train_agent("actor_critic", replace(each, log_every=30), tmp_path / "all", **options)
+    (line,) = run.read_metrics()
+    assert line["error"] == pytest.approx(np.mean(np.array(errors[begun:], np.float64)))
 
 
 def always_the_first(seen: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
+from stable_baselines3.common.preprocessing import preprocess_obs
 
 from agents.policy.networks import NetworkConfig
 from agents.sb3.features import GlimpseFeatures
@@ -89,6 +90,19 @@ def test_of_a_history_the_glimpses_taken_count_in_their_order() -> None:
     assert (found(noise) != expected).any(dim=1).all(), "the first glimpse is remembered"
     swapped = seen | {key: seen[key][:, [1, 0, 2, 3]] for key in ("glimpse", "location")}
     assert (found(swapped) != expected).any(dim=1).all(), "and so is the order"
+
+
+def test_what_is_asked_for_is_seen_beside_a_history() -> None:
+    torch.manual_seed(0)
+    envs = make_sb3_env("Glimpse/SearchGlyphs-v0", 2, history=True)
+    space = envs.observation_space
+    assert isinstance(space, spaces.Dict)
+    found = GlimpseFeatures(space, SMALL)
+    seen = {key: torch.as_tensor(part) for key, part in envs.reset().items()}
+    before = preprocess_obs(seen, space)
+    after = preprocess_obs(seen | {"question": (seen["question"] + 1) % 10}, space)
+    assert (found(before) != found(after)).any(dim=1).all()
+    envs.close()
 
 
 def test_every_algorithm_fits_places_tiles_stops_and_full_views() -> None:

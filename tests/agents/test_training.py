@@ -360,6 +360,13 @@ def test_a_config_that_cannot_be_is_refused_before_a_run_is_made(
             },
             "look_coordinates='log_move' turns moves into places",
         ),
+        (
+            {
+                "network": tiny_network(look_coordinates="log_move"),
+                "env_kwargs": {"history": True},
+            },
+            "look_coordinates='log_move' moves from the present location, and history=True shows",
+        ),
         ({"curriculum": "hard"}, "curriculum='hard' must be 'uniform', 'threshold'"),
         ({"network": tiny_network(direct_access="bits")}, "direct_access='bits' must be one of"),
     ],

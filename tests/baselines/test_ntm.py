@@ -52,7 +52,7 @@ def test_an_empty_memory_is_weighed_evenly_and_has_a_gradient() -> None:
     assert torch.isfinite(slope).all()
 
 
-@pytest.mark.parametrize("reach", [1, 2])
+@pytest.mark.parametrize("reach", [0, 1, 2])
 def test_shifts_are_the_circular_convolution(reach: int) -> None:
     """Equation 8: w~(i) = sum over j of w(j) s(i - j mod N)."""
     weights, shifts = random_weights(2, 3, 7), random_weights(2, 3, 2 * reach + 1)

@@ -184,6 +184,7 @@ def test_what_this_process_begins_and_folders_of_pictures_are_trusted(tmp_path: 
         ("env_kwargs.scene", {"env_kwargs": {"scene": "folder:P"}}),
         ("network.core", {"network": {"core": "folder:P"}}),
         ("network.glimpse_network", {"network": {"glimpse_network": "folder:P"}}),
+        ("network.class_network", {"network": {"class_network": "folder:P"}}),
     ],
 )
 def test_folder_is_a_module_where_no_source_is_named(entry: str, config: dict[str, Any]) -> None:

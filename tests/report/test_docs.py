@@ -90,7 +90,7 @@ def test_the_most_frequent_class_of_mnist_has_the_share_that_guides_tell() -> No
 def test_a_page_of_memory_tells_lengths_and_that_0_says_nothing() -> None:
     pages = make_pages({})
     assert "| hidden | copy, length 1 to 10 |" in pages["Copy.md"]
-    assert "| 0 to 30 | the answer or the symbol to put out, 0 for none |" in pages["Copy.md"]
+    assert "| 0 to 30 | the answer or the symbol to output, 0 for none |" in pages["Copy.md"]
     assert "| budget | 20 in the longest episode |" in pages["Copy.md"]
     assert (
         "| `location` | `Box`, float32 | `(10,)` | 0 to 1 | the address"

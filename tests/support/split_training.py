@@ -40,6 +40,7 @@ CASES: dict[str, TrainingConfig] = {
         epochs=2,
         minibatches=4,
         copies=2,
+        parts=2,
         normalise_advantages=True,
         target_kl=1e-6,
         network=_SMALL,

@@ -25,11 +25,11 @@ _COPY, _REVERSE, _REPEAT_COPY, _DUPLICATED, _FORWARD_REVERSE, _ADDITION, _SORT =
 QUESTIONS = {
     "copy": "Put out the symbols of the tape, one after the other.",
     "reverse": "Put out the symbols of the tape, the last first.",
-    "repeat_copy": "The first symbol says how often: put out the others so many times.",
-    "duplicated_input": "Each symbol stands there several times: put out each once.",
+    "repeat_copy": "The first symbol says how often: output the others so many times.",
+    "duplicated_input": "Each symbol stands there several times: output each once.",
     "forward_reverse": "Put out the symbols of the tape, the last first; write them down, as the "
     "input head cannot go back.",
-    "addition": "Two numbers stand there, digits in turn, lowest first: put out their sum.",
+    "addition": "Two numbers stand there, digits in turn, lowest first: output their sum.",
     "priority_sort": "Put out the symbols of the tape, the one of the highest priority first.",
 }
 """What each program asks, in words."""
