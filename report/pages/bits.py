@@ -30,7 +30,7 @@ def _blocks(group: Group, places: Places, page: str) -> list[str]:
     seeds = "one seed" if group.seeds == 1 else f"{group.seeds} seeds"
     doubt = "" if group.has_enough_seeds else ", no claim"
     each = "" if group.seeds == 1 else " each"
-    clock = " by the wall's clock" if group.by_the_wall else ""
+    clock = " of wall-clock time" if group.by_the_wall else ""
     links = record_links(group.runs, places, page)
     rows = []
     for level in sorted({score.level for score in scores if score.level is not None}):

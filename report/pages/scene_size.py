@@ -37,9 +37,9 @@ def scaling_blocks(scaling: Scaling | None) -> list[str]:
     return [
         *begin,
         f"`{scaling.env_id}`, products in {scaling.precision}, "
-        f"{scaling.minutes:g} core-minutes of training at each side, one run for each row, "
-        f"which is no claim, {scaling.points[0].scenes:,} test scenes ({scaling.hardware}). Costs "
-        "were timed in one run, of revision "
+        f"{scaling.minutes:g} core-minutes of training at each side, one run for each row, so "
+        f"that no claim is made, {scaling.points[0].scenes:,} test scenes ({scaling.hardware}). "
+        "Costs were timed in one run, of revision "
         f"{short_revision(scaling.revision)}{_trained_by(scaling)}.",
         f"![Cost and error against the scene's side]({in_docs(SCALING_FIGURE)})",
         scaling_table(scaling),
@@ -87,6 +87,8 @@ def _beside_full_view(scaling: Scaling) -> str:
     errors = [
         f"{model} errs less at {_pixels(found)}" for model, found in errs_less.items() if found
     ]
+    alike = [n for n in sides if not any(n in found for found in errs_less.values())]
+    errors += [f"their intervals overlap at {_pixels(alike)}"] if alike else []
     ratios = [
         f"{digits(full[side].inference.total / hard[side].inference.total, 2)} times as much at "
         f"{_pixels([side])}"

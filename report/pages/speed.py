@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from report.benchmark_records import read_benchmark
-from report.markdown import UNKNOWN, listed, short_revision, table
+from report.markdown import UNKNOWN, count, listed, short_revision, table
 from report.page import Places, Published
 
 PAGE = "docs/speed.md"
+SHOWN = "Glimpse/ClutteredGlyphs-v0"
+"""Environment whose speed stands in the README."""
 
 _HEAD = """# Speed
 
@@ -25,7 +27,28 @@ timed once."""
 
 def publish(places: Places) -> Published:
     """The page of `places.benchmarks`."""
-    return Published({PAGE: make_page(places.benchmarks)})
+    throughput = read_benchmark(places.benchmarks / "throughput.json")
+    return Published(
+        texts={PAGE: make_page(places.benchmarks)}, blocks={"speed": speed_in_short(throughput)}
+    )
+
+
+def speed_in_short(record: dict[str, Any] | None) -> str:
+    """The README's point about environments."""
+    begin = "- **Environments**: batched and compiled"
+    end = "; a single environment is a batch of one"
+    if record is None:
+        return f"{begin}{end}."
+    fastest = max(
+        (s for s in record["steps_per_second"] if s["env_id"] == SHOWN and s["threads"] == 1),
+        key=lambda speed: speed["steps_per_second"],
+    )
+    ratios = sorted(round(duel["ratio"]) for duel in record["against_ap_gym"] if duel["ratio"])
+    peer = f", {' to '.join(map(str, ratios))} times as many as ap_gym" if ratios else ""
+    return (
+        f"{begin}, {count(fastest['steps_per_second'])} steps a second on one core "
+        f"(`{SHOWN}`, {fastest['rows']:,} rows){peer} ([speed]({PAGE})){end}."
+    )
 
 
 def make_page(folder: Path) -> str:

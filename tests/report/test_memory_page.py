@@ -159,7 +159,7 @@ def test_times_by_the_walls_clock_are_marked() -> None:
     row = row_of(page_of(old), f"| {old.model.name} |")
     assert row["minutes to solve"] == "1.5 (wall)"
     copied = replace(bits_record(), revision="56345c46652d0")
-    assert "20 core-minutes by the wall's clock" in page_of(bits=[copied])
+    assert "20 core-minutes of wall-clock time" in page_of(bits=[copied])
 
 
 def test_the_read_s_cost_is_shown_once_it_was_measured() -> None:

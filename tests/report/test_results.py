@@ -65,7 +65,9 @@ def test_a_control_names_the_row_that_differs_in_its_gaze_alone() -> None:
     control = on_mnist(RANDOM, 12.0, config=config("random"))
     slow = on_mnist(error=3.0, config=config("learned"))
     fast = on_mnist(error=2.0, config=config("learned", 0.005))
-    found = "its config is but for the gaze that of Reinforce LSTM (learning rate 0.001), 3.00 %"
+    found = (
+        "its config is that of Reinforce LSTM (learning rate 0.001), 3.00 %, except for the gaze"
+    )
     assert f"on ClutteredMNIST-v0: {found}\n" in block(control, slow, fast)
     assert "its config is no other row's" in block(control, fast)
 

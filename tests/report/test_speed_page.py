@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from report.page import ROOT
-from report.pages.speed import make_page
+from report.pages.speed import SHOWN, make_page, speed_in_short
 
 
 def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
@@ -16,7 +17,7 @@ def test_what_was_not_measured_is_told_with_its_command(tmp_path: Path) -> None:
 def test_trainings_are_told_to_be_timed_by_the_wall(tmp_path: Path) -> None:
     told = " ".join(make_page(tmp_path).split())
     assert "CPU time with one thread" in told
-    assert "trainings by the clock on the wall" in told
+    assert "trainings by wall-clock time" in told
 
 
 def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_images_a_second_of_several_processes_stand_beside_those_of_one(tmp_path
     (tmp_path / "processes.json").write_text(json.dumps(record))
     page = make_page(tmp_path)
     assert "a batch of 1,024 shared out: 1,000 images a second by one process" in page
-    assert "1,500 by 2, 1.50 times as many, by the clock on the wall (two cores" in page
+    assert "1,500 by 2, 1.50 times as many, by wall-clock time (two cores" in page
 
 
 def test_each_models_speed_stands_beside_the_peak(tmp_path: Path) -> None:
@@ -98,3 +99,23 @@ def test_environments_without_their_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "throughput.json").write_text(json.dumps(record | {"missing": missing}))
     told = "for want of their files: `Glimpse/CIFAR10-v0` and `Glimpse/FashionMNIST-v0`."
     assert told in make_page(tmp_path)
+
+
+def test_the_readme_has_the_fastest_of_one_core_and_a_peers_ratios() -> None:
+    def speed(env_id: str, threads: int, rows: int | None, steps: float) -> dict[str, Any]:
+        return {"env_id": env_id, "threads": threads, "rows": rows, "steps_per_second": steps}
+
+    record = {
+        "steps_per_second": [
+            speed(SHOWN, 1, None, 3e4),
+            speed(SHOWN, 1, 256, 1.1e6),
+            speed(SHOWN, 2, 1024, 2e6),
+            speed("Glimpse/Copy-v0", 1, 1024, 5e6),
+        ],
+        "against_ap_gym": [{"ratio": 238.4}, {"ratio": 21.6}, {"ratio": None}],
+    }
+    told = speed_in_short(record)
+    assert "1.1 M steps a second on one core" in told
+    assert "256 rows), 22 to 238 times as many as ap_gym" in told
+    assert "ap_gym" not in speed_in_short({**record, "against_ap_gym": []})
+    assert speed_in_short(None).startswith("- **Environments**: batched and compiled;")
