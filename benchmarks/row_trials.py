@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+from filelock import FileLock
 
 from agents.algorithms.algorithm import find_algorithm
 from agents.training.command_line import run_command
@@ -65,14 +66,15 @@ def main(arguments: list[str] | None = None) -> None:
         run, error = trained_and_judged(algorithm, config, folder, options.scenes)
         episodes = run.load_checkpoint()[1]["episodes"]
         print(f"{words:60} {episodes:9,} episodes, error {error:.2%}", flush=True)
-        # Read again: another command may have added trials meanwhile, this one perhaps.
-        record = earlier_record(options.record, name, start, options.scenes)
-        if is_recorded(record, words, changes):
-            continue
-        trial = {"settings": words, "episodes": episodes, "error": error, "note": ""}
-        record["trials"].append({**trial, "changes": changes})
-        record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
-        write_benchmark(options.record, name, record)
+        with FileLock(options.out / f"{name}.lock"):
+            # Read again: another command may have added trials meanwhile, this one perhaps.
+            record = earlier_record(options.record, name, start, options.scenes)
+            if is_recorded(record, words, changes):
+                continue
+            trial = {"settings": words, "episodes": episodes, "error": error, "note": ""}
+            record["trials"].append({**trial, "changes": changes})
+            record["revisions"] = sorted({*record["revisions"], run.config["revision"]})
+            write_benchmark(options.record, name, record)
 
 
 def row_named(table: str, name: str) -> Row:

@@ -264,15 +264,15 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         infos: Info = {}
         fresh = None  # rows that are dealt anew in the same step that ended them
 
-        next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        dealt = episodes.ended_groups() if idle and next_step else None
+        # With "SameStep" only those of a state that another mode has saved.
+        dealt = episodes.ended_groups() if idle else None
         outcome, ending = episodes.act(acting, actions)
         rewards[acting] = outcome.reward
         terminated, truncated = clock.ends()
         if dealt is not None and len(dealt):
             begun = episodes.deal(dealt)
             terminated[begun] = truncated[begun] = waiting[begun] = False
-        elif self.autoreset_mode is AutoresetMode.SAME_STEP and len(ending):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and len(ending):
             infos = self._final_infos(acting, outcome, ending)
             fresh = episodes.deal(episodes.ended_groups())
 

@@ -67,9 +67,9 @@ def find_mistakes(config: MistakesConfig) -> Mistakes:
         print(f"wrong in {times} of {len(played)} runs: {scenes:,} scenes")
     if config.record is not None:
         path = config.record / f"{record_name(mistakes)}.json"
-        write_mistakes(mistakes, path)
         sheet = path.with_suffix(".png")
-        sheet.unlink(missing_ok=True)  # of an earlier record
+        sheet.unlink(missing_ok=True)  # of an earlier record, which must not stand beside this one
+        write_mistakes(mistakes, path)
         if mistakes.hardest:
             write_png(draw_sheet(mistakes, played[0].evaluation), sheet)
     return mistakes

@@ -21,6 +21,8 @@ from report.mistakes import Mistakes
 CHANGED = 0.1
 """Difference of brightness, in [0, 1], from which on clutter changes a pixel."""
 CHUNK, CELL, COLUMNS = 500, 132, 8
+MOST_PIXELS = 2**26
+"""Of the scenes that are dealt together; as numbers they take a few times 256 MiB."""
 
 
 def clutter_shares(evaluation: Evaluation) -> NDArray[np.float64] | None:
@@ -30,8 +32,10 @@ def clutter_shares(evaluation: Evaluation) -> NDArray[np.float64] | None:
     if not settings.get("clutter"):
         return None
     found = []
-    for start in range(0, evaluation.episodes, CHUNK):
-        indices = np.arange(start, min(start + CHUNK, evaluation.episodes))
+    pixels = int(settings.get("scene_size", 1)) ** 2
+    chunk = max(1, min(CHUNK, MOST_PIXELS // pixels))
+    for start in range(0, evaluation.episodes, chunk):
+        indices = np.arange(start, min(start + chunk, evaluation.episodes))
         scenes, boxes = deal_scenes(evaluation, indices)
         plain, same = deal_scenes(evaluation, indices, clutter=0)
         if not np.array_equal(boxes, same):

@@ -143,7 +143,8 @@ def train_and_score(scaling: ScalingConfig, model: str, side: int) -> Record:
     run = train_to_end(ALGORITHMS[model], config, folder)
     if (folder / "score").is_dir():
         for record in read_records(folder / "score")[0]:
-            if record.headline.episodes == scaling.episodes:
+            trained_on = record.episodes == run.load_checkpoint()[1]["episodes"]
+            if trained_on and record.headline.episodes == scaling.episodes:
                 return record
     # Batches of the training's size: blocks of memory above a limit are cleared at every use. In
     # the precision that is timed; a large scene takes a full view a second in float32.

@@ -87,14 +87,23 @@ def fill_tables(config: TablesConfig) -> None:
     if config.ray is None:
         for line in lines_on_emulation(rows):
             print(line)
-    tasks = _placed([task for row in rows for task in row.missing], config)
-    hours = {task.name: row.hours for row in rows for task in row.missing}
-    view = View(tasks, hours, sum(len(row.recorded) for row in rows))
-    failed = _train(tasks, config, view)
-    view.finish()
+    begun: set[str] = set()
+    failed: list[str] = []
+    while True:
+        tasks = [task for row in rows for task in row.ready if task.name not in begun]
+        if begun and not tasks:
+            break
+        hours = {task.name: row.hours for row in rows for task in row.missing}
+        view = View(tasks, hours, sum(len(row.recorded) for row in rows))
+        failed += _train(_placed(tasks, config), config, view)
+        view.finish()
+        if not tasks:
+            break
+        begun |= {task.name for task in tasks}
+        rows = _planned(config)  # with what records of first seeds tell of further ones
     _redraw(config)
     if failed:
-        raise RunError(f"{len(failed)} of {len(tasks)} runs failed: {', '.join(failed)}")
+        raise RunError(f"{len(failed)} of {len(begun)} runs failed: {', '.join(failed)}")
 
 
 def _rows(config: TablesConfig) -> list[PlannedRow]:
@@ -115,6 +124,11 @@ def _rows(config: TablesConfig) -> list[PlannedRow]:
     for folder in dict.fromkeys(config.results / table.folder for table in tables):
         for problem in read_runs(folder)[1]:
             print(f"left out: {problem}", file=sys.stderr)
+    return _planned(config)
+
+
+def _planned(config: TablesConfig) -> list[PlannedRow]:
+    tables = [find_table(name) for name in dict.fromkeys(config.tables)]
     rows = plan(tables, config.results, config.runs)
     wanted = [row for row in rows if not config.rows or row.row.name in config.rows]
     return [row.of_first(config.seeds) for row in wanted]

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from agents.training.config import RunConfig
-from agents.training.resuming import settled
+from agents.training.resuming import has_run, settled
 from benchmarks.tables.glyphs import GLYPHS
 from benchmarks.tables.leaderboard import LEADERBOARD
 from benchmarks.tables.memory import MEMORY
@@ -21,6 +21,7 @@ from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.core.classes import find_instance
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
+from glimpse_envs.evaluation.runs import open_run
 from glimpse_envs.evaluation.trust import trust
 from report.page import ROOT
 from report.runs import Run, read_runs
@@ -77,6 +78,14 @@ class PlannedRow:
     """None where its extra is not installed."""
     hours: float | None
     """Estimated core-hours of each missing run; None where nothing tells."""
+
+    @property
+    def ready(self) -> tuple[Task, ...]:
+        """Those missing runs that can begin. Of a row that `repeats` episodes only the first can,
+        until a record tells how many they are."""
+        by_minutes = getattr(self.config, "minutes", None) is not None
+        waits = self.row.repeats == "episodes" and by_minutes and not _timed(self.recorded)
+        return self.missing[:1] if waits else self.missing
 
     def of_first(self, seeds: int | None) -> PlannedRow:
         """With only those missing runs that are of the first `seeds` seeds; all where None."""
@@ -158,17 +167,13 @@ def _planned(row: Row, table: Table, records: Path, known: Sequence[Run], runs: 
         raise ValueError(f"row {row.name!r}: seeds={wanted} must be at least 1")
     config = row.config(records, ROOT / "results" / table.folder)
     of_row = {run.record.seed: run for run in _runs_of(row, config, known)}
-    further = _repeated(row, config, of_row.values())
-    tasks = [
-        Task(
-            config=replace(further, seed=seed),
-            folder=runs / f"{row.name}-seed{seed}",
-            records=records,
-            notes=row.notes,
-            scored=row.scored,
-        )
-        for seed in range(wanted)
-    ]
+    further, *_ = _further(row, config, of_row.values())
+    tasks = []
+    for seed in range(wanted):
+        folder = runs / f"{row.name}-seed{seed}"
+        own = config if _is_begun_by(config, folder) else further
+        task = Task(replace(own, seed=seed), folder, records, row.notes, row.scored)
+        tasks.append(task)
     seeds = [task.config.seed for task in tasks]
     return PlannedRow(
         row=row,
@@ -189,20 +194,35 @@ def _runs_of(row: Row, config: Any, known: Sequence[Run]) -> list[Run]:
         return [run for run in known if task.of_row(run.record)]
 
     first = found(config)
-    further = _repeated(row, config, first)
-    return first if further == config else found(further) + first
+    further = [found(other) for other in _further(row, config, first) if other != config]
+    return [run for runs in further for run in runs] + first
 
 
-def _repeated(row: Row, config: Any, recorded: Iterable[Run]) -> Any:
-    """The config of further seeds: the row's, or, of a row that `repeats` episodes, with those that
-    the first seed recorded saw in the row's minutes."""
-    if row.repeats == "minutes" or config.minutes is None:
-        return config
-    timed = [run.record for run in recorded if run.record.config.get("minutes") is not None]
-    if not timed:
-        return config
-    first = min(timed, key=lambda record: record.seed)
-    return replace(config, minutes=None, episodes=first.episodes)
+def _further(row: Row, config: Any, recorded: Iterable[Run]) -> list[Any]:
+    """The configs that further seeds may have, the first of them for new ones: the row's, or, of a
+    row that `repeats` episodes, with those that the first seed recorded saw in the row's minutes;
+    where others were trained by minutes as well, theirs were repeated perhaps."""
+    timed = _timed(recorded)
+    if row.repeats == "minutes" or config.minutes is None or not timed:
+        return [config]
+    timed.sort(key=lambda record: record.seed)
+    episodes = dict.fromkeys(record.episodes for record in timed)
+    return [replace(config, minutes=None, episodes=number) for number in episodes]
+
+
+def _timed(recorded: Iterable[Run]) -> list[Record]:
+    """The records of runs that were trained for minutes."""
+    records = [run.record for run in recorded]
+    return [record for record in records if record.config.get("minutes") is not None]
+
+
+def _is_begun_by(config: Any, folder: Path) -> bool:
+    """Whether there is a run in `folder` that was begun for the minutes of `config`: it goes on by
+    these."""
+    if config.minutes is None or not has_run(folder):
+        return False
+    begun: dict[str, Any] = open_run(folder).config.get("config", {})
+    return begun.get("minutes") == config.minutes
 
 
 def _core_hours(config: Any, of_row: Sequence[Record], known: Sequence[Run]) -> float | None:

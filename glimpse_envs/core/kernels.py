@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import config, njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -70,14 +70,32 @@ def _digest() -> str:
 _DIGEST = _digest()  # at import, while the files are those that are being imported
 
 
+class _KernelFiles(IndexDataCacheFile):
+    """Numba's files of one kernel. Machine code lies under a name of its own for each source and
+    signature, and is written before the index: whatever an interrupted or concurrent process left,
+    no entry leads to other code."""
+
+    def save(self, key: Any, data: Any) -> None:
+        known = self._load_index()
+        own = hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]
+        base = self._index_name.removesuffix(".nbi")
+        known[key] = f"{base}.{own}.nbc"
+        self._save_data(known[key], data)
+        self._save_index(known)
+        for path in Path(self._cache_path).glob(f"{base}.*.nbc"):
+            if path.name not in known.values():
+                path.unlink(missing_ok=True)  # of earlier sources
+
+
 class _KernelCache(FunctionCache):
     """Numba's cache, used only while the sources of all kernels are unchanged; damaged entries are
     compiled anew, and what cannot be written is not kept."""
 
     def __init__(self, function: Callable) -> None:
         super().__init__(function)
-        own = self._cache_file._source_stamp
-        self._cache_file._source_stamp = (own, _DIGEST, vars(config)["BOUNDSCHECK"])
+        own = self._impl.locator.get_source_stamp()
+        stamp = (own, _DIGEST, vars(config)["BOUNDSCHECK"])
+        self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

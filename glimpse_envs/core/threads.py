@@ -6,7 +6,7 @@ with torch's for the same cores. One thread is the default: training runs one pr
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from glimpse_envs.core.arguments import check_integers
 from glimpse_envs.core.arrays import Ints
@@ -67,8 +67,12 @@ def for_chunks(work: Callable[[Ints], None], indices: Ints, size: int = _CHUNK) 
         _work_through(work, chunks)
         return
     shares = [chunks[i::threads] for i in range(threads)]
-    for done in [pool.submit(_work_through, work, share) for share in shares]:
-        done.result()
+    parts = [pool.submit(_work_through, work, share) for share in shares]
+    try:
+        for part in parts:
+            part.result()
+    finally:
+        wait(parts)  # after an error or Ctrl-C, too: no thread may go on in the arrays
 
 
 def _work_through(work: Callable[[Ints], None], chunks: list[Ints]) -> None:

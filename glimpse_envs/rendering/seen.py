@@ -43,6 +43,8 @@ class Seen:
     def reveal(self, picture: AnyPicture, ended: bool) -> AnyPicture:
         """Return `picture` without what was not seen, and without the target until `ended`."""
         target = picture.target if ended else None
+        if isinstance(picture, TapePicture):
+            picture = replace(picture, hides_target=not ended)
         whole = _is_whole(picture)
         if isinstance(picture, Picture):
             scene = picture.scene if whole else self._lit_scene(picture)

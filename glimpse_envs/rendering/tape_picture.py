@@ -59,6 +59,7 @@ class TapePicture:
         caption: one line of text.
         answer: the symbol put out last; None before the first.
         target: the next right symbol; None where none is left.
+        hides_target: whether `target` is None though symbols may be left.
 
     Raises:
         ValueError: no tapes.
@@ -68,6 +69,7 @@ class TapePicture:
     caption: str
     answer: str | None = None
     target: str | None = None
+    hides_target: bool = False
 
     def __post_init__(self) -> None:
         if not self.strips:

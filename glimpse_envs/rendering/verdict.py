@@ -15,7 +15,7 @@ def verdict_of(picture: AnyPicture) -> bool | None:
         good = [right for strip in picture.strips for right in strip.good]
         if not all(good):
             return False
-        return True if good and picture.target is None else None
+        return True if good and picture.target is None and not picture.hides_target else None
     if picture.answer is None or picture.target is None:
         return None
     return picture.answer == picture.target

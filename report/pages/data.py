@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from glimpse_envs.sources import babi, cifar, folder
+from glimpse_envs.sources.babi_kinds import KINDS
 from glimpse_envs.sources.examples import HELD_OUT as HELD_OUT_IMAGES
 from glimpse_envs.sources.files import VARIABLE, PublishedFile
 from glimpse_envs.sources.idx import DATASETS
 from glimpse_envs.suite import SUITE
-from glimpse_envs.tasks.text.babi import HELD_OUT
 from report.markdown import bullets, table
 from report.page import Places, Published, page_of
 from report.pages.environment_facts import page_name
@@ -43,11 +43,12 @@ _BABI = f"""[Babi](environments/Babi.md) reads the files of bAbI, which are not 
 of {babi.QUESTIONS:,} training questions of each kind, into `{babi.DATA}/` below `$GLIMPSE_DATA` or
 the cache. Their checksums are compared too."""
 
+_VALIDATED = [kind.validated for kind in KINDS]
 _SPLITS = f"""## Splits
 
 The test split is the published test set. Of the published training set, the last
-{HELD_OUT_IMAGES:,} images, or the last {HELD_OUT} of bAbI's questions of a kind, are the validation
-split and all others the train split."""
+{HELD_OUT_IMAGES:,} images, or the last {min(_VALIDATED)} to {max(_VALIDATED)} of bAbI's questions
+of a kind, are the validation split and all others the train split."""
 
 _FOLDER = f"""## Pictures of your own
 

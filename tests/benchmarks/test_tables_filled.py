@@ -10,6 +10,8 @@ import pytest
 import torch
 
 import benchmarks.tables.command
+from agents.algorithms.reinforce import Reinforce
+from agents.training.loop import train
 from benchmarks.processes import attempt, do_nothing
 from benchmarks.tables.command import TablesConfig, fill_tables
 from benchmarks.tables.listing import listing_of_earlier
@@ -21,7 +23,7 @@ from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError
 from report.grouping import group_runs
 from report.runs import read_runs
-from tests.support.tables import QUICK
+from tests.support.tables import QUICK, REPEATED
 
 
 @pytest.fixture
@@ -97,6 +99,25 @@ def test_what_lacks_is_recorded_and_then_it_trains_nothing(
     again = capsys.readouterr()
     assert again.out.startswith("2 recorded, 0 running, 0 waiting")
     assert again.err.startswith(f"left out: {config.results / 'torn.json'}: is not JSON")
+
+
+@pytest.mark.learning
+@pytest.mark.usefixtures("here")
+def test_further_seeds_repeat_the_episodes_of_the_first(tmp_path: Path) -> None:
+    config = config_in(tmp_path, "REPEATED")
+    (row,) = plan([REPEATED], config.results, config.runs)
+    assert [task.config.seed for task in row.ready] == [0], "nothing tells how many yet"
+    # A second seed was begun for the minutes, by an earlier plan, and broken off.
+    begun = row.missing[1]
+    train(Reinforce, begun.config, begun.folder, stop_after=1, progress_bar=False)
+    fill_tables(config)
+    records, _ = read_records(config.results)
+    by_seed = {record.seed: record for record in records}
+    assert by_seed[0].config["minutes"] == by_seed[1].config["minutes"] == pytest.approx(1 / 60)
+    assert by_seed[2].config["minutes"] is None
+    assert by_seed[2].episodes == by_seed[0].episodes
+    (row,) = plan([REPEATED], config.results, config.runs)
+    assert row.missing == ()
 
 
 @pytest.mark.usefixtures("here")

@@ -74,6 +74,26 @@ def test_a_damaged_cache_is_made_anew(copy: Path, suffix: str) -> None:
 
 
 @pytest.mark.learning
+def test_what_an_interrupted_process_left_leads_to_no_other_code(copy: Path) -> None:
+    """A process that compiled a changed source could not write the machine code."""
+    assert ask(copy) == (1, 0, 0)
+    callee = copy / "glimpse_envs/pair/callee.py"
+    callee.write_text(callee.read_text().replace("return 1", "return 2"))
+    full = (
+        "from numba.core.caching import IndexDataCacheFile as Files\n"
+        "def fail(*_): raise OSError(28, 'No space left on device')\n"
+        f"Files._save_data = fail\n{ASK}"
+    )
+    program = [sys.executable, "-B", "-c", full]
+    done = subprocess.run(program, cwd=copy, capture_output=True, text=True)
+    assert done.stdout.split()[0] == "2"
+    assert ask(copy) == (2, 0, 0)
+    assert ask(copy) == (2, 1, 0)
+    files = [path.name for path in copy.rglob("caller.ask-*.nbc")]
+    assert len(files) == 1, "that of the earlier source is gone"
+
+
+@pytest.mark.learning
 def test_without_a_folder_to_write_to_there_is_one_warning(copy: Path) -> None:
     # A file where folders would have to be: even root cannot write there.
     (copy / "file").touch()

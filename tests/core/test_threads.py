@@ -3,10 +3,12 @@
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from glimpse_envs import set_threads
 from glimpse_envs.core.threads import for_chunks
@@ -37,6 +39,22 @@ os._exit(sum(done) != 1000)
 def test_a_forked_child_has_threads_of_its_own() -> None:
     program = [sys.executable, "-W", "ignore", "-c", FORKING]
     assert subprocess.run(program, cwd=ROOT, timeout=30).returncode == 0
+
+
+@pytest.mark.usefixtures("one_thread_after")
+def test_an_error_in_one_thread_waits_for_the_others() -> None:
+    set_threads(2)
+    done: list[int] = []
+
+    def work(chunk: NDArray[np.int64]) -> None:
+        if chunk[0] == 0:
+            raise ValueError("this one fails")
+        time.sleep(0.05)
+        done.append(int(chunk[0]))
+
+    with pytest.raises(ValueError, match="this one fails"):
+        for_chunks(work, np.arange(6), size=1)
+    assert done == [1, 3, 5]
 
 
 @pytest.mark.usefixtures("one_thread_after")

@@ -99,6 +99,23 @@ def test_a_state_brings_back_what_came_after_it(variant: str) -> None:
     assert_same(state, kept)
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+def test_rows_that_had_ended_are_dealt_anew_in_a_batch_that_resets_at_once(rows: int) -> None:
+    saved = make_vector(CENTRED, rows, budget=2, autoreset_mode="Disabled")
+    saved.reset(seed=0)
+    rng = np.random.default_rng(0)
+    while not saved.step(random_actions(saved, rng))[2].all():
+        pass
+    envs = make_vector(CENTRED, rows, budget=2, autoreset_mode="SameStep")
+    envs.load_state_dict(saved.state_dict())
+    _, rewards, terminated, _, infos = envs.step(random_actions(envs, rng))
+    assert not terminated.any()
+    assert not rewards.any()
+    assert "final_obs" not in infos
+    ends = [envs.step(random_actions(envs, rng))[2].all() for _ in range(4)]
+    assert ends == [False, True, False, True]
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_single_environment_pickles_copies_and_loads(variant: str) -> None:
     env_id, kwargs = VARIANTS[variant]

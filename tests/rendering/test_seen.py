@@ -9,7 +9,9 @@ import pytest
 import glimpse_envs
 from glimpse_envs.rendering import Picture, Seen, TablePicture, TapePicture
 from glimpse_envs.rendering.seen import SEEN_BLACK
+from glimpse_envs.rendering.verdict import verdict_of
 from glimpse_envs.vision.sensors.sensor import square
+from tests.support.episodes import row_of
 
 __all__ = ["glimpse_envs"]
 
@@ -148,6 +150,21 @@ def test_frames_of_the_eye_have_one_size_and_a_legend(env_id: str) -> None:
     (everything,), (eye,) = shapes["all"], shapes["seen"]
     assert eye[0] == everything[0] + 36
     assert eye[1:] == everything[1:]
+
+
+def test_an_output_of_which_the_rest_is_hidden_is_not_called_whole() -> None:
+    env = gymnasium.make("Glimpse/Copy-v0", length=3, min_length=3)
+    env.reset(seed=0)
+    task: Any = env.unwrapped.batch.task  # type: ignore[attr-defined]
+    seen = Seen()
+    verdicts: list[tuple[bool | None, bool | None]] = []
+    ended = False
+    while not ended:
+        seen.add(task.picture(0, ""))
+        ended = env.step(row_of(task.oracle(), 0))[2]
+        picture = task.picture(0, "")
+        verdicts.append((verdict_of(picture), verdict_of(seen.reveal(picture, ended))))
+    assert verdicts == [(None, None), (None, None), (True, True)]
 
 
 def test_a_new_episode_begins_in_the_dark() -> None:

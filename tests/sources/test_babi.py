@@ -1,6 +1,7 @@
 """bAbI's files are read as published, and a damaged one is an error that names the line."""
 
 import shutil
+from collections import Counter, defaultdict
 from itertools import chain
 from pathlib import Path
 
@@ -116,7 +117,33 @@ def test_words_sizes_and_answers_are_those_of_the_files(kind: int, published: Pa
         answers = texts_of(kind, split).answers
         text = Babi(kind=kind, split=split)
         assert text.chance == np.bincount(answers).max() / len(answers)
-        assert (text.num_scenes or 900) == len(answers)
+        assert (text.num_scenes or 1000 - about.validated) == len(answers)
+
+
+@pytest.mark.parametrize("kind", range(1, 21))
+def test_validation_begins_with_a_text_of_which_training_asks_nothing(
+    kind: int, published: Path
+) -> None:
+    questions = load_questions(kind, "train")
+    cut = 1000 - KINDS[kind - 1].validated
+    before, first = questions[cut - 1].statements, questions[cut].statements
+    assert first[: len(before)] != before, "a later question of the same text"
+    assert 900 <= cut < 910
+
+
+@pytest.mark.parametrize("kind", range(1, 21))
+def test_what_the_question_alone_tells_is_told(kind: int, published: Path) -> None:
+    about = KINDS[kind - 1]
+    trained = load_questions(kind, "train")[: 1000 - about.validated]
+    known: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for one in trained:
+        known[one.words][one.answer] += 1
+    usual = Counter(one.answer for one in trained)
+    right = [
+        known.get(one.words, usual).most_common(1)[0][0] == one.answer
+        for one in load_questions(kind, "test")
+    ]
+    assert about.by_question == sum(right)
 
 
 def test_scene_k_is_question_k_and_training_draws_from_the_first_900(published: Path) -> None:

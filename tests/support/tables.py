@@ -29,6 +29,11 @@ def _row(name: str, **row: Any) -> Row:
 
 QUICK = Table("quick", (_row("quick"),), seeds=2)
 
+# Its second seed repeats the episodes that the first saw in a second of a core.
+REPEATED = Table(
+    "repeated", (_row("repeated", minutes=1 / 60, repeats="episodes", episodes=None),), seeds=3
+)
+
 # Long enough to be broken off in the middle.
 LONG = Table("long", (_row("long", episodes=4_000),), seeds=2)
 

@@ -14,9 +14,6 @@ from glimpse_envs.sources.babi import QUESTIONS, Question, load_questions
 from glimpse_envs.sources.babi_kinds import KINDS, WORDS, Kind
 from glimpse_envs.tasks.text.text import NOWHERE, Passages, Text, TextShape
 
-HELD_OUT = 100
-"""The last training questions of a kind, which are for validation."""
-
 _VOCABULARY = ("", *WORDS.split())
 
 
@@ -24,9 +21,12 @@ class Babi(Text):
     """The questions of one kind of bAbI (Weston et al. 2015).
 
     Args:
-        split: "train" draws from the first 900 training questions for ever; "validation" is the
-            last 100, and "test" the 1,000 test questions.
-        kind: of the questions, 1 (one fact) to 20 (motives).
+        split: "validation" is the last 100 of the 1,000 published training questions, or, in kinds
+            17, 18 and 20, the last 91 to 96, which are about other texts than the rest; "train"
+            draws from the rest for ever; "test" is the 1,000 test questions.
+        kind: of the questions, 1 (one fact) to 20 (motives). `chance` is that of the most frequent
+            answer. In some kinds, 18 and 20 above all, the question alone tells more
+            (`by_question` of `glimpse_envs.sources.babi_kinds`).
 
     Raises:
         ValueError: an argument is none of these.
@@ -45,7 +45,8 @@ class Babi(Text):
         self.answers = tuple(about.answers.split())
         self.fewest_facts = about.fewest_facts
         self.shape = TextShape(about.statements, about.words, about.question, about.facts)
-        texts = {"train": QUESTIONS - HELD_OUT, "validation": HELD_OUT, "test": QUESTIONS}[split]
+        held_out = about.validated
+        texts = {"train": QUESTIONS - held_out, "validation": held_out, "test": QUESTIONS}[split]
         self.chance = about.commonest[SPLITS.index(split)] / texts
         self.num_scenes = None if split == "train" else texts
 
@@ -71,8 +72,9 @@ def texts_of(kind: int, split: str) -> Passages:
         glimpse_envs.sources.SourceError: their file is missing or damaged.
     """
     questions = load_questions(kind, "test" if split == "test" else "train")
-    of_split = slice(None, -HELD_OUT) if split == "train" else slice(-HELD_OUT, None)
     about = KINDS[kind - 1]
+    cut = QUESTIONS - about.validated
+    of_split = slice(None, cut) if split == "train" else slice(cut, None)
     return _arrays(questions if split == "test" else questions[of_split], about)
 
 
