@@ -77,16 +77,14 @@ def _beside_full_view(scaling: Scaling) -> str:
     if not sides:
         return ""
     errs_less = {
-        "the full view": [
+        "the full view errs less than the agent": [
             n for n in sides if full[n].interval_percent[1] < hard[n].interval_percent[0]
         ],
-        "the agent": [
+        "the agent errs less than the full view": [
             n for n in sides if hard[n].interval_percent[1] < full[n].interval_percent[0]
         ],
     }
-    errors = [
-        f"{model} errs less at {_pixels(found)}" for model, found in errs_less.items() if found
-    ]
+    errors = [f"{model} at {_pixels(found)}" for model, found in errs_less.items() if found]
     alike = [n for n in sides if not any(n in found for found in errs_less.values())]
     errors += [f"their intervals overlap at {_pixels(alike)}"] if alike else []
     ratios = [

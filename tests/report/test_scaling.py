@@ -151,9 +151,9 @@ def test_it_is_told_which_errs_less_where_and_what_each_costs() -> None:
     )
     told = "\n".join(scaling_blocks(replace(even, points=points)))
     assert (
-        "After the same time of training the full view errs less at 60 and 240 pixels, the agent "
-        "errs less at 960 pixels and their intervals overlap at 120 and 480 pixels. A scene costs "
-        "the full view"
+        "After the same time of training the full view errs less than the agent at 60 and 240 "
+        "pixels, the agent errs less than the full view at 960 pixels and their intervals overlap "
+        "at 120 and 480 pixels. A scene costs the full view"
     ) in told
     alone = tuple(point for point in points if point.algorithm != "full_view")
     assert "costs the full view" not in scaling_in_short(replace(even, points=alone))
