@@ -21,7 +21,7 @@ from benchmarks.tables.worlds import WORLDS
 from glimpse_envs.core.classes import find_instance
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import settings_of, settings_of_all
-from glimpse_envs.evaluation.runs import open_run
+from glimpse_envs.evaluation.runs import RunError, open_run
 from glimpse_envs.evaluation.trust import trust
 from report.page import ROOT
 from report.runs import Run, read_runs
@@ -171,7 +171,7 @@ def _planned(row: Row, table: Table, records: Path, known: Sequence[Run], runs: 
     tasks = []
     for seed in range(wanted):
         folder = runs / f"{row.name}-seed{seed}"
-        own = config if _is_begun_by(config, folder) else further
+        own = config if further != config and _is_begun_by(config, folder) else further
         task = Task(replace(own, seed=seed), folder, records, row.notes, row.scored)
         tasks.append(task)
     seeds = [task.config.seed for task in tasks]
@@ -219,9 +219,12 @@ def _timed(recorded: Iterable[Run]) -> list[Record]:
 def _is_begun_by(config: Any, folder: Path) -> bool:
     """Whether there is a run in `folder` that was begun for the minutes of `config`: it goes on by
     these."""
-    if config.minutes is None or not has_run(folder):
+    if not has_run(folder):
         return False
-    begun: dict[str, Any] = open_run(folder).config.get("config", {})
+    try:
+        begun: dict[str, Any] = open_run(folder).config.get("config", {})
+    except RunError:
+        return False  # it fails by itself, and no other run with it
     return begun.get("minutes") == config.minutes
 
 
