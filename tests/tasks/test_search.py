@@ -11,7 +11,7 @@ from glimpse_envs.episodes.lookup import full_view
 from glimpse_envs.sources import from_arrays
 from glimpse_envs.tasks.pictures.search import Search
 from glimpse_envs.testing import Actions, check_task, first_returns
-from glimpse_envs.vision.scenes.image_search import room_for, side_for
+from glimpse_envs.vision.scenes.places import room_for, side_for
 from tests.support.episodes import make_single, make_vector
 
 SEARCH = "Glimpse/SearchGlyphs-v0"

@@ -14,17 +14,15 @@ from glimpse_envs.core.randomness import (
     below,
     fill_keyed_words,
     index_of,
-    keyed_block,
 )
 from glimpse_envs.vision.scenes.by_class import ImagesByClass
-from glimpse_envs.vision.scenes.image_search import is_free, next_free, side_for
+from glimpse_envs.vision.scenes.places import draw_free_place, side_for
 from glimpse_envs.vision.scenes.scene import Scene
 
 FIXED_SETS = {"train": 5_000, "validation": 1_000, "test": 1_000}
 """Scenes of each split with `fixed=True`; only the validation set is this package's own."""
 
 _SEEDS = {"train": 1, "validation": 2, "test": 0}  # of fixed sets and of strokes; as published
-_TRIES = 1000  # of places for an image, before one of those that are free is taken in turn
 
 
 class ImageMajority(Scene):
@@ -216,14 +214,7 @@ def _draw(
             else:  # of any class but the label's
                 place = below(words[1 + i], total - alike)
                 place = place if place < begins[label] else place + alike
-            for tried in range(_TRIES + 1):
-                draws = keyed_block(block, n, keys, SCENE)
-                block += 1
-                y, x = _rounded(draws[0], height - h), _rounded(draws[1], width - w)
-                if is_free(corners, i, y, x, h, w):
-                    break
-                if tried == _TRIES:
-                    y, x = next_free(corners, i, y, x, (height, width, h, w))
+            y, x, block = draw_free_place(corners, i, block, n, keys, (height, width, h, w), True)
             corners[i] = y, x
             canvas[n, :, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[order[place]]
             boxes[n, i] = drawn[i] = x, y, x + w, y + h
@@ -245,9 +236,3 @@ def _paste_patterns(scene: Bytes, patterns: Bytes, words: NDArray, places: Ints)
         for c in range(scene.shape[0]):
             scene[c, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = pattern
         places[i] = x, y, x + w, y + h
-
-
-@kernel(inline="always")
-def _rounded(word: np.uint64, most: int) -> np.int64:
-    """Map a word to round(U most), of U uniform in [0, 1)."""
-    return np.int64(np.floor(float(word) / 4294967296.0 * most + 0.5))

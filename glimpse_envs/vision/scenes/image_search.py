@@ -1,7 +1,5 @@
 """Images at uniform places that do not overlap; one is of a class that no other image has."""
 
-from math import isqrt
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,12 +13,10 @@ from glimpse_envs.core.randomness import (
     below,
     fill_keyed_words,
     index_of,
-    keyed_block,
 )
 from glimpse_envs.vision.scenes.by_class import ImagesByClass
+from glimpse_envs.vision.scenes.places import draw_free_place, room_for, side_for
 from glimpse_envs.vision.scenes.scene import Scene
-
-_TRIES = 1000  # of places for an image, before one of those that are free is taken in turn
 
 
 class ImageSearch(Scene):
@@ -76,25 +72,6 @@ class ImageSearch(Scene):
         return pieces
 
 
-def room_for(size: int, height: int, width: int) -> int:
-    """Return a number of images that always find a place each, wherever those before them lie: an
-    image occupies all places at which others would overlap it."""
-    if size < max(height, width):
-        return 0
-    places = (size - height + 1) * (size - width + 1)
-    return 1 + (places - 1) // ((2 * height - 1) * (2 * width - 1))
-
-
-def side_for(images: int, height: int, width: int) -> int:
-    """Return the side of the smallest scene for which `room_for` is at least `images`."""
-    places = 1 + (images - 1) * (2 * height - 1) * (2 * width - 1)
-    more = abs(height - width)  # the number of places along the two axes differs by this
-    few = (isqrt(more * more + 4 * places) - more) // 2
-    while few * (few + more) < places:  # once or twice, because of rounding
-        few += 1
-    return max(height, width) - 1 + few
-
-
 @kernel
 def _draw(
     which: Ints,
@@ -123,40 +100,10 @@ def _draw(
             if i > 0:  # of another class: the target's class is left out
                 place = below(words[i], count - alike)
                 image = order[place if place < begins[label] else place + alike]
-            for tried in range(_TRIES + 1):
-                draws = keyed_block(block, n, keys, SCENE)
-                block += 1
-                y, x = below(draws[0], height - h + 1), below(draws[1], width - w + 1)
-                if is_free(corners, i, y, x, h, w):
-                    break
-                if tried == _TRIES:
-                    y, x = next_free(corners, i, y, x, (height, width, h, w))
+            y, x, block = draw_free_place(corners, i, block, n, keys, (height, width, h, w), False)
             corners[i] = y, x
             scene[:, 1 + y : 1 + y + h, 1 + x : 1 + x + w] = images[image]
             drawn[i] = x, y, x + w, y + h
         y, x = corners[0]
         labels[n] = label
         boxes[n] = x, y, x + w, y + h
-
-
-@kernel
-def is_free(corners: Ints, placed: int, y: int, x: int, h: int, w: int) -> bool:
-    """Whether an image (h, w) at (y, x) overlaps none of those `placed` at `corners`."""
-    for j in range(placed):
-        if abs(corners[j, 0] - y) < h and abs(corners[j, 1] - x) < w:
-            return False
-    return True
-
-
-@kernel
-def next_free(
-    corners: Ints, placed: int, y: int, x: int, sides: tuple[int, int, int, int]
-) -> tuple[int, int]:
-    """Return the free place next to (y, x), row by row, continuing from the last to the first."""
-    height, width, h, w = sides
-    rows, columns = height - h + 1, width - w + 1
-    for step in range(rows * columns):
-        place = (y * columns + x + step) % (rows * columns)
-        if is_free(corners, placed, place // columns, place % columns, h, w):
-            return place // columns, place % columns
-    return y, x
