@@ -27,19 +27,19 @@ test: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 	$(MAKE) oldest
 
 # The environments under the oldest Gymnasium that is supported.
 OLDEST := $(VENV)/gymnasium-1.1.0
 oldest: install
 	@test -d $(OLDEST) || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(OLDEST) gymnasium==1.1.0
-	PYTHONPATH=$(OLDEST) OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -p no:cacheprovider -m "not learning" \
+	PYTHONPATH=$(OLDEST) OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -p no:cacheprovider -m "not learning" \
 	  tests/test_env.py tests/test_plain_environments.py tests/test_suite.py tests/core tests/episodes tests/evaluation tests/tasks
 
 # Tests without training: under a minute on two cores, once kernels are compiled.
 quick: install
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "not learning"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -m "not learning"
 
 compare: install
 	$(BIN)/python -m benchmarks.comparison

@@ -294,13 +294,13 @@ def test_a_tiny_case_is_described_in_seconds() -> None:
         units=48,
         score_units=16,
         word_units=16,
-        batch_size=64,
-        learning_rate=5e-3,
+        batch_size=32,
+        learning_rate=1e-2,
         precision="float32",
     )
     learner, errors = SupervisedLearner(config, Captioner), [1.0] * 20
-    for update in range(800):
-        errors.append(learner.update(update / 800)["error"])
+    for update in range(150):
+        errors.append(learner.update(update / 150)["error"])
     learner.close()
     model = learner.policy.eval()
     shown = {"view": "full", **config.env_kwargs}

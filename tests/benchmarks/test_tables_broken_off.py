@@ -15,7 +15,7 @@ SEEDS = [0, 1]
 pytestmark = pytest.mark.learning
 
 
-def test_killed_in_mid_run_it_goes_on_to_the_same_records(
+def test_killed_in_mid_run_two_commands_share_what_is_left_and_end_in_the_same_records(
     tmp_path: Path, unbroken: list[Record]
 ) -> None:
     process = begun(tmp_path, "--workers", "2")
@@ -23,10 +23,17 @@ def test_killed_in_mid_run_it_goes_on_to_the_same_records(
     process.kill()
     process.communicate(timeout=60)
     assert not (tmp_path / "results").exists(), "killed before the end"
-    out, err = begun(tmp_path, "--workers", "2").communicate(timeout=600)
-    assert err == ""
-    assert "2 recorded, 0 running, 0 waiting" in out.splitlines()[-1]
+
+    processes = [begun(tmp_path, "--workers", "1") for _ in range(2)]
+    outs = [process.communicate(timeout=600) for process in processes]
+    assert [err for _, err in outs] == ["", ""]
+    assert [process.returncode for process in processes] == [0, 0]
     assert records_of(tmp_path) == unbroken
+    assert all(any(f"long-seed{seed}: error" in out for out, _ in outs) for seed in SEEDS)
+    for seed in SEEDS:
+        metrics = open_run(tmp_path / "runs" / f"long-seed{seed}").read_metrics()
+        steps = [line["step"] for line in metrics if "error" in line]
+        assert steps == sorted(set(steps)), "one process at a time trained it"
 
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, unbroken: list[Record]) -> None:
@@ -43,16 +50,3 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path, unbroken: lis
     process = begun(tmp_path, "--workers", "2")
     assert process.communicate(timeout=600)[1] == ""
     assert records_of(tmp_path) == unbroken
-
-
-def test_two_commands_share_the_runs(tmp_path: Path, unbroken: list[Record]) -> None:
-    processes = [begun(tmp_path, "--workers", "1") for _ in range(2)]
-    outs = [process.communicate(timeout=600) for process in processes]
-    assert [err for _, err in outs] == ["", ""]
-    assert [process.returncode for process in processes] == [0, 0]
-    assert records_of(tmp_path) == unbroken
-    assert all(any(f"long-seed{seed}: error" in out for out, _ in outs) for seed in SEEDS)
-    for seed in SEEDS:
-        metrics = open_run(tmp_path / "runs" / f"long-seed{seed}").read_metrics()
-        steps = [line["step"] for line in metrics if "error" in line]
-        assert steps == sorted(set(steps)), "one process at a time trained it"

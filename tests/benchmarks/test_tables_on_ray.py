@@ -20,6 +20,12 @@ SEEDS = [0, 1]
 pytestmark = [pytest.mark.learning, pytest.mark.filterwarnings("default")]
 
 
+@pytest.fixture(autouse=True)
+def workers_as_urgent_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray's workers are nice, and would hardly begin on cores that other processes keep busy."""
+    monkeypatch.setenv("RAY_worker_niceness", "0")
+
+
 @pytest.fixture
 def cluster() -> Iterator[Any]:
     """Two nodes of one CPU each on this machine; the first holds the cluster together."""

@@ -67,7 +67,12 @@ CASES: dict[str, TrainingConfig] = {
         network=replace(_SMALL, core="dram", detach_heads=False),
     ),
     "foreign": ActorCriticConfig(
-        env_id="CartPole-v1", answer_by="reward", look_weight=1.0, epochs=2, network=_SMALL
+        env_id="CartPole-v1",
+        batch_size=16,
+        answer_by="reward",
+        look_weight=1.0,
+        epochs=2,
+        network=_SMALL,
     ),
     "soft": GaussianWindowConfig(env_id=_GLYPHS),
     "sampled reads": KeyValueConfig(addressing="soft_to_hard", network=_SMALL),

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from glimpse_envs.evaluation.record import Record
 from glimpse_envs.evaluation.records import read_records
 
@@ -28,8 +30,9 @@ def begun(folder: Path, *options: str, table: str = "LONG") -> subprocess.Popen[
 def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 300
     while not holds():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            pytest.fail(f"not within five minutes: {process.communicate()}")
         time.sleep(0.02)
 
 
