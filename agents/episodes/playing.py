@@ -124,7 +124,7 @@ class Part:
         if cut.any():
             terminal = _terminal(self.observation, self.info, cut)
             after = _values_after(self.policy, terminal, cut, self.state, self.going)
-            self.last_values[torch.as_tensor(cut).to(self.device)] = after
+            self.last_values[torch.as_tensor(cut).to(self.device)] = after.to(self.last_values)
         asked = outcome if self.has_task else {}
         mask = asked.get("target_mask", np.zeros(rows, np.bool_))
         self.alive = alive & ~ended
@@ -180,7 +180,7 @@ def _values_after(
     at = torch.as_tensor(kept).to(state[0].device)
     with torch.no_grad():
         decision, _ = policy(policy.as_tensors(terminal), tuple(part[at] for part in state))
-    return decision.value.float()
+    return decision.value
 
 
 def _terminal(
