@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 
 from glimpse_envs.core.arguments import naming_environment
+from glimpse_envs.core.files import check_writable
 from glimpse_envs.core.pairs import parse_pairs
 from glimpse_envs.core.pipes import quiet_if_unread
 from glimpse_envs.episodes.description import Description, describe, task_of
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         kwargs = parse_pairs(given.arguments)
         out = given.out or Path(f"{given.env_id.rpartition('/')[2]}.png")
+        check_writable("--out" if given.out else "the picture", out)
         with closing(_make(given.env_id, kwargs)) as env:
             print("\n".join(described(env, given.env_id, kwargs)))
             print(f"\npicture: {draw(env, out)}")

@@ -91,3 +91,12 @@ def test_a_mistake_is_one_line_and_writes_nothing(
     assert message in error
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_closed_folder_is_named_before_an_environment_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *arguments: False)
+    with pytest.raises(SystemExit):
+        main(["Glimpse/Copy-v0", "--out", str(tmp_path / "picture.png")])
+    assert f"the folder {tmp_path} is closed to you; name another" in capsys.readouterr().err

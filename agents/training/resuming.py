@@ -55,7 +55,8 @@ def run_to_resume(folder: Path, config: Any) -> Run | None:
     """The run in `folder`; None where there is none. What `config` names is trusted.
 
     Raises:
-        RunError: see `check_same`; or the run was exported without what training needs.
+        RunError: see `check_same`; or the run was exported without what training needs, or the
+            classes of its pictures have changed.
     """
     if not has_run(folder):
         return None
@@ -67,6 +68,7 @@ def run_to_resume(folder: Path, config: Any) -> Run | None:
             "evaluate it, or train again from its record (--from-record)"
         )
     check_same(run, config)
+    run.check_classes()
     return run
 
 

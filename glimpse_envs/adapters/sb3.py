@@ -15,11 +15,11 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from glimpse_envs.core.arguments import check_integers
+from glimpse_envs.core.arguments import check_integers, shown
 from glimpse_envs.core.arrays import Bools, Bytes, Float32s, Ints
 from glimpse_envs.env import GlimpseVectorEnv
 from glimpse_envs.episodes.infos import read_outcome
-from glimpse_envs.episodes.lookup import arguments_of
+from glimpse_envs.episodes.lookup import arguments_of, spec_of
 from glimpse_envs.flat import FlatActions
 
 try:
@@ -40,18 +40,24 @@ def make_sb3_env(
     n_envs: int,
     *,
     seed: int | None = None,
-    flat_observation: bool = False,
+    flat: bool | str | None = None,
+    flat_observation: bool | None = None,
     **kwargs: Any,
 ) -> "GlimpseVecEnv":
     """Make `n_envs` rows of an environment for Stable-Baselines3. They count the returns and
     lengths of their episodes, as its `VecMonitor` does.
 
+    In the splits "validation" and "test" every `reset` begins again at scene 0, so that each call
+    of `evaluate_policy`, and so an `EvalCallback`, scores the same scenes.
+
     Args:
         env_id: such as "Glimpse/ClutteredGlyphs-v0".
         n_envs: rows.
         seed: of the first `reset`; a model with a seed of its own replaces it.
+        flat: True for actions of one `Box` or `MultiDiscrete`, "discrete" for one `Discrete`, which
+            DQN needs; None for those of the id, or True where it has a Dict.
         flat_observation: whether observations are one Box in place of a Dict, for algorithms that
-            have no "MultiInputPolicy" (CrossQ, ARS).
+            have no "MultiInputPolicy" (CrossQ, ARS); None for those of the id.
         **kwargs: the environment's arguments, such as `history=True`; `render_mode`,
             `render_height` and `reveal` too.
 
@@ -60,24 +66,30 @@ def make_sb3_env(
         gymnasium.error.Error: there is no such id.
     """
     check_integers(1, n_envs=n_envs)
-    ours = {"num_envs", "autoreset_mode", "copies", "task", "flat"} & kwargs.keys()
+    ours = {"num_envs", "autoreset_mode", "copies", "task"} & kwargs.keys()
     if ours:
         raise ValueError(f"{', '.join(sorted(ours))}: make_sb3_env sets this itself; leave it out")
+    if flat is not None and flat is not True and flat != "discrete":
+        raise ValueError(f"flat={shown(flat)} must be True, 'discrete' or None")
     known = task_arguments(env_id, kwargs)
     unknown = sorted(kwargs.keys() - known - {"render_mode", "render_height", "reveal"})
     if unknown:
         raise ValueError(
             f"{env_id} does not take {', '.join(unknown)}; it takes {', '.join(sorted(known))}"
         )
+    of_id = spec_of(env_id).kwargs
+    if flat_observation is None:
+        flat_observation = of_id.get("flat_observation", False)
     batch = gym.make_vec(
         env_id,
         num_envs=n_envs,
         autoreset_mode="SameStep",
+        flat=False,
         flat_observation=flat_observation,
         **kwargs,
     )
     assert isinstance(batch, GlimpseVectorEnv)
-    venv = GlimpseVecEnv(batch)
+    venv = GlimpseVecEnv(batch, joint=(flat or of_id.get("flat")) == "discrete")
     if seed is not None:
         venv.seed(seed)
     return venv
@@ -115,11 +127,12 @@ class GlimpseVecEnv(VecEnv):
 
     Args:
         batch: the rows, under `SameStep`, without `copies`.
+        joint: whether flat actions are one `Discrete`.
     """
 
-    def __init__(self, batch: GlimpseVectorEnv) -> None:
+    def __init__(self, batch: GlimpseVectorEnv, joint: bool = False) -> None:
         self.batch = batch
-        self.flat = FlatActions(batch.task.action_space)
+        self.flat = FlatActions(batch.task.action_space, joint)
         self._actions: Arrays = {}
         self._dealt: Arrays = {}  # name -> (n, ...), infos of the deals
         # Of the episodes under way, (n,) each.
@@ -145,12 +158,17 @@ class GlimpseVecEnv(VecEnv):
     # --- episodes ----------------------------------------------------------------------------
 
     def reset(self) -> Arrays:
-        """Deal new episodes to all rows, with the seed and options that were set before."""
+        """Deal new episodes to all rows, with the seed and options that were set before. In a fixed
+        split the seed stays, and the episodes begin again."""
+        fixed = self.batch.num_scenes is not None
+        if fixed and self._seeds[0] is None:
+            self.seed()
         names = {name for options in self._options for name in options}
         options = {name: [one.get(name) for one in self._options] for name in names}
         observation, info = self.batch.reset(seed=self._seeds[0], options=options)
         self._dealt = {name: value.copy() for name, value in info.items() if name[0] != "_"}
-        self._reset_seeds()
+        if not fixed:
+            self._reset_seeds()
         self._reset_options()
         self._returns[:] = self._lengths[:] = 0
         return observation

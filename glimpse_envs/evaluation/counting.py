@@ -54,7 +54,10 @@ def _total(available: int | None, split: str, episodes: int | None, at_most: boo
     if available is None or episodes <= available or split == "train":
         return episodes
     if not at_most:
-        raise ValueError(f"episodes is {episodes}; the {split} split has {available}.")
+        raise ValueError(
+            f"episodes is {episodes}; the {split} split has {available}. In Python at_most=True "
+            "plays all of these."
+        )
     return available
 
 

@@ -73,9 +73,9 @@ class Evaluation:
         if 0 < len(self.success_by_glimpse) <= SHOWN_GLIMPSES:
             shares = (f"{100 * share:.2f}" for share in self.success_by_glimpse)
             lines.append(f"  by glimpse        {' '.join(shares)}")
-        lines.append(f"  return            {self.mean_return:.3f}{self._return_interval()}")
+        lines.append(f"  return            {_three(self.mean_return)}{self._return_interval()}")
         if not np.isnan(self.normalised_score):
-            lines.append(f"  normalised        {self.normalised_score:.3f}")
+            lines.append(f"  normalised        {_three(self.normalised_score)}")
         lines.append(f"  glimpses          {self.mean_glimpses:.2f}")
         if self.scanpaths is not None:
             gaze, on_target = self.scanpaths, ""
@@ -94,7 +94,7 @@ class Evaluation:
         return (
             self._success(),
             self._interval(),
-            f"{self.mean_return:.3f}",
+            _three(self.mean_return),
             f"{self.mean_glimpses:.2f}",
             "" if np.isnan(share) else f"{100 * share:.1f}",
         )
@@ -106,7 +106,7 @@ class Evaluation:
         if self.return_interval is None or same:
             return ""
         low, high = self.return_interval
-        return f", 95 % interval {low:.3f} to {high:.3f}"
+        return f", 95 % interval {_three(low)} to {_three(high)}"
 
     def _success(self) -> str:
         return "" if self.success is None else f"{100 * self.success:.2f}"
@@ -116,6 +116,11 @@ class Evaluation:
             return ""
         low, high = self.success_interval
         return f"{100 * low:.2f} to {100 * high:.2f}"
+
+
+def _three(number: float) -> str:
+    """`number` with three decimals; what rounds to 0 has no sign."""
+    return f"{round(number, 3) + 0.0:.3f}"
 
 
 def compare_table(evaluations: Mapping[str, Evaluation]) -> str:

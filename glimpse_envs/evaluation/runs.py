@@ -30,6 +30,7 @@ from glimpse_envs.core.files import write_atomically
 from glimpse_envs.evaluation.checksums import changed_file, checksum_of, checksums_of
 from glimpse_envs.evaluation.metric_lines import Number, drop_torn_line, json_number
 from glimpse_envs.evaluation.provenance import command_line, git_revision, hardware, versions
+from glimpse_envs.evaluation.run_classes import changed_classes, own_classes
 from glimpse_envs.evaluation.trust import check_trusted, trust_named
 
 FORMAT = 1
@@ -70,6 +71,12 @@ class Run:
     @property
     def has_checkpoint(self) -> bool:
         return self.checkpoint_path.exists()
+
+    def check_classes(self) -> None:
+        """Raise a `RunError` where the pictures that it was trained on have other classes now."""
+        wrong = changed_classes(self.config)
+        if wrong is not None:
+            raise RunError(f"{self.folder}: {wrong}")
 
     def append_metrics(self, step: int, values: Mapping[str, Number]) -> None:
         """Add one line of metrics; NaN and the infinities, which JSON lacks, become null.
@@ -206,7 +213,8 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
 
     `config` holds at least "policy", the "module:Class" that reads the run's checkpoints, and by
     convention "config" (the config dataclass as JSON) and "seed". "command", "versions",
-    "revision", "hardware" and "created" are added if they are missing. The packages that it names
+    "revision", "hardware" and "created" are added if they are missing, and the "class_names" of a
+    user's own pictures. The packages that it names
     are trusted from then on. Raises `RunError` if the folder is a run already or holds files of
     one, `ValueError` for a policy that is not written "module:Class".
     """
@@ -231,7 +239,7 @@ def create_run(folder: str | Path, config: Mapping[str, Any]) -> Run:
         "hardware": hardware(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    text = _config_text({**provenance, **config, "format": FORMAT})
+    text = _config_text({**provenance, **own_classes(config), **config, "format": FORMAT})
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "config.json", text)
     # Read back, so that a new run and the same run opened later hold the same config.
@@ -272,9 +280,11 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
     """Load the trained policy of the run in `folder`.
 
     The run's "policy", `"module:Class"`, is imported and `Class.from_run(run, **kwargs)` returned,
-    so evaluation serves every learner without importing any. Raises `RunError` if it is missing.
+    so evaluation serves every learner without importing any. Raises `RunError` if it is missing, or
+    if the pictures that it was trained on have other classes now.
     """
     run = open_run(folder)
+    run.check_classes()
     try:
         module_name, class_name = _split_policy(run.config.get("policy"))
     except ValueError as error:

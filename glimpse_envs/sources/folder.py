@@ -19,6 +19,8 @@ from glimpse_envs.sources.image_files import check_file, read_image, resized, st
 
 _RESIZE = re.compile(r"\?resize=([1-9][0-9]{0,3})$")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
+UNREAD = (".webp", ".gif", ".tif", ".tiff", ".avif", ".heic", ".jp2", ".ppm", ".pgm")
+"""Endings of images that are refused, not left out: they would be missed."""
 LAYOUT = "It must hold one folder of images (png, jpg, bmp) for each class"
 
 
@@ -156,6 +158,12 @@ def find_images(root: Path) -> Found:
     names = {folder.name for folder in _folders(root)}
     if not names:
         raise SourceError(f"{root} has no folders in it. {LAYOUT}.")
+    misnamed = sorted(names & {"val", "valid"})
+    if misnamed and "train" in names:
+        raise SourceError(
+            f"{root} has the folders train and {misnamed[0]}: rename {misnamed[0]} to validation. "
+            f"It must have {', '.join(SPLITS)}, or class folders alone."
+        )
     if names <= set(SPLITS) or names >= set(SPLITS):
         absent = [split for split in SPLITS if split not in names]
         if absent:
@@ -183,7 +191,15 @@ def _images(parent: Path) -> list[tuple[str, Path]]:
     """The (class name, path) of every image in the class folders of `parent`."""
     found = []
     for folder in _folders(parent):
-        paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+        paths = []
+        for path in folder.iterdir():
+            if path.suffix.lower() in UNREAD:
+                raise SourceError(
+                    f"{path} is of a format that is not read: convert such images to png, jpg or "
+                    "bmp, or remove them."
+                )
+            if path.suffix.lower() in SUFFIXES:
+                paths.append(path)
         if not paths:
             raise SourceError(f"{folder} holds no image (png, jpg, bmp). Add some or remove it.")
         for path in paths:

@@ -47,7 +47,8 @@ def from_arrays(
         name: letters, digits and underscores; not that of another source.
         train, validation, test: images (N, C, H, W) or (N, H, W) uint8 of one size, and labels (N,)
             from 0 on. The arrays are copied.
-        class_names: by label, no two alike; (): the labels themselves.
+        class_names: by label, no two alike; (): the labels themselves, each of which some image has
+            then.
 
     Raises:
         ValueError: the name is taken, or the arrays or class names are not of this form.
@@ -69,6 +70,14 @@ def from_arrays(
     if isinstance(class_names, str) or len(set(names)) < len(names):
         raise ValueError(
             f"{name}: class_names={class_names!r} must be a name for each label, no two alike"
+        )
+    used = np.unique(np.concatenate([examples.labels for examples in splits.values()]))
+    if not class_names and len(used) <= greatest:
+        absent = int(np.setdiff1d(np.arange(greatest + 1), used)[0])
+        raise ValueError(
+            f"{name}: labels must be from 0 to {len(used) - 1} for the {len(used)} that there are; "
+            f"no image has the label {absent}, and one has {greatest}. Number them anew, or give "
+            "class_names"
         )
     if greatest >= len(names):
         raise ValueError(f"{name}: there is a label {greatest}, but {len(names)} class_names")
@@ -96,27 +105,36 @@ def from_dataset(
     label: str = "label",
     resize: int | None = None,
 ) -> None:
-    """Register a data set of Hugging Face's `datasets` library; see `from_arrays`.
+    """Register a data set of Hugging Face's `datasets` library, or data sets in the form of
+    torchvision's; see `from_arrays`.
 
     Args:
         name: as in `from_arrays`.
-        dataset: split -> columns, name -> values; it needs "train", and splits other than
+        dataset: split -> columns, name -> values, or pairs of an image and a label, as a data set
+            of torchvision without transforms gives them. It needs "train", and splits other than
             "train", "validation" and "test" are left out.
         image: column of PIL images, or of arrays (H, W) or (H, W, 3) uint8.
-        label: column of integers; class names are taken from its feature, if it has them.
+        label: column of integers; class names are taken from its feature, or the `classes` of a
+            data set of pairs, if it has them.
         resize: side to which the images are resized; None: they must be of one size.
 
     Raises:
         ValueError: the name is taken, or the data set is not of this form.
     """
+    if not isinstance(dataset, Mapping):
+        raise ValueError(
+            f"{name}: the data set must be a mapping of splits, such as {{'train': dataset}}, not "
+            f"a {type(dataset).__name__}"
+        )
     if "train" not in dataset:
         raise ValueError(f"{name}: the data set has no split 'train', only {', '.join(dataset)}")
     if resize is not None:
         check_integers(1, resize=resize)
+    columns = {split: _columns(rows, image, label) for split, rows in dataset.items()}
     pixels: dict[str, Bytes] = {}
     for split in SPLITS:
         if split in dataset:
-            images = [_as_colours(one) for one in _column(name, dataset, split, image, "image=")]
+            images = [_as_colours(one) for one in _column(name, columns, split, image, "image=")]
             if not images:
                 raise ValueError(f"{name}: the split {split} has no images: leave it out")
             if resize is not None:
@@ -128,12 +146,13 @@ def from_dataset(
     splits: dict[str, Any] = {
         split: (
             images[:, :1] if grey else images,
-            np.asarray(_column(name, dataset, split, label, "label=")),
+            np.asarray(_column(name, columns, split, label, "label=")),
         )
         for split, images in pixels.items()
     }
     feature = (getattr(dataset["train"], "features", None) or {}).get(label)
-    names = tuple(getattr(feature, "names", None) or ())
+    classes = getattr(dataset["train"], "classes", None)
+    names = tuple(getattr(feature, "names", None) or classes or ())
     from_arrays(name, **splits, class_names=names)
 
 
@@ -157,11 +176,22 @@ def load(source: str, split: str) -> Examples:
     return splits[split]
 
 
+def _columns(rows: Any, image: str, label: str) -> Any:
+    """Return the rows of a split as columns, name -> values; pairs are taken apart."""
+    if isinstance(rows, Mapping) or not hasattr(rows, "__getitem__") or not len(rows):
+        return rows
+    first = rows[0]
+    if not isinstance(first, tuple) or len(first) != 2:
+        return rows
+    pairs = [rows[index] for index in range(len(rows))]
+    return {image: [one for one, _ in pairs], label: [kind for _, kind in pairs]}
+
+
 def _column(name: str, dataset: Mapping[str, Any], split: str, column: str, argument: str) -> Any:
     """Return a column of one split; `argument` is how it is named."""
     try:
         return dataset[split][column]
-    except KeyError as error:
+    except (KeyError, TypeError) as error:
         raise ValueError(
             f"{name}: the split {split} has no column {column!r}: name the right one by {argument}"
         ) from error
@@ -173,9 +203,14 @@ def _checked(what: str, images: ArrayLike, labels: ArrayLike) -> Examples:
     if pixels.ndim == 3:
         pixels = pixels[:, None]
     if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
+        cure = ""
+        if pixels.dtype.kind == "f":
+            cure = ": numbers from 0 to 1 become bytes by (255 * images).astype(np.uint8)"
+        elif pixels.ndim == 4 and pixels.shape[3] in (1, 3):
+            cure = ": give images.transpose(0, 3, 1, 2)"
         raise ValueError(
             f"{what}: images must be (N, H, W), (N, 1, H, W) or (N, 3, H, W) of uint8, not "
-            f"{np.shape(images)} of {pixels.dtype}"
+            f"{np.shape(images)} of {pixels.dtype}{cure}"
         )
     if classes.dtype.kind not in "iu" or classes.shape != (len(pixels),) or not pixels.size:
         raise ValueError(

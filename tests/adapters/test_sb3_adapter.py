@@ -5,11 +5,12 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.error import NameNotFound
-from stable_baselines3 import PPO
+from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
@@ -151,7 +152,7 @@ def test_what_is_observed_fits_the_spaces() -> None:
 
 
 def test_seeds_and_options_are_of_the_next_reset() -> None:
-    venv = make_sb3_env(CENTRED, 2, split="test")
+    venv = make_sb3_env(CENTRED, 2)
     assert venv.seed(3) == [3, 3]
     first = venv.reset()
     later = venv.reset()
@@ -160,6 +161,7 @@ def test_seeds_and_options_are_of_the_next_reset() -> None:
     assert_same(venv.reset(), first)
     assert list(venv.seed()) != list(venv.seed())
 
+    venv = make_sb3_env(CENTRED, 2, split="test")
     venv.set_options({"scene": 41})
     venv.reset()
     assert [info["scene"] for info in venv.reset_infos] == [41, 41]
@@ -168,6 +170,45 @@ def test_seeds_and_options_are_of_the_next_reset() -> None:
     assert [info["scene"] for info in venv.reset_infos] == [5, 6]
     venv.reset()
     assert [info["scene"] for info in venv.reset_infos] != [5, 6], "options are used once"
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_evaluations_of_a_fixed_split_are_of_the_same_scenes(seed: int | None) -> None:
+    """With equal first glimpses: an `EvalCallback` compares models on equal terms."""
+    venv = make_sb3_env(CENTRED, 4, split="validation", look="tiles", seed=seed)
+    first, scenes = venv.reset(), [info["scene"] for info in venv.reset_infos]
+    assert scenes == [0, 1, 2, 3]
+    for _ in range(10):
+        venv.step(np.zeros((4, 2), np.int64))
+    assert_same(venv.reset(), first)
+    assert [info["scene"] for info in venv.reset_infos] == scenes
+    model = PPO(
+        "MultiInputPolicy", make_sb3_env(CENTRED, 2, look="tiles"), n_steps=8, batch_size=16
+    )
+    scores = {evaluate_policy(model, venv, 20, warn=False) for _ in range(3)}
+    assert len(scores) == 1
+    venv.close()
+
+
+def test_actions_may_be_one_number() -> None:
+    """As an argument, or as an id has them; observations alike."""
+    named = "glimpse_envs.flat_ids:GlimpseDiscrete/CenteredGlyphs-v0"
+    own = gym.make(named)
+    for venv in (
+        make_sb3_env(named, 2),
+        make_sb3_env(
+            CENTRED, 2, look="tiles", history=True, flat="discrete", flat_observation=True
+        ),
+    ):
+        assert venv.action_space == own.action_space
+        assert venv.observation_space == own.observation_space
+        DQN("MlpPolicy", venv, learning_starts=4, buffer_size=100).learn(16)
+        venv.close()
+    assert isinstance(make_sb3_env(named, 2, flat=True).action_space, spaces.MultiDiscrete)
+    with pytest.raises(ValueError, match="flat='joint' must be True, 'discrete' or None"):
+        make_sb3_env(CENTRED, 2, flat="joint")
+    with pytest.raises(ValueError, match="flat='discrete': look has real numbers"):
+        make_sb3_env(CENTRED, 2, flat="discrete")
 
 
 def test_shared_infos_refuse_to_be_changed_and_copies_do_not() -> None:

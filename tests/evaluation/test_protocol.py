@@ -237,6 +237,8 @@ def test_the_interval_of_a_return_is_printed_where_it_is_not_that_of_the_success
     assert "\n  return            0.600\n" in same.summary()
     costly = evaluate(LeftThenRight(stop=True), ENV_ID, stop=True, budget=4, glimpse_cost=0.5)
     assert "\n  return            0.750, 95 % interval 0.561 to 0.939\n" in costly.summary()
+    small = replace(costly, mean_return=0.0004, return_interval=(-0.0004, 0.0012))
+    assert "\n  return            0.000, 95 % interval 0.000 to 0.001\n" in small.summary()
 
 
 def test_the_table_is_aligned() -> None:

@@ -139,6 +139,21 @@ def test_a_folder_may_bring_its_own_splits(tmp_path: Path) -> None:
         describe(f"folder:{tmp_path / 'own'}")
 
 
+def test_val_is_no_class(tmp_path: Path) -> None:
+    for split in ("train", "val", "test"):
+        write_image(tmp_path / f"own/{split}/cat/a.png", np.zeros((4, 4), np.uint8))
+    with pytest.raises(SourceError, match="has the folders train and val: rename val to valid"):
+        describe(f"folder:{tmp_path / 'own'}")
+    (tmp_path / "own/val").rename(tmp_path / "own/validation")
+    assert describe(f"folder:{tmp_path / 'own'}").class_names == ("cat",)
+
+
+def test_an_image_that_would_be_left_out_is_named(pets: Path) -> None:
+    (pets / "cat/more.WEBP").write_bytes(b"RIFF")
+    with pytest.raises(SourceError, match=r"more\.WEBP is of a format that is not read: convert"):
+        describe(f"folder:{pets}")
+
+
 def test_folders_not_in_order_say_what_is_wrong(pets: Path, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere is not a folder.*one folder of images"):
         describe(f"folder:{tmp_path / 'nowhere'}")

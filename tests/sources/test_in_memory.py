@@ -60,7 +60,11 @@ def test_an_array_that_is_changed_later_changes_nothing() -> None:
         ({"name": "folder"}, "'folder' is taken: it stands for glimpse_envs.sources.folder"),
         ({"name": "folder:x"}, "must be letters"),
         ({"train": (GREY / 255, LABELS)}, r"mine: train: images must be .* uint8, not .* float64"),
+        ({"train": (GREY / 255, LABELS)}, r"by \(255 \* images\).astype"),
+        ({"train": (GREY[..., None], LABELS)}, r"give images.transpose\(0, 3, 1, 2\)"),
         ({"train": (GREY[0], LABELS)}, r"mine: train: images must be \(N, H, W\)"),
+        ({"train": (GREY, LABELS + 1)}, "from 0 to 2 for the 3 .* no image has the label 0, .* 3"),
+        ({"train": (GREY, LABELS * 9)}, "no image has the label 1, and one has 18"),
         ({"train": (GREY, LABELS[:2])}, r"labels must be \(6,\) integers.* they are \(2,\)"),
         ({"train": (GREY, LABELS * 1.0)}, r"labels must be \(6,\) integers.* float64"),
         ({"train": (GREY, LABELS - 1)}, "labels must be at least 0; one is -1"),
@@ -111,6 +115,24 @@ def test_a_data_set_is_a_source() -> None:
     assert describe("mixed").image_shape == (3, 8, 8)
     with pytest.raises(ValueError, match="no split 'train', only test"):
         from_dataset("other", {"test": colours})
+    with pytest.raises(ValueError, match=r"a mapping of splits, such as \{'train': dataset\}, not"):
+        from_dataset("other", [colours])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="the split train has no column 'image'"):
+        from_dataset("other", {"train": [colours]})
+
+
+class Pairs(list[tuple[Any, int]]):
+    """A data set in the form of torchvision's."""
+
+    classes = ("cat", "dog", "eel")
+
+
+def test_a_data_set_of_pairs_is_a_source() -> None:
+    pairs = Pairs((Picture(one), int(label)) for one, label in zip(GREY, LABELS, strict=True))
+    from_dataset("pairs", {"train": pairs, "test": Pairs(pairs[:2])})
+    assert describe("pairs").class_names == Pairs.classes
+    assert np.array_equal(load("pairs", "train").images[:, 0], GREY)
+    assert np.array_equal(load("pairs", "test").labels, LABELS[:2])
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,20 @@ def told(envs: GlimpseVectorEnv) -> list[tuple[list[list[str]], list[str], str, 
     return found
 
 
+def test_a_sentence_is_read_as_it_is_observed() -> None:
+    asked = []
+    for encoding in ("ids", "onehot"):
+        envs = make_vector(STORIES, 2, encoding=encoding)
+        observation, _ = envs.reset(seed=0)
+        assert isinstance(envs.task, ReadText)
+        asked.append([envs.task.sentence(words) for words in observation["question"]])
+        for wrong in (observation["question"], np.array([9999]), np.array([0.5])):
+            with pytest.raises(ValueError, match="words must be those of one sentence, as"):
+                envs.task.sentence(wrong)
+    assert asked[0] == asked[1]
+    assert all(question.startswith("where") for question in asked[0])
+
+
 def place_of(statements: list[list[str]], asked: str) -> str | None:
     """Where somebody or something is after `statements`, in plain Python; None: not known."""
     places: dict[str, str] = {}

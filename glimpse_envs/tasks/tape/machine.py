@@ -96,8 +96,9 @@ class TapeMachine(Task):
 
     With the last right symbol, with the first wrong one, or when the budget is spent: `slack` times
     the steps of a shortest solution, rounded up. A shortest solution reads each symbol before it is
-    needed (to sort, all of them before the first), and knows where the tape ends. A spent budget
-    terminates the episode, because the agent can see it. Episodes are never truncated.
+    needed (to sort, all of them before the first), and knows where the tape ends, which an agent
+    can tell from the first `remaining`, 1 - 1 / budget. A spent budget terminates the episode,
+    because the agent can see it. Episodes are never truncated.
 
     ## Information
 
@@ -131,7 +132,8 @@ class TapeMachine(Task):
     v0: initial version.
 
     Args:
-        program: one of those above.
+        program: "copy", "duplicated_input", "repeat_copy", "reverse", "forward_reverse",
+            "addition" or "priority_sort".
         split: "train" deals new tapes without end; "validation" and "test" have 10,000 each.
         min_length: the least L dealt.
         length: the greatest L dealt; it sets the size of observations under `view="full"`.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_choice, check_memory, check_numbers, check_slack
 from glimpse_envs.core.arrays import Bools, Float32s, Ints
@@ -343,11 +344,15 @@ class ReadText(Task):
         numbers = (0, self._text.shape.statements - 1)
         return {"heads": numbers, "path": numbers, "answers": (0, len(self._text.answers))}
 
-    def sentence(self, words: Ints) -> str:
-        """Return `words` (n,), numbers as they are observed, as a sentence."""
+    def sentence(self, words: NDArray[Any]) -> str:
+        """Return words as they are observed, numbers (n,) or one-hot (n V,), as a sentence.
+
+        Raises:
+            ValueError: they are not of this form, but of a batch, for example.
+        """
         from glimpse_envs.tasks.text.drawing import sentence_of
 
-        return sentence_of(words, self._text.vocabulary)
+        return sentence_of(self._words.decode(words), self._text.vocabulary)
 
     def _readable(self, text: int) -> int:
         """Return how many numbers a look at a text can have, blank statements included."""

@@ -40,3 +40,27 @@ class Words:
         if not self.one_hot:
             return words
         return one_hot(words, self.vocabulary).reshape(*words.shape[:-1], -1)
+
+    def decode(self, shown: NDArray[Any]) -> Ints:
+        """Undo `encode`, for words of one sentence.
+
+        Raises:
+            ValueError: `shown` is not an array (n,) of numbers below V, or of (n V,) one-hot.
+        """
+        words = np.asarray(shown)
+        if words.ndim == 1 and self.one_hot and len(words) % self.vocabulary == 0:
+            words = words.reshape(-1, self.vocabulary).argmax(axis=1)
+        wrong = words.ndim != 1 or (
+            words.size and not 0 <= words.min() <= words.max() < self.vocabulary
+        )
+        if wrong or words.dtype.kind not in "iu":
+            right = (
+                f"(n {self.vocabulary},) one-hot"
+                if self.one_hot
+                else f"(n,) from 0 to {self.vocabulary - 1}"
+            )
+            raise ValueError(
+                f"words must be those of one sentence, as they are observed, {right}; they are an "
+                f"array {np.shape(shown)} of {np.asarray(shown).dtype}"
+            )
+        return words.astype(np.int64)

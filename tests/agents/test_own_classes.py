@@ -1,0 +1,40 @@
+"""A run on a user's own pictures knows their classes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.algorithms.reinforce import Reinforce
+from agents.scoring.run_scores import evaluate_run
+from glimpse_envs.evaluation.runs import RunError, load_policy, open_run
+from tests.support.episodes import write_images
+from tests.support.tiny import tiny_config
+from tests.support.trainings import trained
+
+
+def test_other_classes_are_neither_scored_nor_trained_on(tmp_path: Path) -> None:
+    """Swapped names would turn all right answers into wrong ones, without an error."""
+    images = np.random.default_rng(0).integers(0, 256, (4, 28, 28), np.uint8)
+    source, folder = write_images(tmp_path / "own", images), tmp_path / "run"
+    config = tiny_config(env_kwargs={"budget": 3, "source": source})
+    run = trained(Reinforce, config, folder)
+    assert open_run(folder).config["class_names"] == ["first", "second"]
+    assert evaluate_run(run, episodes=4).episodes == 4
+
+    for split in ("train", "validation", "test"):
+        (tmp_path / "own" / split / "second").rename(tmp_path / "own" / split / "a_new_name")
+    wrong = (
+        r"run: it was trained to name the classes \['first', 'second'\] of source='folder:.*', "
+        r"which has the classes \['a_new_name', 'first'\] now"
+    )
+    with pytest.raises(RunError, match=wrong):
+        evaluate_run(run, episodes=4)
+    with pytest.raises(RunError, match=wrong):
+        load_policy(folder)
+    with pytest.raises(RunError, match=wrong):
+        trained(Reinforce, config, folder, resume=True)
+
+
+def test_pictures_of_the_suite_have_no_classes_to_check(tmp_path: Path) -> None:
+    assert "class_names" not in trained(Reinforce, tiny_config(), tmp_path / "run").config
