@@ -76,7 +76,8 @@ class Evaluation:
         lines.append(f"  return            {_three(self.mean_return)}{self._return_interval()}")
         if not np.isnan(self.normalised_score):
             lines.append(f"  normalised        {_three(self.normalised_score)}")
-        lines.append(f"  glimpses          {self.mean_glimpses:.2f}")
+        foreign = self.scanpaths is None and np.isnan(self.scale).all()  # nothing is glimpsed
+        lines.append(f"  {'steps' if foreign else 'glimpses':18}{self.mean_glimpses:.2f}")
         if self.scanpaths is not None:
             gaze, on_target = self.scanpaths, ""
             if not np.isnan(gaze.share_on_target):

@@ -41,6 +41,7 @@ def test_an_environment_without_splits_is_evaluated(env_id: str) -> None:
         assert score.returns.tolist() == [float(STEPS)] * 7
         assert score.glimpses.tolist() == [STEPS] * 7
         assert score.success is None
+        assert f"\n  steps             {STEPS}.00" in score.summary()
 
 
 @pytest.mark.parametrize(
