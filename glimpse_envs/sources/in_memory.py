@@ -130,18 +130,19 @@ def from_dataset(
         raise ValueError(f"{name}: the data set has no split 'train', only {', '.join(dataset)}")
     if resize is not None:
         check_integers(1, resize=resize)
-    columns = {split: _columns(rows, image, label) for split, rows in dataset.items()}
+    columns = {
+        split: _columns(dataset[split], image, label) for split in SPLITS if split in dataset
+    }
     pixels: dict[str, Bytes] = {}
-    for split in SPLITS:
-        if split in dataset:
-            images = [_as_colours(one) for one in _column(name, columns, split, image, "image=")]
-            if not images:
-                raise ValueError(f"{name}: the split {split} has no images: leave it out")
-            if resize is not None:
-                images = [resized(one, resize) for one in images]
-            if len({one.shape for one in images}) != 1:
-                raise ValueError(f"{name}: images of {split} differ in size: give resize=")
-            pixels[split] = np.stack(images).transpose(0, 3, 1, 2)
+    for split in columns:
+        images = [_as_colours(one) for one in _column(name, columns, split, image, "image=")]
+        if not images:
+            raise ValueError(f"{name}: the split {split} has no images: leave it out")
+        if resize is not None:
+            images = [resized(one, resize) for one in images]
+        if len({one.shape for one in images}) != 1:
+            raise ValueError(f"{name}: images of {split} differ in size: give resize=")
+        pixels[split] = np.stack(images).transpose(0, 3, 1, 2)
     grey = all((images == images[:, :1]).all() for images in pixels.values())
     splits: dict[str, Any] = {
         split: (

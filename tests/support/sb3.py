@@ -2,12 +2,17 @@
 
 from typing import Any
 
+from stable_baselines3 import PPO
+
 from agents.policy.networks import NetworkConfig
 from agents.sb3.models import (
     A2CConfig,
     SB3Config,
 )
 from tests.support.episodes import CENTRED
+
+ROWS = 5
+WHOLE: dict[str, Any] = {"glimpse_size": 28, "inside": True, "budget": 2}
 
 SMALL = NetworkConfig(
     what_units=16, where_units=8, glimpse_units=16, core_units=16, head_units=16,
@@ -22,3 +27,10 @@ def small(kind: type[SB3Config], env_kwargs: dict[str, Any], **changes: Any) -> 
         log_every=5, checkpoint_every=4,
     )  # fmt: skip
     return kind(**{**defaults, **minibatches, **changes})
+
+
+def tiny_ppo(venv: Any, **changes: Any) -> PPO:
+    arguments: dict[str, Any] = dict(
+        n_steps=8, batch_size=20, n_epochs=1, seed=0, policy_kwargs={"net_arch": [8]}, device="cpu"
+    )
+    return PPO("MultiInputPolicy", venv, **{**arguments, **changes})
