@@ -28,6 +28,7 @@ from glimpse_envs.episodes.episodes import Episodes
 from glimpse_envs.episodes.infos import Info, final_infos, merge, merge_step
 from glimpse_envs.episodes.levels import LevelDistribution
 from glimpse_envs.episodes.lookup import hint_of_batch, load_task
+from glimpse_envs.episodes.promises import check_arrays, check_components
 from glimpse_envs.episodes.state import digest, digests_of
 from glimpse_envs.flat import FlatActions, FlatObservations
 from glimpse_envs.task import Arrays, Outcome, Rows
@@ -116,6 +117,7 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
             **kwargs,
         )
         self.task = rules(**kwargs)
+        check_components(self.task)
         check_batch_memory(
             num_envs,
             self.task.observation_space,
@@ -211,7 +213,9 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         if one is not None:
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(one)
         self._refresh()
-        return self._observe(), merge({}, self.task.info(rows), rows, self.num_envs)
+        info = self.task.info(rows)
+        check_arrays(self.task, "info", info, len(rows))
+        return self._observe(check=True), merge({}, info, rows, self.num_envs)
 
     # --- step --------------------------------------------------------------------------------
 
@@ -297,12 +301,14 @@ class GlimpseVectorEnv(VectorEnv, SharedAttributes):
         clock = self._episodes.clock
         self._display.refresh(clock.taken, clock.ended)
 
-    def _observe(self) -> Any:
-        return self._shown(self._episodes.rows, self._episodes.remaining())
+    def _observe(self, check: bool = False) -> Any:
+        return self._shown(self._episodes.rows, self._episodes.remaining(), check)
 
-    def _shown(self, rows: Rows, remaining: Float32s) -> Any:
+    def _shown(self, rows: Rows, remaining: Float32s, check: bool = False) -> Any:
         """Return the observations of `rows` (m,), name -> (m, ...), or flat (m, d)."""
         shown = self.task.observe(rows, remaining)
+        if check:
+            check_arrays(self.task, "observe", shown, len(rows))
         return shown if self._flat_observations is None else self._flat_observations(shown)
 
     def _final_infos(self, acting: Rows, outcome: Outcome, ending: Rows) -> Info:

@@ -35,6 +35,9 @@ MEANINGS = {
     "recall": "the codes of the latest glimpses are kept, and read by soft attention",
     "direct access to symbols": "an answer may repeat the symbol that is read",
     "direct access": "an answer or look may repeat the symbol or address that is read",
+    "counts of glimpses": "the core is told, as numbers, how many glimpses are taken and left",
+    "without query": "the query is not encoded",
+    "without remaining": "the share of glimpses left is not encoded",
 }
 """Words of a model's name -> what they mean, in the order of the lists."""
 

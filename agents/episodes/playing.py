@@ -17,6 +17,7 @@ from agents.training.row_draws import RowGenerator
 from agents.training.transfers import ToHost
 from glimpse_envs.episodes.description import answer_rewards, task_of
 from glimpse_envs.episodes.infos import read_outcome, success_in
+from glimpse_envs.evaluation.endless import check_ends
 
 # Rows that have ended are dropped when no more than this share of those decided on is left.
 DROP_AT = 0.8
@@ -114,6 +115,7 @@ class Part:
         actions = self.asked.arrays()
         _check_numbers(actions, len(self.steps))
         self.observation, reward, terminated, truncated, self.info = self.env.step(actions)
+        check_ends(self.env, len(self.steps) + 1)
         ended = terminated | truncated
         outcome = read_outcome(self.info, ended)
         success = success_in(outcome, rows)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from agents.policy.context_part import REFUSED, context_shape
+from agents.policy.glimpse_counts import COUNTS
 from agents.policy.networks import GLIMPSE_NETWORKS, NetworkConfig
 from agents.policy.picture_layout import channels_last
 from glimpse_envs.core.classes import find_class
@@ -20,7 +21,8 @@ class GlimpseNetwork(nn.Module):
     From an observation, name -> (B, ...), to (B, glimpse_units). "What" is `glimpse`, in the full
     view `scene`, and without either the first part; "where" is all the rest, flattened. Parts of
     whole numbers are words, read by an embedding that all parts with as many words share. With
-    DRAM's core the two codes are multiplied. A context is no part of a glimpse.
+    DRAM's core the two codes are multiplied. A context is no part of a glimpse. With
+    `count_glimpses` the counts belong to "where"; they need a memory, and are given to `joined`.
 
     Args:
         space: of the observations of a single row.
@@ -36,12 +38,10 @@ class GlimpseNetwork(nn.Module):
         if context_shape(space) is not None:
             raise ValueError(REFUSED)
         self.word_units = config.word_units or WORD_UNITS
-        parts = list(space.spaces)
+        parts = _encoded(space, config.leave_out)
         self.what_key = next((key for key in ("scene", "glimpse") if key in parts), parts[0])
-        self.where_keys = [key for key in space.spaces if key != self.what_key]
-        self.vocabularies = {
-            key: words for key in space.spaces if (words := _words_in(key, space[key]))
-        }
+        self.where_keys = [key for key in parts if key != self.what_key]
+        self.vocabularies = {key: words for key in parts if (words := _words_in(key, space[key]))}
         self.embeddings = nn.ModuleDict(
             {
                 str(words): nn.Embedding(words, self.word_units)
@@ -55,10 +55,13 @@ class GlimpseNetwork(nn.Module):
             shape = (2 * shape[0], *shape[1:])
         self.what = make_encoder(shape, config.glimpse_network, config.what_units)
         where_size = sum(int(np.prod(self._shape(space, k))) for k in self.where_keys)
-        self.multiplies = config.core == "dram" and where_size > 0
+        told_where = where_size > 0 or config.count_glimpses
+        self.multiplies = config.core == "dram" and told_where
         where_units = config.glimpse_units if self.multiplies else config.where_units
         self.where = nn.Linear(where_size, where_units) if where_size else None
-        apart_size = 0 if self.multiplies or not where_size else where_units
+        self.counts = nn.Linear(COUNTS, where_units) if config.count_glimpses else None
+        self.what_units = config.what_units
+        apart_size = where_units if told_where and not self.multiplies else 0
         self.join: nn.Module = nn.Linear(config.what_units + apart_size, config.glimpse_units)
         if config.normalise:
             self.join = nn.Sequential(self.join, nn.LayerNorm(config.glimpse_units))
@@ -77,17 +80,48 @@ class GlimpseNetwork(nn.Module):
         return self.embeddings[str(self.vocabularies[key])](part.long())
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
+        return self.joined(self.apart(observation))
+
+    def apart(self, observation: dict[str, Tensor]) -> Tensor:
+        """What and, if there is any, where, not yet joined: (B, what_units + where's units)."""
         seen = self._numbers(observation, self.what_key)
         if self.contrast:
             seen = torch.cat([seen, local_contrast(seen)], dim=1)
         encoded = self.what(seen)
         if self.where is None:
-            return F.relu(self.join(F.relu(encoded)))
+            return encoded
         parts = [self._numbers(observation, key).flatten(1) for key in self.where_keys]
-        where = self.where(torch.cat(parts, dim=1))
+        return torch.cat([encoded, self.where(torch.cat(parts, dim=1))], dim=1)
+
+    def joined(self, apart: Tensor, counts: Tensor | None = None) -> Tensor:
+        """The code (B, glimpse_units) of what `apart` returned, with `count_glimpses` of the
+        `counts` (B, 2) too."""
+        if self.counts is not None:
+            assert counts is not None, "counts of glimpses are encoded here, and none were given"
+            counted = self.counts(counts)
+            what, where = apart[:, : self.what_units], apart[:, self.what_units :]
+            where = counted if self.where is None else where + counted
+            apart = torch.cat([what, where], dim=1)
         if self.multiplies:
-            return F.relu(self.join(F.relu(encoded))) * F.relu(where)
-        return F.relu(self.join(F.relu(torch.cat([encoded, where], dim=1))))
+            what, where = apart[:, : self.what_units], apart[:, self.what_units :]
+            return F.relu(self.join(F.relu(what))) * F.relu(where)
+        return F.relu(self.join(F.relu(apart)))
+
+
+def _encoded(space: spaces.Dict, left_out: tuple[str, ...]) -> list[str]:
+    """The parts of `space` that are encoded.
+
+    Raises:
+        ValueError: `left_out` names what is no part, or leaves nothing.
+    """
+    unknown = [name for name in left_out if name not in space.spaces]
+    encoded = [name for name in space.spaces if name not in left_out]
+    if unknown or not encoded:
+        raise ValueError(
+            f"leave_out={left_out} must name some, not all, of the observation's parts: "
+            f"{', '.join(space.spaces)}"
+        )
+    return encoded
 
 
 def _words_in(key: str, space: spaces.Space) -> int:

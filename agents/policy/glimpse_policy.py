@@ -18,6 +18,7 @@ from agents.policy.context_part import REFUSED, context_shape, without_context
 from agents.policy.core import State
 from agents.policy.cores import DRAMCore, make_core
 from agents.policy.distributions import Distribution
+from agents.policy.glimpse_counts import check_countable, glimpse_counts
 from agents.policy.glimpse_network import GlimpseNetwork
 from agents.policy.heads import GaussianHead, Head, Repeater, make_head
 from agents.policy.inhibition import Inhibition, make_inhibition
@@ -86,6 +87,8 @@ class GlimpsePolicy(nn.Module, Policy):
                 "full view of a tape, and agents give one at a time: leave out view=full, or train "
                 "a baseline (python -m baselines.train lstm_memory)"
             )
+        if config.count_glimpses:
+            check_countable(observation_space)
         self.config, self.components = config, components
         self.observation_space: spaces.Dict = observation_space
         self.action_space = spaces.Dict([(name, one.space) for name, one in components.items()])
@@ -134,11 +137,14 @@ class GlimpsePolicy(nn.Module, Policy):
 
     def initial_state(self, rows: int) -> State:
         """The memory (B, units), ... before the first glimpse: the core's state, then what is
-        remembered of the context and, with inhibition of return, the visits."""
+        remembered of the context, with inhibition of return the visits, and with counts of
+        glimpses their number."""
         state = self.core.initial_state(rows)
         if self.context_scores is not None:
             state = (*state, self.context_scores.nothing_seen(rows))
-        return state if self.inhibition is None else (*state, self.inhibition.no_visits(rows))
+        if self.inhibition is not None:
+            state = (*state, self.inhibition.no_visits(rows))
+        return (*state, state[0].new_zeros(rows, 1)) if self.config.count_glimpses else state
 
     def as_tensors(self, observation: dict[str, NDArray]) -> dict[str, Tensor]:
         """The observation on the parameters' device and of their dtype."""
@@ -146,9 +152,10 @@ class GlimpsePolicy(nn.Module, Policy):
         return {name: to_device(value, parameter) for name, value in observation.items()}
 
     def encode(self, observation: dict[str, Tensor]) -> Tensor:
-        """The codes (B, glimpse_units) of observations, name -> (B, ...), which need no memory."""
-        blind = self.blindness
-        return self.glimpse_network(observation if blind is None else blind(observation))
+        """The codes (B, units) of observations, name -> (B, ...), which need no memory."""
+        seen = observation if self.blindness is None else self.blindness(observation)
+        network = self.glimpse_network
+        return network.apart(seen) if self.config.count_glimpses else network(seen)
 
     def forward(
         self, observation: dict[str, Tensor], state: State, seen: Tensor | None = None
@@ -158,9 +165,13 @@ class GlimpsePolicy(nn.Module, Policy):
         seen = self.encode(observation) if seen is None else seen
         visits: Tensor | None = None
         remembered: State = ()
+        if self.config.count_glimpses:
+            taken = state[-1] + 1
+            state, remembered = state[:-1], (taken,)
+            seen = self.glimpse_network.joined(seen, glimpse_counts(taken, observation))
         if self.inhibition is not None:
             visits = self.inhibition.with_present(state[-1], observation)
-            state, remembered = state[:-1], (visits,)
+            state, remembered = state[:-1], (visits, *remembered)
         if self.context_scores is not None:
             features = self.context_scores.remember(state[-1], observation["context"])
             state, remembered = state[:-1], (features, *remembered)

@@ -17,6 +17,12 @@ class NetworkConfig:
     contrast: bool = False
     """Add input channels that show each glimpse less its mean, divided by its standard deviation,
     which makes faint shapes visible."""
+    leave_out: tuple[str, ...] = ()
+    """Parts of observations that are not encoded, such as query, so that nothing is learned from
+    them; a head that needs one still sees it."""
+    count_glimpses: bool = False
+    """Also tell the core, as numbers, how many glimpses are taken and how many are left. What is
+    learned from them can hold for longer episodes; `remaining` is a share of the budget."""
     core: Literal["rnn", "gru", "lstm", "dram"] | str = "lstm"
     """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs (the lower for
     answers, the upper for looks; codes of what and where are multiplied); or a class,
@@ -103,6 +109,8 @@ CORES = ("rnn", "gru", "lstm", "dram")
 """The kinds of core that have a name."""
 
 OF_AGENTS_ALONE = (
+    "leave_out",
+    "count_glimpses",
     "look_coordinates",
     "look_block",
     "refine_looks",
@@ -132,13 +140,16 @@ class TileNetworkOptions(NetworkOptions):
 
 
 def core_name(config: NetworkConfig) -> str:
-    """The name of the core, its recall and the heads' direct access, in tables."""
+    """The name of the core, what it recalls and is told, and the heads' direct access, in
+    tables."""
     name = config.core.rpartition(":")[2]  # of a class, its name
     if config.core in CORES and config.core != "rnn":
         name = name.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
     recall = ", recall" if config.recall_glimpses else ""
-    return name + recall + direct[config.direct_access]
+    counts = ", counts of glimpses" if config.count_glimpses else ""
+    left_out = "".join(f", without {part}" for part in config.leave_out)
+    return name + recall + direct[config.direct_access] + counts + left_out
 
 
 def core_outputs(config: NetworkConfig) -> int:

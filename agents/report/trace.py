@@ -81,9 +81,10 @@ class Trace:
 
     @property
     def visited_all(self) -> NDArray[np.bool_]:
-        """(E,) whether a glimpse lay on each of the scene's targets."""
+        """(E,) whether the scene has targets, and a glimpse lay on each of them."""
         exists = (self.exists & self.alive[..., None]).any(axis=1)
-        return np.asarray((self._visits | ~exists).all(axis=1))
+        found = (self._visits | ~exists).all(axis=1)
+        return np.asarray(found & np.any(exists, axis=1))
 
     @property
     def _visits(self) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 import shlex
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from agents.training.checkpoints import leaves_of
 from agents.training.distributed import processes
@@ -187,7 +187,13 @@ def config_from_json(kind: Any, values: Any, where: str, revision: str) -> Any:
         for name, value in values.items()
         if is_dataclass(hints[name])
     }
-    return kind(**{**values, **nested})
+    # JSON has lists alone.
+    sequences = {
+        name: tuple(value)
+        for name, value in values.items()
+        if isinstance(value, list) and get_origin(hints[name]) is tuple
+    }
+    return kind(**{**values, **nested, **sequences})
 
 
 def _value(leaves: dict[str, Any], path: str) -> str:

@@ -23,8 +23,10 @@ def in_any_box(places: NDArray, boxes: NDArray) -> Bools:
 
 
 def middles_of(boxes: NDArray) -> NDArray:
-    """Return the middles (n, 2) of `boxes` (n, 4) in look coordinates, clipped to [-1, 1]."""
-    return np.asarray(np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0))
+    """Return the middles (n, 2) of `boxes` (n, 4) in look coordinates, clipped to [-1, 1]; that of
+    the scene, (0, 0), where there is no box, but NaN."""
+    middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
+    return np.nan_to_num(middles, copy=False)
 
 
 def box_in_turn(boxes: NDArray, look: NDArray | int, looks: int) -> NDArray:

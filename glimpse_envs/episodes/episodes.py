@@ -12,6 +12,7 @@ from glimpse_envs.core.arrays import Bools, Float32s, Ints
 from glimpse_envs.episodes.clock import Clock
 from glimpse_envs.episodes.dealing import Dealer, Seed
 from glimpse_envs.episodes.levels import LevelDistribution, UniformLevels
+from glimpse_envs.episodes.promises import check_budgets, check_outcome
 from glimpse_envs.episodes.state import check_state, digest
 from glimpse_envs.task import Arrays, Outcome, Rows, Task
 
@@ -116,6 +117,7 @@ class Episodes:
             rows = dealer.rows_of(groups)
             self.clock.begin(rows)
             task.deal(groups, dealer.keys)
+            check_budgets(task, self.num_envs)
         except BaseException:
             dealer.started = False  # some episodes have ended, and there are none to follow
             raise
@@ -144,6 +146,7 @@ class Episodes:
         if self._can_stop:
             last = spent | (actions["stop"][acting] == 1)
         outcome = self.task.act(acting, actions, last)
+        check_outcome(self.task, outcome, len(acting))
         if outcome.terminated is not None:
             last = last | outcome.terminated
         if outcome.truncated is not None:

@@ -149,11 +149,11 @@ def _check_tasks(one: Evaluation, other: Evaluation) -> None:
     if task is None:
         of_view: frozenset[str] = frozenset()
     else:
-        defaults = {**spec_of(one.env_id).kwargs}
-        for made in (mine, theirs):
-            known = task.parameters({**defaults, **made})
-            defaults = {**{name: known[name].default for name in known}, **defaults}
-        mine, theirs = {**defaults, **mine}, {**defaults, **theirs}
+        mine, theirs = (spec_of(one.env_id).kwargs | made for made in (mine, theirs))
+        # A scene may refuse what another one has as its default: defaults are added afterwards.
+        known = task.parameters(mine) | task.parameters(theirs)
+        defaults = {name: parameter.default for name, parameter in known.items()}
+        mine, theirs = defaults | mine, defaults | theirs
         of_view = task.view_arguments | OF_PLAY | _of_sensors(task, mine, theirs)
     for name in sorted((mine.keys() | theirs.keys()) - of_view):
         if mine.get(name) != theirs.get(name):

@@ -31,6 +31,7 @@ from glimpse_envs.episodes.lookup import arguments_of, spec_of
 from glimpse_envs.evaluation.batches import make_batch
 from glimpse_envs.evaluation.counting import count_episodes
 from glimpse_envs.evaluation.dealing import deal
+from glimpse_envs.evaluation.endless import check_ends
 from glimpse_envs.evaluation.fitting import check_spaces
 from glimpse_envs.evaluation.policy import Act, Action, Observation, Predicts, as_act, as_policy
 from glimpse_envs.evaluation.result import Evaluation
@@ -240,7 +241,9 @@ def _play(
     returns = np.zeros(env.num_envs)
     glimpses = np.zeros(env.num_envs, np.int64)
     state, episode_start = None, np.ones(env.num_envs, np.bool_)
-    correct, locations, on_target = [], [], []  # one array a step
+    # One array a step.
+    correct: list[NDArray[np.bool_]] = []
+    locations, on_target = [], []
     judged = False
     while alive.any():
         place = latest_location(observation) if places else None
@@ -252,6 +255,7 @@ def _play(
             watcher.sees(observation, state, episode_start, info, alive)
         action, state = act(observation, state, episode_start, info)
         observation, reward, terminated, truncated, info = env.step(action)
+        check_ends(env, len(correct) + 1)
         ended = terminated | truncated
         outcome = read_outcome(info, ended)
         if watcher is not None:

@@ -241,10 +241,12 @@ class PictureTask(Task):
 
     def _approach_target(self, groups: Rows) -> None:
         """Move the first glimpses of `groups` (m,) from uniform places towards the middle of their
-        (first) target, so that (distance / `FARTHEST`)² of the way to it remains."""
+        (first) target, so that (distance / `FARTHEST`)² of the way to it remains; without a target
+        they stay."""
         boxes = self._target_boxes[self._stage.scene_of[groups * self._copies]]
-        middles = middles_of(boxes if boxes.ndim == 2 else boxes[:, 0])
-        share = (self._distances[groups, None] / FARTHEST) ** 2
+        first = boxes if boxes.ndim == 2 else boxes[:, 0]
+        middles, exists = middles_of(first), ~np.isnan(first[:, :1])
+        share = np.where(exists, (self._distances[groups, None] / FARTHEST) ** 2, 1.0)
         self._starts[groups] = middles + share * (self._starts[groups] - middles)
 
     def _place_targets(self, scenes: Ints) -> None:
@@ -299,7 +301,8 @@ class PictureTask(Task):
 
     def _looks_at_target(self) -> Arrays:
         """Return the parts of an oracle's action that `look_components` has: it looks at the
-        middles of the target's boxes in turn until its budget is spent, and never stops."""
+        middles of the target's boxes in turn until its budget is spent, and never stops; without a
+        target at the scene's middle."""
         if self._full:
             return {}
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)

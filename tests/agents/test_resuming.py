@@ -1,12 +1,13 @@
 """A run is ended, gone on with and extended as its user asks, and says what it does."""
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from agents import train
 from agents.algorithms.reinforce import Reinforce
+from agents.policy.networks import NetworkConfig
 from agents.training.command_line import run_command
 from agents.training.interrupts import finish_on_interrupt
+from agents.training.resuming import config_from_json
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import RunError, open_run
 from tests.support.episodes import CENTRED
@@ -216,3 +219,9 @@ def test_agents_do_not_answer_in_one_sequence(
     assert ended.value.code == 2
     assert "the answer is a sequence of" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_tuple_is_one_again() -> None:
+    config = NetworkConfig(leave_out=("query", "remaining"))
+    saved = json.loads(json.dumps(asdict(config)))
+    assert config_from_json(NetworkConfig, saved, "the run", "abc") == config

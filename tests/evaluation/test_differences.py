@@ -153,6 +153,13 @@ def test_evaluations_of_unlike_tasks_are_not_compared(
         compare(one, two)
 
 
+def test_a_scene_without_a_source_is_compared() -> None:
+    one, two = played("Glimpse/CircleSquare-v0"), played("Glimpse/CircleSquare-v0", budget=3)
+    assert compare(one, two).startswith("success ")
+    with pytest.raises(ValueError, match="scene_size is 28 of one and 60 of the other"):
+        compare(one, played("Glimpse/CircleSquare-v0", scene_size=60))
+
+
 @pytest.mark.parametrize(
     "other", [{"budget": 6}, {"budget": 3}, {"scales": 2, "glimpse_size": 5}, {"view": "full"}]
 )

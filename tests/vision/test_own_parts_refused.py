@@ -45,6 +45,16 @@ class WithoutChannels(Blank):
     shape: Any = (20, 20)
 
 
+class WithoutTargets(Blank):
+    targets = 0
+
+
+class Mislabelled(Blank):
+    def draw(self, which: Any, keys: Any, canvas: Any, labels: Any, boxes: Any) -> None:
+        super().draw(which, keys, canvas, labels, boxes)
+        labels[which] = 2
+
+
 class Blind(Sensor):
     """Sees nothing, and keeps all promises."""
 
@@ -66,6 +76,23 @@ class SideByPosition(Blind):
 
 class WithoutOutlines(Blind):
     outlines = ()
+
+
+class Boxes(Blind):
+    outlines = ((-2, -2, 2, 2),)
+
+
+class OneOutline(Blind):
+    outlines = square(3.0)
+
+
+class OneNumber(Blind):
+    glimpse_shape = ()
+
+
+class Shapeless(Blind):
+    def __init__(self) -> None:
+        super().__init__((1, 20, 20))
 
 
 class TwoWindows(Blind):
@@ -92,7 +119,12 @@ def test_those_that_keep_all_promises_are_taken() -> None:
             {"sensor": "SideByPosition"},
             r"__init__ takes side by position.* as in \(self, shape, \*, side\)",
         ),
-        ({"sensor": "WithoutOutlines"}, "it has no outlines; it must have at least one"),
+        ({"scene": "WithoutTargets"}, "its targets are 0; they must be .* at least 1"),
+        ({"sensor": "WithoutOutlines"}, r"its outlines are \(\); .* at least one polygon"),
+        ({"sensor": "Boxes"}, r"\(-2, -2, 2, 2\) is one of its outlines, .* corners \(n, 2\)"),
+        ({"sensor": "OneOutline"}, "its outlines are array.*; they must be a tuple"),
+        ({"sensor": "OneNumber"}, r"its glimpse_shape is \(\); it must be a tuple of at least one"),
+        ({"sensor": "Shapeless"}, r"must take the scenes' shape \(C, H, W\) first"),
         ({"sensor": "TwoWindows"}, r"its 2 window_sides are .*shape \(2, g, g\), .* \(1, 3, 3\)"),
     ],
 )
@@ -100,3 +132,8 @@ def test_a_broken_promise_is_named(parts: dict[str, str], message: str) -> None:
     (name,) = parts.values()
     with pytest.raises(ValueError, match=f"{name}': .*{message}"):
         make(**parts)
+
+
+def test_a_label_of_no_answer_is_named() -> None:
+    with pytest.raises(ValueError, match="with the label 2; labels must lie between 0 and 1"):
+        make("Mislabelled").reset(seed=0)

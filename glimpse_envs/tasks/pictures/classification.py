@@ -227,7 +227,8 @@ class ImageClassification(PictureTask):
 
     @classmethod
     def parameters(cls, arguments: Mapping[str, Any]) -> dict[str, inspect.Parameter]:
-        """Return the parameters of the task, its scene and its sensor.
+        """Return the parameters of the task, its scene and its sensor, without those that the scene
+        does not take, unless they are given.
 
         Raises:
             ValueError: there is no such scene or sensor, or a source or clutter is given to a scene
@@ -237,9 +238,14 @@ class ImageClassification(PictureTask):
         scene = arguments.get("scene", "images")
         taken = keyword_parameters(find_scene(scene))
         for name in _SCENES_OWN:
-            given = arguments.get(name)
+            if name in taken:
+                continue
+            if name not in arguments:
+                del found[name]
+                continue
+            given = arguments[name]
             taken_back = None if name == "source" else found[name].default
-            if name not in taken and given is not None and given != taken_back:
+            if given is not None and given != taken_back:
                 raise ValueError(
                     f"{name}={shown(given)} must be {taken_back}, also where the id "
                     f"sets it: scene={scene!r} takes no {name}"

@@ -60,6 +60,12 @@ def _check_promises(scene: object, made: Hidden) -> None:
         raise ValueError(
             f"scene={scene!r}: its shape is {shape!r}; it must be (C, H, W), C = 1 (grey) or 3"
         )
+    targets = getattr(made, "targets", None)
+    if not isinstance(targets, int | np.integer) or targets < 1:
+        raise ValueError(
+            f"scene={scene!r}: its targets are {targets!r}; they must be the most targets in a "
+            "picture, at least 1 (of a picture without one the boxes are NaN)"
+        )
     dtype = getattr(made, "dtype", None)
     if isinstance(made, Scene) and dtype not in (np.uint8, np.float32):
         raise ValueError(

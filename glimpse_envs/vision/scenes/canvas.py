@@ -68,6 +68,7 @@ class StillStage(CanvasStage):
         shape: (C, H, W) of a scene.
         dtype: of the canvas.
         counts: the most targets in a scene, the number of its labels, and that of its pieces.
+        answers: number of answers, of which a single label is the index; 0 where labels are others.
         sensor: reads the glimpses; None if there are none.
         num_envs: rows.
         copies: rows in a group.
@@ -79,6 +80,7 @@ class StillStage(CanvasStage):
         shape: tuple[int, int, int],
         dtype: type,
         counts: tuple[int, int, int],
+        answers: int,
         sensor: Sensor | None,
         num_envs: int,
         copies: int,
@@ -87,6 +89,7 @@ class StillStage(CanvasStage):
         super().__init__(np.repeat(np.arange(groups), copies), shape, dtype, sensor)
         self._draw = draw
         targets, parts, pieces = counts
+        self._answers = answers if parts == 1 else 0
         self.labels = np.zeros(groups if parts == 1 else (groups, parts), np.int64)
         self.boxes = np.zeros((groups, 4) if targets == 1 else (groups, targets, 4))
         self._pieces = np.zeros((groups, pieces, 4), np.int64)
@@ -113,7 +116,18 @@ class StillStage(CanvasStage):
             for_chunks(deal_in_pieces, groups)
         else:
             for_chunks(deal, groups)
+        self._check_labels(groups)
         return groups
+
+    def _check_labels(self, groups: Ints) -> None:
+        """Raise a ValueError where a label of `groups` (m,) is the index of no answer."""
+        labels = self.labels[groups]
+        if self._answers and len(labels) and not 0 <= labels.min() <= labels.max() < self._answers:
+            wrong = labels[(labels < 0) | (labels >= self._answers)][0]
+            raise ValueError(
+                f"a scene was drawn with the label {wrong}; labels must lie between 0 and "
+                f"{self._answers - 1}, as its `answers` are {self._answers}"
+            )
 
     def _checked(self, drawn: Ints | None, scenes: int) -> Ints:
         """Return the pieces that were `drawn`, as far as they lie in the picture."""

@@ -72,6 +72,7 @@ class Scene(Hidden):
             self.shape,
             self.dtype,
             (self.targets, self.parts, self.pieces),
+            len(self.answers),
             sensor,
             num_envs,
             copies,
@@ -92,7 +93,7 @@ class Scene(Hidden):
             labels: (n,) in [0, len(answers)); of a scene with `parts` > 1 (n, parts).
             boxes: (n, 4), the target's x0, y0, x1, y1 in pixels; of a scene with `targets` > 1
                 (n, targets, 4), in the order in which to look at them, padded with NaN where a
-                picture has fewer.
+                picture has fewer, or none.
 
         Returns:
             Of a scene in `pieces`, (m, pieces, 4) int64, each one's x0, y0, x1, y1 in pixels;

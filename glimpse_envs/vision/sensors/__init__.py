@@ -1,9 +1,12 @@
 """Sensors, chosen by name. A new sensor is one file and one row of `SENSORS`."""
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from glimpse_envs.core.arguments import keyword_parameters
+import numpy as np
+
+from glimpse_envs.core.arguments import keyword_parameters, shown
 from glimpse_envs.core.classes import add_name, check_by_keyword, find_class
 from glimpse_envs.vision.sensors.sensor import Sensor
 
@@ -42,19 +45,40 @@ def make_sensor(
     kind: Any = find_sensor(sensor)
     check_by_keyword("sensor", sensor, kind, by_position=1)
     taken = {name: arguments[name] for name in keyword_parameters(kind) if name in arguments}
+    try:
+        inspect.signature(kind).bind(shape, **taken)
+    except TypeError as error:
+        raise ValueError(
+            f"sensor={sensor!r}: its constructor must take the scenes' shape (C, H, W) first, and "
+            f"its own arguments by keyword: {error}"
+        ) from error
     made: Sensor = kind(shape, **taken)
     _check_promises(sensor, made, shape[0])
     return made
 
 
 def _check_promises(sensor: object, made: Sensor, channels: int) -> None:
-    """Raise a ValueError where the properties of a sensor do not agree with each other."""
-    if not made.outlines:
+    """Raise a ValueError where the properties of a sensor have another form than `Sensor` requires,
+    or do not agree with each other."""
+    outlines, glimpse = made.outlines, made.glimpse_shape
+    if not isinstance(outlines, tuple | list) or not outlines:
         raise ValueError(
-            f"sensor={sensor!r}: it has no outlines; it must have at least one, such as "
-            "square(8.0) or circle(4.0) of glimpse_envs.vision.sensors.sensor"
+            f"sensor={sensor!r}: its outlines are {shown(outlines)}; they must be a tuple of at "
+            "least one polygon, such as (square(8.0),) or (circle(4.0),) of "
+            "glimpse_envs.vision.sensors.sensor"
         )
-    scales, glimpse = len(made.window_sides), made.glimpse_shape
+    for outline in outlines:
+        if not isinstance(outline, np.ndarray) or outline.ndim != 2 or outline.shape[1] != 2:
+            raise ValueError(
+                f"sensor={sensor!r}: {shown(outline)} is one of its outlines, which must each be "
+                "an array of corners (n, 2), (x, y) in pixels from the place looked at"
+            )
+    if not isinstance(glimpse, tuple) or not glimpse:
+        raise ValueError(
+            f"sensor={sensor!r}: its glimpse_shape is {shown(glimpse)}; it must be a tuple of at "
+            "least one number, such as (1, 8, 8)"
+        )
+    scales = len(made.window_sides)
     if scales and (len(glimpse) != 3 or glimpse[0] != scales * channels):
         raise ValueError(
             f"sensor={sensor!r}: its {scales} window_sides are those of glimpses of the shape "

@@ -27,7 +27,7 @@ class Sensor(ABC):
     @property
     @abstractmethod
     def glimpse_shape(self) -> tuple[int, ...]:
-        """Shape of one glimpse; any shape is allowed."""
+        """Shape of one glimpse, of at least one axis."""
 
     @property
     @abstractmethod

@@ -179,12 +179,12 @@ def test_a_target_is_visited_first_once_and_again_from_then_on() -> None:
 def test_all_targets_are_visited_where_none_of_those_that_exist_is_left() -> None:
     first, both, no = (True, False), (True, True), (False, False)
     trace = replace(
-        trace_of([0, 0, 0, 0], [0, 0, 0, 0], [0.5] * 4),
-        alive=np.array([[True, False]] * 4),
-        exists=np.array([[both] * 2, [first] * 2, [both] * 2, [first] * 2]),
-        lies_on=np.array([[first, both], [first, no], [both, no], [no, first]]),
+        trace_of([0] * 5, [0] * 5, [0.5] * 5),
+        alive=np.array([[True, False]] * 5),
+        exists=np.array([[both] * 2, [first] * 2, [both] * 2, [first] * 2, [no] * 2]),
+        lies_on=np.array([[first, both], [first, no], [both, no], [no, first], [no] * 2]),
     )
-    np.testing.assert_array_equal(trace.visited_all, [False, True, True, False])
+    np.testing.assert_array_equal(trace.visited_all, [False, True, True, False, False])
 
 
 def test_sureness_is_of_all_scored_answers() -> None:
