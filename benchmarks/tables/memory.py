@@ -87,7 +87,7 @@ _TABLE_NETWORK = preset("tables", "actor_critic").network
 # Addresses are chosen bit by bit there: nothing counts their visits.
 _CHASING = replace(_TABLE_NETWORK, inhibition_of_return=False)
 _DIRECT_TO_ALL = replace(_CHASING, direct_access="all")
-# The budget is twice the shortest solution, so that the numbers of glimpses taken and left are equal
+# The budget is twice the shortest solution: the numbers of glimpses taken and left are equal
 # when the chain has been followed, however long it is.
 _COUNTING = replace(_DIRECT_TO_ALL, count_glimpses=True, leave_out=("query", "remaining"))
 _DIRECT_TO_VALUES = replace(_CHASING, direct_access="symbols")
