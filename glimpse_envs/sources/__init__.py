@@ -1,8 +1,8 @@
 """Raw examples: the labelled images that scenes are made of.
 
 A source is named by a string: "glyphs", "mnist", "fashion_mnist", "cifar10", "folder:PATH", a class
-of any package as "module:Class", or a name that `register_source`, `from_arrays` or `from_dataset`
-registered in this process.
+of any package as "module:Class" or "module:Class?ARGUMENT", or a name that `register_source`,
+`from_arrays` or `from_dataset` registered in this process.
 """
 
 from functools import cache
@@ -151,8 +151,8 @@ def _key(source: str) -> str:
 
 
 def _is_class(source: str) -> bool:
-    """Whether `source` is written "module:Class"."""
-    module, _, name = source.partition(":")
+    """Whether `source` is written "module:Class", or so with an argument after "?"."""
+    module, _, name = source.partition("?")[0].partition(":")
     return name.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
@@ -169,7 +169,8 @@ def _module(source: str) -> SourceModule:
         raise ValueError(f"source={shown(source)} {_RIGHT}{suggested_class(source, SOURCES)}")
     if in_memory.is_registered(source):
         return in_memory
-    path = SOURCES.get(_key(source), source)
+    # An argument is the class's own: it is given the whole string.
+    path = SOURCES.get(_key(source), source.partition("?")[0])
     name, _, class_name = path.partition(":")
     try:
         found: Any = import_module(name)

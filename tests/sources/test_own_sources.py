@@ -1,5 +1,6 @@
 """Sources of other packages, by class and by name."""
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -47,6 +48,17 @@ class Mistaken(Bars):
         return Examples(*self.examples) if len(self.examples) == 2 else self.examples
 
 
+class Disk:
+    """Arrays in the folder that the argument names."""
+
+    def describe(self, source: str) -> SourceInfo:
+        return SourceInfo(source, (1, 8, 8), ("dark", "light"))
+
+    def load(self, source: str, split: str) -> Examples:
+        folder = Path(source.partition("?")[2])
+        return Examples(np.load(folder / f"{split}.npy"), np.arange(2))
+
+
 class NoSource:
     """Has no examples."""
 
@@ -58,6 +70,16 @@ def test_a_class_is_a_source() -> None:
     assert (task.question, task.chance) == ("Which bar is it?", 0.5)
     scenes = hidden_of("Glimpse/CenteredGlyphs-v0", 2, 0, source=PATH, split="test").scenes
     assert scenes.sum(axis=(1, 2, 3)).tolist() == [16, 16]
+
+
+def test_a_class_is_given_its_argument(tmp_path: Path) -> None:
+    for name, light in (("one", 200), ("two", 100)):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "test.npy", np.full((2, 1, 8, 8), light, np.uint8))
+    for name, light in (("one", 200), ("two", 100)):
+        source = f"{__name__}:Disk?{tmp_path / name}"
+        scenes = hidden_of("Glimpse/CenteredGlyphs-v0", 2, 0, source=source, split="test").scenes
+        assert scenes.max() == np.float32(light / 255)
 
 
 def test_a_name_stands_for_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +103,7 @@ def test_a_name_stands_for_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
         ("no.such_package:Bars", "there is no module no"),
         (f"{__name__}:Nothing", "has no class Nothing with the methods describe and load"),
         (f"{__name__}:NoSource", "has no class NoSource with the methods describe and load"),
+        ("glyphs?size=3", "must be one of glyphs,"),
         ("bars", "must be one of glyphs, .* a class as a string, 'module:Class', or registered"),
     ],
 )
