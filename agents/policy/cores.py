@@ -126,7 +126,8 @@ def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | Non
         context: (C, h, w) of a context, which "dram" alone takes.
 
     Raises:
-        ValueError: there is no such class, or its core has another number of units.
+        ValueError: there is no such class, or its core has another number of units or a state that
+            is no tuple of tensors (B, n).
     """
     if config.core == "dram":
         return DRAMCore(inputs, config.core_units, context)
@@ -144,4 +145,61 @@ def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | Non
             f"core={config.core!r} was given core_units={config.core_units} and has units={units}: "
             "its output, and its attribute `units`, must be of that number"
         )
+    if config.core not in cores:
+        _check_own_core(config.core, made, inputs + recalled)
     return RecallCore(inputs, made, recalled, config.recall_glimpses) if recalled else made
+
+
+def _check_own_core(name: str, core: Core, inputs: int) -> None:
+    """Try the core of another package on two rows of codes (2, inputs).
+
+    Raises:
+        ValueError: it does not read them; or its state before or after them is no tuple of tensors
+            (2, n), of which the first is (2, units), or not the same n after as before.
+    """
+    right = (
+        f"it must be a tuple of tensors (rows, n), the first (rows, units), {(2, core.units)}: "
+        "flatten what has more axes, and give a vector a second one"
+    )
+    core.eval()
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        before = core.initial_state(2)
+        if not _is_state(before, core.units):
+            raise ValueError(
+                f"core={name!r}: `initial_state(2)` returned {_shapes_of(before)}; {right}"
+            )
+        try:
+            after = core(torch.zeros(2, inputs), before)
+        except (RuntimeError, ValueError) as error:  # torch's own, of shapes that do not fit
+            raise ValueError(
+                f"core={name!r} does not read codes {(2, inputs)} and the state "
+                f"{_shapes_of(before)}: {error}"
+            ) from error
+    core.train()
+    if not _is_state(after, core.units):
+        raise ValueError(f"core={name!r}: `forward` returned {_shapes_of(after)}; {right}")
+    if _shapes_of(after) != _shapes_of(before):
+        raise ValueError(
+            f"core={name!r}: `forward` returned {_shapes_of(after)} for the state "
+            f"{_shapes_of(before)}; the next state must have the same shapes"
+        )
+
+
+def _is_state(value: object, units: int) -> bool:
+    """Whether a core of so many units may return `value` as the state of two rows."""
+    return (
+        isinstance(value, tuple)
+        and len(value) > 0
+        and all(isinstance(part, Tensor) and part.shape[:1] == (2,) for part in value)
+        and all(part.ndim == 2 for part in value)
+        and value[0].shape[1] == units
+    )
+
+
+def _shapes_of(value: object) -> str:
+    """What a core returned, for messages: tensors by their shapes, all else by its type."""
+    if isinstance(value, Tensor):
+        return f"a tensor {tuple(value.shape)}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shapes_of, value))}{',' * (len(value) == 1)})"
+    return f"a value of the type {type(value).__name__}"
