@@ -63,6 +63,7 @@ class SupervisedLearner(GradientLearner):
         check_choices(config)
         self.config = config
         self.policy_class = f"{model.__module__}:{model.__name__}"
+        _check_config_class(self.policy_class, config, model)
         setting = Setting.of(config.env_id, config.env_kwargs)
         every = config.supervise == "all" or setting.every_answer_counts
         self.first_scored = 0 if every else -1
@@ -157,7 +158,14 @@ class SupervisedLearner(GradientLearner):
             asked = setting.sequence.outputs
         self.policy.eval()
         with torch.random.fork_rng(devices=[]):
-            given = tuple(self.policy(self.policy.as_tensors(observation)).logits.shape)
+            answers = self.policy(self.policy.as_tensors(observation))
+        if not isinstance(answers, Answers):
+            raise ValueError(
+                f"{self.policy_class}: `forward` returned a value of the type "
+                f"{type(answers).__name__}; it must return Answers, of baselines.model, as in "
+                "Answers(logits)"
+            )
+        given = tuple(answers.logits.shape)
         if given != (asked or given[0], 1, setting.num_answers):
             raise ValueError(
                 f"{self.policy_class}: `forward` gave logits of the shape {given} for one row of "
@@ -213,6 +221,18 @@ class SupervisedLearner(GradientLearner):
         answers = {"answer": np.zeros(space["answer"].shape, np.int64)}
         observation, *_, info = self.env.step(answers)
         return observation, info
+
+
+def _check_config_class(name: str, config: BaselineConfig, model: type[Baseline]) -> None:
+    """Raise a `ValueError` unless runs of the class called `name` are read back by their config."""
+    read_by, kind = getattr(model, "config_class", None), type(config)
+    if read_by is not kind:
+        found = "missing" if read_by is None else read_by.__name__
+        raise ValueError(
+            f"{name}: config_class is {found}, and algorithm {config.algorithm} trains it with "
+            f"{kind.__name__}: its runs could not be read back. Set config_class = {kind.__name__} "
+            f"in {model.__name__}, or name the other one in the Algorithm"
+        )
 
 
 def cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.learner import Learner, LoopConfig, Placed
 from agents.training.loggers import Loggers
 from agents.training.progress_bar import ProgressBar
-from agents.training.resuming import begin_run, run_to_resume, settled
+from agents.training.resuming import begin_run, check_model, run_to_resume, settled
 from agents.training.schedules import share_done, validation_due
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import Run
@@ -104,6 +104,7 @@ def train(
         return extend_budget(saved, config)
 
     try:
+        check_model(config.algorithm, learner.model)
         if validate is not None and isinstance(config, TrainingConfig):
             from_first(lambda: check_validation(config))
         with writing(folder) if is_first() else nullcontext():

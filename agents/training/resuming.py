@@ -46,6 +46,23 @@ def begin_run(folder: Path, config: Any, policy_class: str, model: Model) -> Run
     )
 
 
+def check_model(algorithm: str, model: Model) -> None:
+    """Check the description of a model, which the learner of `algorithm` gives.
+
+    Raises:
+        ValueError: a field's value is not one that a record can hold.
+    """
+    if not isinstance(model, Model):
+        raise ValueError(
+            f"{algorithm}: the `model` of its learner is {model!r:.80}; it must be a Model, of "
+            "glimpse_envs.evaluation.record"
+        )
+    try:
+        from_json(Model, asdict(model))
+    except FieldError as error:
+        raise ValueError(f"{algorithm}: of the `model` of its learner, {error}") from error
+
+
 def has_run(folder: Path) -> bool:
     """Whether there is a run in `folder`, which may be missing."""
     return (folder / "config.json").exists()
