@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.arrays import Floats, Ints
 from glimpse_envs.core.picture_view import PictureView
 from glimpse_envs.episodes.description import Description, describe
@@ -249,5 +250,7 @@ def _sequence(env_id: str, env_kwargs: dict[str, Any], whole: Description) -> Se
 
 
 def _describe(env_id: str, env_kwargs: dict[str, Any]) -> Description:
-    with closing(gym.make(env_id, **env_kwargs)) as env:
+    with naming_environment(env_id, env_kwargs):
+        env = gym.make(env_id, **env_kwargs)
+    with closing(env):
         return describe(env)

@@ -128,7 +128,7 @@ def _make(env_id: str, kwargs: dict[str, Any]) -> Env:
     if unfit:
         raise ValueError(f"{', '.join(sorted(unfit))} cannot be set here")
     spec_of(env_id)  # imports the module that an id names
-    with naming_environment(env_id):
+    with naming_environment(env_id, kwargs):
         return gym.make(env_id, render_mode="rgb_array", disable_env_checker=True, **kwargs)
 
 

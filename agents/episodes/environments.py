@@ -25,11 +25,11 @@ def make_training_env(config: TrainingConfig, **kwargs: Any) -> VectorEnv:
     Raises:
         ValueError: copies of a scene are asked of an environment that cannot deal one scene to
             several rows; one of our environments has plain spaces, or is wrapped; or the
-            environment does not take an argument.
+            environment does not take an argument or its value.
     """
     near = {"first_glimpse": "near"} if config.curriculum == "distance" else {}
     arguments = {**config.env_kwargs, **near, **kwargs}
-    with naming_environment(config.env_id):
+    with naming_environment(config.env_id, arguments):
         single = gym.make(config.env_id, **arguments)
     with closing(single) as env:
         ours = task_of(env) is not None

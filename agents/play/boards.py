@@ -185,7 +185,7 @@ def make_board(env_id: str, env_kwargs: Mapping[str, Any], split: str, seed: int
     )
     ours = task_class_of(env_id) is not None
     try:
-        with naming_environment(env_id):
+        with naming_environment(env_id, env_kwargs):
             env = gym.make(env_id, **{**env_kwargs, "split": split})
     except ValueError as error:
         if "unexpected keyword argument 'split'" in str(error):

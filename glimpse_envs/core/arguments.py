@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
+from types import MappingProxyType
 from typing import Any, Unpack, get_args, get_origin
 
 import numpy as np
@@ -99,21 +100,30 @@ def _as_plain(value: Any) -> Any:
 
 
 @contextmanager
-def naming_environment(env_id: str) -> Iterator[None]:
-    """Turn the TypeError for a missing or unknown argument of an environment into one sentence.
-    Other TypeErrors are bugs, and keep their traceback.
+def naming_environment(
+    env_id: str, arguments: Mapping[str, Any] = MappingProxyType({})
+) -> Iterator[None]:
+    """Turn the TypeError for a missing or unknown argument of an environment, or for one of
+    another type than its constructor takes, into one sentence. Where no `arguments` are given,
+    other TypeErrors are bugs, and keep their traceback.
 
     Raises:
-        ValueError: the block lacks an argument or has an unknown one. The message omits the list of
-            all arguments that Gymnasium appends.
+        ValueError: the block lacks an argument, has an unknown one, or fails on one of the
+            `arguments`. The message omits the list of all arguments that Gymnasium appends.
     """
     try:
         yield
     except TypeError as error:
-        if not _OF_ARGUMENTS.search(str(error)):
-            raise
         reason = str(error).partition(" was raised from the environment creator")[0]
-        raise ValueError(f"{env_id}: {reason}") from error
+        if _OF_ARGUMENTS.search(str(error)):
+            raise ValueError(f"{env_id}: {reason}") from error
+        if not arguments:
+            raise
+        given = ", ".join(f"{name}={shown(value)}" for name, value in arguments.items())
+        raise ValueError(
+            f"{env_id} cannot be made with {given}: {reason}. Give values of the types that it "
+            f"takes; gymnasium.make({env_id!r}, {given}) in Python shows where it failed"
+        ) from error
 
 
 def shown(value: object) -> str:

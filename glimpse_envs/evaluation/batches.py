@@ -20,7 +20,7 @@ def make_batch(env_id: str, num_envs: int, split: str, **env_kwargs: Any) -> Vec
         ValueError: an argument does not fit the environment, or the environment wraps one of this
             package that plays another split.
     """
-    with naming_environment(env_id):
+    with naming_environment(env_id, env_kwargs):
         if has_splits(env_id):
             return gym.make_vec(
                 env_id, num_envs=num_envs, split=split, autoreset_mode="SameStep", **env_kwargs

@@ -237,6 +237,28 @@ def test_arguments_of_somebody_elses_environment_are_told_in_a_sentence(
         gym.make(spec, **kwargs)
 
 
+class _Sized(gym.Env):
+    def __init__(self, size: int = 1) -> None:
+        self.places = range(size)
+
+
+def test_a_value_of_the_wrong_type_is_named_with_its_environment() -> None:
+    spec = EnvSpec("Mine-v0", entry_point=f"{__name__}:_Sized")
+    given: dict[str, Any] = {"size": "four"}
+    wrong = (
+        r"^Mine-v0 cannot be made with size='four': 'str' object cannot be interpreted as an "
+        r"integer\. Give .*; gymnasium\.make\('Mine-v0', size='four'\) in Python shows where"
+    )
+    with (
+        pytest.raises(ValueError, match=wrong) as caught,
+        naming_environment("Mine-v0", given),
+    ):
+        gym.make(spec, **given)
+    assert isinstance(caught.value.__cause__, TypeError), "its traceback is kept"
+    with pytest.raises(TypeError, match="unsupported operand"), naming_environment("Mine-v0", {}):
+        _ = 1 + "1"  # type: ignore[operator]
+
+
 TOO_MUCH: list[tuple[str, dict[str, Any], str]] = [
     (CIRCLE_SQUARE, {"scene_size": 2**17}, r"scene_size=131072 needs [0-9,]{17} bytes"),
     (CHASE, {"cells": 2**31, "view": "full"}, "cells=2147483648.*needs [0-9,]{17} bytes"),
