@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from agents.scoring.films import film_episodes, side_by_side
-from agents.scoring.run_record import make_record
+from agents.scoring.run_record import check_recordable, make_record
 from agents.scoring.run_scores import at_level, fits, policy_of, score_run, scored_level
 from agents.scoring.world_films import WORLD_FPS, Frames
 from agents.training.checks import check_counts, check_device
@@ -252,6 +252,7 @@ def _check_record(run: Run, config: EvaluateConfig, folder: Path) -> None:
             f"a record holds the score by {usual} actions, on which records are compared: leave "
             f"out --actions {config.actions} or --record"
         )
+    check_recordable(run)
     check_writable("--record", folder, folder=True)
     if config.env_kwargs:
         raise ValueError(

@@ -12,6 +12,7 @@ from agents.scoring.run_scores import policy_of, scored_level, trained_levels
 from agents.scoring.seconds import seconds_per_episode
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.episodes.levels import LEVEL_ARGUMENTS
+from glimpse_envs.evaluation.from_json import FieldError, from_json
 from glimpse_envs.evaluation.provenance import git_revision
 from glimpse_envs.evaluation.record import Model, Record, Score, Validation
 from glimpse_envs.evaluation.records import pack
@@ -27,8 +28,10 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
     the headline's episodes.
 
     Raises:
-        RunError: the run's policy or checkpoint cannot be read.
+        RunError: the run's policy or checkpoint cannot be read, or it lacks an entry that a record
+            needs.
     """
+    check_recordable(run)
     config, headline = run.config["config"], evaluations[0]
     has_level = scored_level(run) is not None
     policy, _ = policy_of(run)
@@ -37,6 +40,13 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
     first = Costs({**measured.per_episode, **seconds}, measured.by_glimpse)
     costs = [first, *[Costs()] * (len(evaluations) - 1)]
     _, metadata = run.load_checkpoint()
+    lacking = [name for name in ("episodes", "seconds") if name not in metadata]
+    if lacking:
+        raise RunError(
+            f"{run.checkpoint_path}: its metadata lack {' and '.join(lacking)} of the training, "
+            "which a record needs: save it again with them, as in "
+            'run.save_checkpoint(tensors, {"episodes": 0, "seconds": 0.0})'
+        )
     return Record(
         env_id=headline.env_id,
         env_kwargs=_trained_kwargs(headline, has_level, config["env_kwargs"]),
@@ -61,6 +71,25 @@ def make_record(run: Run, evaluations: list[Evaluation], notes: str = "") -> Rec
         curve=learning_curve(run),
         notes=notes,
     )
+
+
+def check_recordable(run: Run) -> None:
+    """Raise a `RunError` where a run, such as one made by hand, lacks what a record needs."""
+    _check_entry(run, "algorithm", str, "a name such as 'by hand'")
+    _check_entry(run, "seed", int, "the random seed of its training, or 0")
+    model_of(run)
+
+
+def _check_entry(run: Run, name: str, kind: type, right: str) -> None:
+    """Raise a `RunError` unless the entry `name` of config.json is a `kind`; for the message,
+    `right` says what it is."""
+    value = run.config.get(name)
+    if type(value) is not kind:
+        found = f"{name} is {value!r:.80}" if name in run.config else f"it lacks {name}"
+        raise RunError(
+            f"{run.config_path}: {found}, and a record needs {right}: make the run again with it "
+            "(create_run)"
+        )
 
 
 def score_of(evaluation: Evaluation, costs: Costs, has_level: bool = False) -> Score:
@@ -112,7 +141,7 @@ def model_of(run: Run) -> Model:
     """The run's description of its model.
 
     Raises:
-        RunError: it has none.
+        RunError: it has none, or one with a value that no record can hold.
     """
     model = run.config.get("model")
     if not isinstance(model, dict):
@@ -120,7 +149,13 @@ def model_of(run: Run) -> Model:
             f"{run.folder}/config.json has model {model!r}; it must be an object such as "
             f"{asdict(Model('Reinforce LSTM'))}: change it, or train again"
         )
-    return Model(**model)
+    try:
+        return from_json(Model, model)
+    except FieldError as error:
+        raise RunError(
+            f"{run.config_path}: of the model, {error}. Make the run again with asdict(Model(...)) "
+            "of glimpse_envs.evaluation.record"
+        ) from error
 
 
 def _budget(evaluation: Evaluation) -> int:

@@ -196,8 +196,14 @@ def scored_level(run: Run) -> int | None:
 
 def _trained_on(run: Run) -> Description:
     env_id, env_kwargs = setting_of(run, "env_id", str), setting_of(run, "env_kwargs", dict)
-    with closing(gym.make(env_id, **env_kwargs)) as env:
-        return describe(env)
+    try:
+        with naming_environment(env_id, env_kwargs):
+            return _described(env_id, env_kwargs)
+    except ValueError as error:
+        raise ValueError(
+            f"{run.config_path}: its env_kwargs do not fit its env_id: {error}. Put back a copy, "
+            "or make the run again with others"
+        ) from error
 
 
 def at_level(level: int) -> dict[str, Any]:
@@ -237,7 +243,7 @@ def _check_changes(
                 "that of its training"
             )
     before = _interface(_described(env_id, trained), trained, cells)
-    with naming_environment(env_id):
+    with naming_environment(env_id, changes):
         seen = _described(env_id, changed)
     now = _interface(seen, changed, cells)
     for name in sorted(before.keys() | now.keys()):
