@@ -87,6 +87,7 @@ class SupervisedLearner(GradientLearner):
 
     def learn(self, progress: float) -> dict[str, float]:
         batch = self.deal()
+        self.given = [batch.observation], ()
         self.policy.train()
         self.policy.set_progress(progress, self.generator)
         with autocast(self.device, self.config.torch_precision):

@@ -12,7 +12,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.episodes.trajectory import Trajectory
+from agents.episodes.trajectory import Observation, Trajectory
 from agents.policy.networks import NetworkConfig
 from agents.training.config import TrainingConfig
 from agents.training.distributed import (
@@ -27,6 +27,7 @@ from agents.training.distributed import (
     rank,
     split,
 )
+from agents.training.finiteness import check_environment
 from agents.training.optimizers import Optimizer
 from agents.training.row_draws import row_generator
 from agents.training.schedules import cosine_decay
@@ -61,6 +62,7 @@ class GradientLearner(ABC):
         envs: the parts of the batch; `env` is the first, which stands for all.
         policy: the module in training.
         generator: random stream of all samples.
+        given: what the environment gave in the present update, as `check_environment` takes it.
 
     Raises:
         ValueError: an option of `config` is invalid.
@@ -86,6 +88,7 @@ class GradientLearner(ABC):
         check_divisible(self.policy)
         self.optimizer = Optimizer(self.policy, config)
         self.generator = row_generator(config.seed)
+        self.given: tuple[Sequence[Observation], Sequence[NDArray] | Tensor] = (), ()
         self.tells_success = False  # a foreign world, so far
         if config.curriculum is not None:
             if self.description.levels is None:
@@ -116,9 +119,10 @@ class GradientLearner(ABC):
         return self.batches[0] if self.batches else None
 
     def noted(self, played: Trajectory) -> Trajectory:
-        """Record success by level, for the curriculum if there is one, and return the episodes. All
-        have failed where a foreign world tells of no success, but has told of some before: many
-        worlds tell of it only where there is any."""
+        """Note the episodes of an update, record success by level, for the curriculum if there is
+        one, and return them. All have failed where a foreign world tells of no success, but has
+        told of some before: many worlds tell of it only where there is any."""
+        self.given = played.observations, played.rewards
         if self.batch is None:
             self.tells_success = self.tells_success or anywhere(played.success is not None)
             if self.tells_success and played.success is None:
@@ -157,11 +161,19 @@ class GradientLearner(ABC):
         learning rate, and the present level of a curriculum.
 
         Raises:
-            FloatingPointError: a loss or the gradient is not finite; the policy is unchanged.
+            FloatingPointError: a loss or the gradient is not finite, or else what the environment
+                gave, which is looked at first; the policy is unchanged.
         """
         rate = self.config.learning_rate * cosine_decay(progress, self.config.warmup)
         self.optimizer.set_rate(rate)
-        return {**self.learn(progress), **self._present_level(), "learning_rate": rate}
+        try:
+            learned = self.learn(progress)
+        except FloatingPointError:
+            check_environment(self.config.env_id, *self.given)
+            raise
+        finally:
+            self.given = (), ()
+        return {**learned, **self._present_level(), "learning_rate": rate}
 
     def _present_level(self) -> dict[str, float]:
         """The metric "level" of a curriculum: its present level."""

@@ -165,6 +165,7 @@ class TileLearner(GradientLearner):
         blind: dict[str, Any] = {"answer": torch.zeros(rows, dtype=torch.int64).numpy()}
         *_, info = self.env.step(blind)
         scene = torch.as_tensor(observation["scene"]).to(self.device)
+        self.given = [{"scene": scene}], ()
         tiles = len(self.reader.locations)
         copies = self.config.copies
         first = draw_rows(

@@ -1,6 +1,7 @@
 """The episodes of one part of a batch, while they are played."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from agents.episodes.trajectory import Observation, Trajectory, of_rows
 from agents.policy.core import State
 from agents.policy.glimpse_policy import Decision, GlimpsePolicy
 from agents.training.distributed import processes, row_counts
+from agents.training.finiteness import check_environment
 from agents.training.row_draws import RowGenerator
 from agents.training.transfers import ToHost
 from glimpse_envs.episodes.description import answer_rewards, task_of
@@ -95,7 +97,8 @@ class Part:
         seen = tensors if going is None else of_rows(tensors, going)
         decision, self.state = self.policy(seen, self.state)
         if not decision.value.is_cuda:
-            check_finite(decision, len(self.decisions))
+            with self._blaming_environment(tensors):
+                check_finite(decision, len(self.decisions))
         action = self.choose(decision, seen, self.info, len(self.decisions))
         asked = {name: decision.heads[name].to_env(a) for name, a in action.items()}
         if going is not None:
@@ -113,7 +116,8 @@ class Part:
         alive, rows = self.alive, self.env.num_envs
         stoppable = alive & (not self.has_task or _has_glimpses_left(self.observation))
         actions = self.asked.arrays()
-        _check_numbers(actions, len(self.steps))
+        with self._blaming_environment():
+            _check_numbers(actions, len(self.steps))
         self.observation, reward, terminated, truncated, self.info = self.env.step(actions)
         check_ends(self.env, len(self.steps) + 1)
         ended = terminated | truncated
@@ -136,6 +140,18 @@ class Part:
         self.left = _counts(int(self.alive.sum()), self.together)
         if self.plays:
             self._decide()
+
+    @contextmanager
+    def _blaming_environment(self, *latest: Observation) -> Iterator[None]:
+        """Where a number is found that is not finite, look first at what the environment gave, its
+        `latest` observation included."""
+        try:
+            yield
+        except FloatingPointError:
+            env_id = self.env.spec.id if self.env.spec else "the environment"
+            rewards = [step.rewards for step in self.steps]
+            check_environment(env_id, [*self.observations, *latest], rewards)
+            raise
 
     def trajectory(self) -> Trajectory:
         """The episodes, all of them ended."""

@@ -20,6 +20,7 @@ from agents.training.distributed import (
     share_of,
 )
 from agents.training.extending import extend_budget
+from agents.training.finiteness import EnvironmentNotFinite
 from agents.training.host import settle_host
 from agents.training.interrupts import finish_on_interrupt, ignore
 from agents.training.learner import Learner, LoopConfig, Placed
@@ -209,9 +210,11 @@ class _Loop:
                 try:
                     metrics = self.learner.update(self.progress())
                 except FloatingPointError as error:
+                    ours = not isinstance(error, EnvironmentNotFinite)
+                    cure = "lower the learning rate" if ours else "mend the environment"
                     raise FloatingPointError(
                         f"{error} at update {self.updates + 1} ({self.episodes} episodes) of "
-                        f"{self.run.folder}; lower the learning rate and start anew"
+                        f"{self.run.folder}; {cure} and start anew"
                     ) from error
                 self.seconds += clock() - started
                 if timed:

@@ -108,8 +108,8 @@ def evaluate(
             does not return an action.
         ValueError: `episodes`, `batch_size`, `seed` or `env_kwargs` do not fit, the policy's
             `view` does not exist, it was made for other spaces, or its `answers` are of another
-            shape, of episodes of several steps, or end otherwise than with `predict`'s. Errors of
-            the environment about a bad action pass through.
+            shape, of episodes of several steps, or end otherwise than with `predict`'s; or rewards
+            are not finite. Errors of the environment about a bad action pass through.
     """
     if find_spec("scipy") is None:  # before the episodes are played
         raise ImportError("scores need SciPy: pip install 'glimpse-envs[evaluation]'")
@@ -145,6 +145,7 @@ def evaluate(
             batches.append(batch)
 
     played = _Episodes.concatenate(batches)
+    _check_returns(env_id, played.returns)
     successes = None if played.correct is None else played.correct[:, -1]
     mean_return = float(played.returns.mean())
     return Evaluation(
@@ -279,6 +280,16 @@ def _play(
         locations=np.stack(locations, axis=1)[:count] if locations else None,
         on_target=np.stack(on_target, axis=1)[:count] if on_target else None,
     )
+
+
+def _check_returns(env_id: str, returns: NDArray[np.float64]) -> None:
+    """Raise a ValueError where the `returns` (n,) of the episodes are not all finite."""
+    wrong = np.flatnonzero(~np.isfinite(returns))
+    if len(wrong):
+        raise ValueError(
+            f"{env_id}: the return of episode {wrong[0] + 1} of {len(returns)} is "
+            f"{returns[wrong[0]]}; the environment must give finite rewards"
+        )
 
 
 def _are_answers(targets: NDArray, rows: int) -> bool:

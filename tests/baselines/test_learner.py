@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from agents.training.finiteness import EnvironmentNotFinite
 from baselines.learner import Batch, SupervisedLearner, cross_entropies, read_losses
 from baselines.model import Answers
 from tests.support.baselines import COPY, RECALL, Changes, class_of, learner_of, tiny_config
@@ -44,6 +45,19 @@ def test_one_target_is_that_of_every_answer() -> None:
     logits, target = torch.randn(3, 2, 4), torch.tensor([[1, 3]])
     expected = -logits.log_softmax(dim=-1)[:, torch.arange(2), target[0]]
     torch.testing.assert_close(cross_entropies(logits, target), expected)
+
+
+def test_a_scene_that_is_not_finite_is_blamed_on_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner = learner_of("lstm", tiny_config("lstm", batch_size=8, **RECALL))
+    batch = learner.deal()
+    batch.observation["scene"][3, 0, 0] = torch.nan
+    monkeypatch.setattr(learner, "deal", lambda: batch)
+    wrong = rf"{RECALL['env_id']}: observation\['scene'\] after a reset is nan; an environment"
+    with pytest.raises(EnvironmentNotFinite, match=wrong):
+        learner.update(0.0)
+    learner.close()
 
 
 def test_a_curriculum_records_successes() -> None:
