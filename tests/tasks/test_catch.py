@@ -129,5 +129,5 @@ def test_what_cannot_be_is_refused(kwargs: dict[str, object], message: str) -> N
 def test_chance_that_every_episode_has_is_checked_up_to_rounding() -> None:
     """A paddle as wide as the screen always catches; a mean of 2,000 equal returns is rounded."""
     kwargs = dict(scene_size=3, paddle=3, glimpse_size=1, scales=1, glimpse_cost=0.02)
-    (check_chance,) = (check for check in CHECKS if check.__name__ == "_check_chance")
+    (check_chance,) = (check for check in CHECKS if check.__name__ == "check_chance")
     check_chance(CATCH, kwargs)

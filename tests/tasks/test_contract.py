@@ -15,7 +15,8 @@ from glimpse_envs.core.keys import Keys
 from glimpse_envs.episodes.description import describe, task_of
 from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
-from glimpse_envs.testing import CHECKS, _check_oracle, check_task
+from glimpse_envs.testing import CHECKS, check_task
+from glimpse_envs.testing.returns import check_oracle
 from tests.support.tasks import ODD_CELL, ROWS
 from tests.support.tasks.falling_ball import FallingBall
 
@@ -52,7 +53,7 @@ def test_promises_of_other_families_are_kept(tiny_id: str) -> None:
 def test_a_ceiling_is_a_mean_over_lengths_and_first_glimpses(
     env_id: str, kwargs: dict[str, Any]
 ) -> None:
-    _check_oracle(env_id, kwargs)
+    check_oracle(env_id, kwargs)
 
 
 class Stumbling(FallingBall):
@@ -67,7 +68,7 @@ class Stumbling(FallingBall):
 def test_an_oracle_that_stumbles_is_found() -> None:
     register("Tiny/Stumbling-v0", task=f"{__name__}:Stumbling")
     with pytest.raises(AssertionError, match=r"the oracle's mean return is .*; ceiling is 1"):
-        _check_oracle("Tiny/Stumbling-v0", {})
+        check_oracle("Tiny/Stumbling-v0", {})
 
 
 def test_a_frame_is_drawn_at_every_step(tiny_id: str) -> None:

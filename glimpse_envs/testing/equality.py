@@ -1,0 +1,45 @@
+"""Equality of observations, infos and results, to the bit."""
+
+from typing import Any
+
+import numpy as np
+
+
+def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
+    """Assert that two nested structures of dicts, tuples and arrays are equal to the bit."""
+    if isinstance(expected, dict):
+        assert isinstance(actual, dict), where
+        assert actual.keys() == expected.keys(), where
+        for name in expected:
+            assert_same(actual[name], expected[name], f"{where}[{name!r}]")
+    elif isinstance(expected, tuple):
+        assert isinstance(actual, tuple), where
+        assert len(actual) == len(expected), where
+        for i, (mine, other) in enumerate(zip(actual, expected, strict=True)):
+            assert_same(mine, other, f"{where}[{i}]")
+    elif isinstance(expected, np.ndarray) and expected.dtype == object:
+        assert_same(tuple(actual), tuple(expected), where)
+    elif isinstance(expected, np.ndarray):
+        assert isinstance(actual, np.ndarray), where
+        assert actual.dtype == expected.dtype, where
+        np.testing.assert_array_equal(actual, expected, err_msg=where, strict=True)
+    else:
+        assert actual == expected, where
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two nested structures are equal to the bit."""
+    try:
+        assert_same(one, other)
+    except AssertionError:
+        return False
+    return True
+
+
+def first_rows(values: Any, rows: int) -> Any:
+    """Return the first rows of every array in nested dicts and tuples."""
+    if isinstance(values, dict):
+        return {name: first_rows(value, rows) for name, value in values.items()}
+    if isinstance(values, tuple):
+        return tuple(first_rows(value, rows) for value in values)
+    return values[:rows]
