@@ -24,8 +24,9 @@ from glimpse_envs.testing.contract import (
 )
 from glimpse_envs.testing.equality import assert_same, first_rows, same
 from glimpse_envs.testing.returns import check_chance, check_oracle
-from glimpse_envs.testing.rows import check_autoreset, check_copies, check_seeds
+from glimpse_envs.testing.rows import check_autoreset, check_blocks, check_copies, check_seeds
 from glimpse_envs.testing.states import check_state
+from glimpse_envs.testing.subsets import check_subsets
 
 __all__ = [
     "CHECKS",
@@ -48,8 +49,9 @@ def check_task(env_id: str, **kwargs: Any) -> None:
     beyond the greatest are dealt or refused; observations and specs fit; the oracle's mean return
     is the ceiling, and that of random actions at most chance, both within four standard errors; a
     single environment is row 0 of any batch; equal seeds give equal episodes, whatever the number
-    of rows and the autoreset mode; `copies` share a scene; a pickle, a copy and a restored state
-    continue alike.
+    of rows and the autoreset mode; a method that is given some rows, and a reset of some rows in
+    mid-episode, leave the others alone; scenes beyond the first block are drawn like all others;
+    `copies` share a scene; a pickle, a copy and a restored state continue alike.
 
     Raises:
         AssertionError: a check fails; the message names what is wrong.
@@ -64,6 +66,8 @@ CHECKS: tuple[Callable[[str, dict[str, Any]], None], ...] = (
     check_splits,
     check_lengths,
     check_spaces,
+    check_subsets,
+    check_blocks,
     check_oracle,
     check_chance,
     check_seeds,

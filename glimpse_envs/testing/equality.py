@@ -38,8 +38,13 @@ def same(one: Any, other: Any) -> bool:
 
 def first_rows(values: Any, rows: int) -> Any:
     """Return the first rows of every array in nested dicts and tuples."""
+    return rows_in(values, slice(rows))
+
+
+def rows_in(values: Any, rows: Any) -> Any:
+    """Return the rows that the index `rows` selects of every array in nested dicts and tuples."""
     if isinstance(values, dict):
-        return {name: first_rows(value, rows) for name, value in values.items()}
+        return {name: rows_in(value, rows) for name, value in values.items()}
     if isinstance(values, tuple):
-        return tuple(first_rows(value, rows) for value in values)
-    return values[:rows]
+        return tuple(rows_in(value, rows) for value in values)
+    return values[rows]

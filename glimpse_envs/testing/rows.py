@@ -9,10 +9,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from glimpse_envs.env import GlimpseVectorEnv
-from glimpse_envs.testing.batches import Actions, make_batch, random_actions
-from glimpse_envs.testing.equality import assert_same, first_rows
+from glimpse_envs.testing.batches import Actions, make_batch, random_actions, rows_that_fit
+from glimpse_envs.testing.equality import assert_same, first_rows, rows_in
 
 STEPS = 30
+EVERY = 4  # steps, one row of "Disabled" is reset in mid-episode
+BLOCK = 64  # scenes are drawn together
+MANY = 258  # rows: glimpses are read by 256
 MODES = tuple(mode.value for mode in AutoresetMode)
 
 
@@ -29,6 +32,30 @@ def check_seeds(env_id: str, kwargs: dict[str, Any]) -> None:
         assert_same(first_rows(found[:compared], 2), other[:compared], f"2 of 5 rows, step {step}")
 
 
+def check_blocks(env_id: str, kwargs: dict[str, Any]) -> None:
+    """Rows beyond the first block have the episodes that they have in a small batch."""
+    rows = rows_that_fit(env_id, MANY, **kwargs)
+    many = make_batch(env_id, rows, **kwargs)
+    for first in sorted({min(BLOCK, rows - 1) - 1, rows - 2}):
+        few, pair = make_batch(env_id, 2, **kwargs), np.array([first, first + 1])
+        options: dict[str, Any] = {"first_row": first}
+        if many.num_scenes is not None:
+            options = {"scene": pair % many.num_scenes}
+        where = (
+            f"rows {first} and {first + 1} of {rows}, and the same two alone (are the `groups`, "
+            "`which` and `rows` asked for dealt, drawn and read, and not the first ones?):"
+        )
+        found, other = many.reset(seed=10), few.reset(seed=10, options=options)
+        assert_same(rows_in(found, pair), other, f"{where} the first deal")
+        rng = np.random.default_rng(10)
+        for step in range(1, 4):
+            if many.ended.any():
+                break  # the next scene of a fixed split goes to whichever row is first
+            actions = random_actions(many, rng)
+            found, other = many.step(actions), few.step(rows_in(actions, pair))
+            assert_same(rows_in(found[:4], pair), other[:4], f"{where} step {step}")
+
+
 def check_autoreset(env_id: str, kwargs: dict[str, Any]) -> None:
     """Every autoreset mode is that of Gymnasium's `SyncVectorEnv` over single environments."""
     for mode in MODES:
@@ -37,16 +64,19 @@ def check_autoreset(env_id: str, kwargs: dict[str, Any]) -> None:
             return  # a batch deals the scenes of a split in turn, single environments each all
         singles = [partial(_single, env_id, kwargs)] * 3
         theirs = SyncVectorEnv(singles, autoreset_mode=AutoresetMode(mode))
+        where = f"{mode}, with resets in mid-episode" if mode == "Disabled" else mode
         seeds: list[int | None] = [7, 8, 9]
         assert_same(envs.reset(seed=seeds)[0], theirs.reset(seed=seeds)[0], "the first deal")
         rng = np.random.default_rng(5)
         for step in range(STEPS):
             actions = random_actions(envs, rng)
             found, expected = envs.step(actions), theirs.step(actions)
-            assert_same(found[:4], expected[:4], f"{mode} at step {step}")
-            ended = expected[2] | expected[3]
-            if mode == "Disabled" and ended.any():
-                options = [{"reset_mask": ended.copy()} for _ in range(2)]
+            assert_same(found[:4], expected[:4], f"{where}, at step {step}")
+            anew = expected[2] | expected[3]
+            if step % EVERY == 1:
+                anew[step // EVERY % 3] = True  # in mid-episode
+            if mode == "Disabled" and anew.any():
+                options = [{"reset_mask": anew.copy()} for _ in range(2)]
                 observation, _ = envs.reset(options=options[0])
                 assert_same(observation, theirs.reset(options=options[1])[0], "a masked reset")
         theirs.close()

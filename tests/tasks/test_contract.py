@@ -17,6 +17,7 @@ from glimpse_envs.suite import register
 from glimpse_envs.task import Arrays, Component, Rows, Task
 from glimpse_envs.testing import CHECKS, check_task
 from glimpse_envs.testing.returns import check_oracle
+from tests.support.refusals import refused
 from tests.support.tasks import ODD_CELL, ROWS
 from tests.support.tasks.falling_ball import FallingBall
 
@@ -104,15 +105,6 @@ class Forgetful(FallingBall):
 
     def state_arrays(self) -> Arrays:
         return {"paddles": self._paddles}
-
-
-def refused(task: type[Task]) -> str:
-    """The message by which `check_task` refuses a task of this module."""
-    env_id = f"Broken/{task.__name__}-v0"
-    register(env_id, task=f"{__name__}:{task.__name__}")
-    with pytest.raises(AssertionError) as caught:
-        check_task(env_id)
-    return str(caught.value)
 
 
 def test_a_forgotten_state_array_is_found() -> None:
