@@ -23,6 +23,7 @@ from glimpse_envs.testing.contract import (
     check_splits,
 )
 from glimpse_envs.testing.equality import assert_same, first_rows, same
+from glimpse_envs.testing.frames import check_frames
 from glimpse_envs.testing.returns import check_chance, check_oracle
 from glimpse_envs.testing.rows import check_autoreset, check_blocks, check_copies, check_seeds
 from glimpse_envs.testing.states import check_state
@@ -45,13 +46,18 @@ __all__ = [
 def check_task(env_id: str, **kwargs: Any) -> None:
     """Check an environment of a glimpse task, single and batched, with the arguments `kwargs`.
 
-    It checks that budgets are set; splits differ and have the right numbers of scenes; lengths
-    beyond the greatest are dealt or refused; observations and specs fit; the oracle's mean return
-    is the ceiling, and that of random actions at most chance, both within four standard errors; a
-    single environment is row 0 of any batch; equal seeds give equal episodes, whatever the number
-    of rows and the autoreset mode; a method that is given some rows, and a reset of some rows in
-    mid-episode, leave the others alone; scenes beyond the first block are drawn like all others;
-    `copies` share a scene; a pickle, a copy and a restored state continue alike.
+    It checks that
+
+    - budgets are set, splits differ and have the right numbers of scenes, and lengths beyond the
+      greatest are dealt or refused;
+    - observations and specs fit, and frames are drawn;
+    - the oracle's mean return is the ceiling, and that of random actions at most chance, both within
+      four standard errors;
+    - equal seeds give equal episodes, whatever the number of rows and the autoreset mode, and a
+      single environment is row 0 of any batch;
+    - methods that are given some rows, and resets of some rows in mid-episode, leave the others
+      alone;
+    - `copies` share a scene, and a pickle, a copy and a restored state continue alike.
 
     Raises:
         AssertionError: a check fails; the message names what is wrong.
@@ -68,6 +74,7 @@ CHECKS: tuple[Callable[[str, dict[str, Any]], None], ...] = (
     check_spaces,
     check_subsets,
     check_blocks,
+    check_frames,
     check_oracle,
     check_chance,
     check_seeds,

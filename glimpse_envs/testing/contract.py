@@ -16,6 +16,7 @@ from glimpse_envs.sources import SourceError
 from glimpse_envs.task import COMPONENTS
 from glimpse_envs.testing.batches import make_batch
 from glimpse_envs.testing.equality import assert_same, same
+from glimpse_envs.testing.without_nan import WithoutNaN
 
 SCENES = 16  # so many that they are not all equal by chance
 LONGER = 6  # times the greatest length: policies are scored up to there
@@ -94,7 +95,8 @@ def check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
     """Observations, actions and specs are what the spaces and Gymnasium promise."""
     env = gym.make(env_id, **kwargs)
     _check_observations(env.unwrapped)  # Gymnasium's own messages name no part
-    check_env(env.unwrapped, skip_render_check=True)
+    check_env(WithoutNaN(env.unwrapped), skip_render_check=True)
+    _check_determinism(env.unwrapped)
     envs = make_batch(env_id, 3, **kwargs)
     names = list(envs.task.components)
     assert names == [name for name in COMPONENTS if name in names], (
@@ -106,6 +108,14 @@ def check_spaces(env_id: str, kwargs: dict[str, Any]) -> None:
     assert env.spec is not None
     again = gym.make(EnvSpec.from_json(env.spec.to_json()))
     assert_same(again.reset(seed=1), env.reset(seed=1), "what a spec read from JSON makes")
+
+
+def _check_determinism(env: gym.Env) -> None:
+    """Equal seeds and actions give equal infos; NaN, with which targets are padded, equals NaN."""
+    env.action_space.seed(1)
+    action = env.action_space.sample()
+    (first, step), again = [(env.reset(seed=1), env.step(action)) for _ in range(2)]
+    assert_same(again, (first, step), "a second episode with the same seed and action")
 
 
 def _check_observations(env: gym.Env) -> None:

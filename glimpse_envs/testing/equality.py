@@ -6,7 +6,8 @@ import numpy as np
 
 
 def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
-    """Assert that two nested structures of dicts, tuples and arrays are equal to the bit."""
+    """Assert that two nested structures of dicts, tuples, arrays and numbers are equal to the bit,
+    where NaN equals NaN."""
     if isinstance(expected, dict):
         assert isinstance(actual, dict), where
         assert actual.keys() == expected.keys(), where
@@ -23,6 +24,8 @@ def assert_same(actual: Any, expected: Any, where: str = "it") -> None:
         assert isinstance(actual, np.ndarray), where
         assert actual.dtype == expected.dtype, where
         np.testing.assert_array_equal(actual, expected, err_msg=where, strict=True)
+    elif isinstance(expected, float | np.floating):
+        np.testing.assert_array_equal(actual, expected, err_msg=where)  # NaN equals NaN
     else:
         assert actual == expected, where
 
