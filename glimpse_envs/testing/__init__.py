@@ -24,7 +24,7 @@ from glimpse_envs.testing.contract import (
 )
 from glimpse_envs.testing.equality import assert_same, first_rows, same
 from glimpse_envs.testing.frames import check_frames
-from glimpse_envs.testing.returns import check_chance, check_oracle
+from glimpse_envs.testing.returns import check_chance, check_constant_answers, check_oracle
 from glimpse_envs.testing.rows import check_autoreset, check_blocks, check_copies, check_seeds
 from glimpse_envs.testing.states import check_state
 from glimpse_envs.testing.subsets import check_subsets
@@ -51,8 +51,9 @@ def check_task(env_id: str, **kwargs: Any) -> None:
     - budgets are set, splits differ and have the right numbers of scenes, and lengths beyond the
       greatest are dealt or refused;
     - observations and specs fit, and frames are drawn;
-    - the oracle's mean return is the ceiling, and that of random actions at most chance, both within
-      four standard errors;
+    - the oracle's mean return is the ceiling, and that of random actions and of each constant
+      answer at most chance; that the best constant answer returns chance, where it is the best
+      blind policy; all within four standard errors;
     - equal seeds give equal episodes, whatever the number of rows and the autoreset mode, and a
       single environment is row 0 of any batch;
     - methods that are given some rows, and resets of some rows in mid-episode, leave the others
@@ -77,6 +78,7 @@ CHECKS: tuple[Callable[[str, dict[str, Any]], None], ...] = (
     check_frames,
     check_oracle,
     check_chance,
+    check_constant_answers,
     check_seeds,
     check_autoreset,
     check_copies,
