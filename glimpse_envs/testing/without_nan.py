@@ -18,11 +18,13 @@ class WithoutNaN(gym.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
+        """Reset `env`."""
         observation, info = self._env.reset(seed=seed, options=options)
         self._np_random, self._np_random_seed = self._env._np_random, self._env._np_random_seed
         return observation, _without_nan(info)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step `env`."""
         *outcome, info = self._env.step(action)
         observation, reward, terminated, truncated = outcome
         return observation, reward, terminated, truncated, _without_nan(info)
