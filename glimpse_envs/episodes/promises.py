@@ -21,7 +21,12 @@ def check_components(task: Task) -> None:
 
 def check_budgets(task: Task, num_envs: int) -> None:
     """Raise a TypeError or ValueError unless the task has a budget (num_envs,) of each row."""
-    _check_rows(f"{_name(task)}.budgets", getattr(task, "budgets", None), num_envs)
+    if not hasattr(task, "budgets"):
+        raise TypeError(
+            f"{_name(task)} sets no self.budgets, (num_envs,) integers, the glimpses of each row's "
+            "episode: set them in allocate, or in deal where episodes differ"
+        )
+    _check_rows(f"{_name(task)}.budgets", task.budgets, num_envs)
 
 
 def check_outcome(task: Task, outcome: Any, rows: int) -> None:

@@ -25,6 +25,8 @@ class Changed(FallingBall):
         super().allocate(num_envs, copies, taken)
         if self._change == "budgets":
             self.budgets = [8] * num_envs  # type: ignore[assignment]
+        if self._change == "no budgets":
+            del self.budgets
         if self._change == "one budget":
             self.budgets = np.array([8])
 
@@ -63,6 +65,7 @@ def test_a_task_that_keeps_them_is_played() -> None:
     [
         ("components", r"Changed.components\['act'\] is Discrete\(3\); it must be a Component"),
         ("budgets", r"Changed.budgets is \[8, 8, 8\]; it must be an array \(3,\)"),
+        ("no budgets", "Changed sets no self.budgets, .*: set them in allocate, or in deal"),
         ("one budget", r"Changed.budgets has the shape \(1,\); it must be \(3,\)"),
         ("an array", "Changed.act returned array.*; it must return an Outcome"),
         ("column", r"Changed.act: its Outcome's reward has the shape \(3, 1\); it must be \(3,\)"),

@@ -111,14 +111,6 @@ def test_a_forgotten_state_array_is_found() -> None:
     assert "after step 1: does state_arrays name all" in refused(Forgetful)
 
 
-class WithoutBudgets(FallingBall):
-    """Leaves its rows' budgets to others."""
-
-    def allocate(self, num_envs: int, copies: int, taken: NDArray[np.int64]) -> None:
-        super().allocate(num_envs, copies, taken)
-        del self.budgets
-
-
 class LongerThanItSays(FallingBall):
     """Has episodes above its greatest budget."""
 
@@ -149,7 +141,6 @@ class NeverFixed(FallingBall):
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        (WithoutBudgets, "WithoutBudgets sets no self.budgets"),
         (LongerThanItSays, "integers from 1 to budget, 8"),
         (WithoutSplits, "WithoutSplits.__init__ takes no keyword split"),
         (AlwaysFixed, "AlwaysFixed.num_scenes is 10 in split='train'"),
