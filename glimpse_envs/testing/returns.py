@@ -47,9 +47,9 @@ def check_constant_answers(env_id: str, kwargs: dict[str, Any]) -> None:
     """No constant answer, with random looks, returns more than chance; where one of them is the
     best blind policy, the best returns chance. Both within four standard errors.
 
-    It plays the split "train": few fixed scenes may well have one answer oftener than others. So may
-    images of a user's own source, of which `chance` is that of equally frequent classes: they are
-    not played.
+    It plays the split "train": few fixed scenes may well have one answer oftener than others. So
+    may images of a user's own source, of which `chance` is that of equally frequent classes: they
+    are not played.
     """
     source = (spec_of(env_id).kwargs | kwargs).get("source")
     if source is not None and source not in SOURCES:
