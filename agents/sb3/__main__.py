@@ -17,6 +17,7 @@ from agents.sb3.training import train
 from agents.train_command import run_main
 from agents.training.checkpoints import load_weights
 from agents.training.resuming import read_config
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.runs import Run, RunError
 from glimpse_envs.flat import FlatActions
@@ -57,7 +58,8 @@ class SB3Policy(Policy):
                 f"{run.folder} is of algorithm {algorithm!r}, none of {', '.join(CONFIGS)}"
             )
         config = read_config(run, CONFIGS[algorithm])
-        env = gym.make(config.env_id, **config.env_kwargs)
+        with naming_environment(config.env_id, config.env_kwargs):
+            env = gym.make(config.env_id, **config.env_kwargs)
         flat = FlatActions(env.action_space)
         policy = make_policy(config, env.observation_space, flat.space)
         load_weights(policy, run)

@@ -38,6 +38,7 @@ from agents.training.loggers import Loggers
 from agents.training.loop import clock_of
 from agents.training.resuming import begin_run, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
+from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.files import replacing
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import CheckpointError, Run
@@ -76,7 +77,8 @@ def train(
     settle_host(config.threads)
     folder = Path(folder)
     run = run_to_resume(folder, config) if resume else None
-    venv = make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs)
+    with naming_environment(config.env_id, config.env_kwargs):
+        venv = make_sb3_env(config.env_id, config.n_envs, **config.env_kwargs)
     try:
         model, episodes, seconds = make_model(config, venv), 0, 0.0
         with writing(folder):
