@@ -22,7 +22,8 @@ class GlimpseNetwork(nn.Module):
     view `scene`, and without either the first part; "where" is all the rest, flattened. Parts of
     whole numbers are words, read by an embedding that all parts with as many words share. With
     DRAM's core the two codes are multiplied. A context is no part of a glimpse. With
-    `count_glimpses` the counts belong to "where"; they need a memory, and are given to `joined`.
+    `count_glimpses` the counts belong to "where"; they need a memory, so that the network returns
+    what is not yet joined, and `joined` is given both.
 
     Args:
         space: of the observations of a single row.
@@ -80,9 +81,10 @@ class GlimpseNetwork(nn.Module):
         return self.embeddings[str(self.vocabularies[key])](part.long())
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
-        return self.joined(self.apart(observation))
+        apart = self._apart(observation)
+        return apart if self.counts is not None else self.joined(apart)
 
-    def apart(self, observation: dict[str, Tensor]) -> Tensor:
+    def _apart(self, observation: dict[str, Tensor]) -> Tensor:
         """What and, if there is any, where, not yet joined: (B, what_units + where's units)."""
         seen = self._numbers(observation, self.what_key)
         if self.contrast:
@@ -94,8 +96,8 @@ class GlimpseNetwork(nn.Module):
         return torch.cat([encoded, self.where(torch.cat(parts, dim=1))], dim=1)
 
     def joined(self, apart: Tensor, counts: Tensor | None = None) -> Tensor:
-        """The code (B, glimpse_units) of what `apart` returned, with `count_glimpses` of the
-        `counts` (B, 2) too."""
+        """The code (B, glimpse_units) of what is `apart`, with `count_glimpses` of the `counts`
+        (B, 2) too."""
         if self.counts is not None:
             assert counts is not None, "counts of glimpses are encoded here, and none were given"
             counted = self.counts(counts)
@@ -118,7 +120,7 @@ def _encoded(space: spaces.Dict, left_out: tuple[str, ...]) -> list[str]:
     encoded = [name for name in space.spaces if name not in left_out]
     if unknown or not encoded:
         raise ValueError(
-            f"leave_out={left_out} must name some, not all, of the observation's parts: "
+            f"leave_out={left_out} must name some, not all, of the parts that are encoded here: "
             f"{', '.join(space.spaces)}"
         )
     return encoded

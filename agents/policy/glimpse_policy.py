@@ -87,8 +87,6 @@ class GlimpsePolicy(nn.Module, Policy):
                 "full view of a tape, and agents give one at a time: leave out view=full, or train "
                 "a baseline (python -m baselines.train lstm_memory)"
             )
-        if config.count_glimpses:
-            check_countable(observation_space)
         self.config, self.components = config, components
         self.observation_space: spaces.Dict = observation_space
         self.action_space = spaces.Dict([(name, one.space) for name, one in components.items()])
@@ -153,9 +151,8 @@ class GlimpsePolicy(nn.Module, Policy):
 
     def encode(self, observation: dict[str, Tensor]) -> Tensor:
         """The codes (B, units) of observations, name -> (B, ...), which need no memory."""
-        seen = observation if self.blindness is None else self.blindness(observation)
-        network = self.glimpse_network
-        return network.apart(seen) if self.config.count_glimpses else network(seen)
+        blind = self.blindness
+        return self.glimpse_network(observation if blind is None else blind(observation))
 
     def forward(
         self, observation: dict[str, Tensor], state: State, seen: Tensor | None = None
@@ -310,6 +307,8 @@ def policy_maker(config: NetworkConfig) -> Callable[[Description], GlimpsePolicy
     """
 
     def make(env: Description) -> GlimpsePolicy:
+        if config.count_glimpses:
+            check_countable(env)
         view = env.picture_view
         places = view is not None and view.look == "continuous"
         if config.look_coordinates == "log_move" and not places:

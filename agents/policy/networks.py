@@ -22,7 +22,8 @@ class NetworkConfig:
     them; a head that needs one still sees it."""
     count_glimpses: bool = False
     """Also tell the core, as numbers, how many glimpses are taken and how many are left. What is
-    learned from them can hold for longer episodes; `remaining` is a share of the budget."""
+    learned from them can hold for longer episodes; `remaining` is a share of the budget. In
+    bfloat16 counts above 256 are rounded."""
     core: Literal["rnn", "gru", "lstm", "dram"] | str = "lstm"
     """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs (the lower for
     answers, the upper for looks; codes of what and where are multiplied); or a class,

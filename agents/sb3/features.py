@@ -38,6 +38,8 @@ class GlimpseFeatures(BaseFeaturesExtractor):
 
     def __init__(self, observation_space: spaces.Dict, network: NetworkConfig) -> None:
         check_network(network)
+        if network.count_glimpses:
+            raise ValueError("count_glimpses=True is for agents with a core: leave it False")
         if context_shape(observation_space) is not None:
             raise ValueError(
                 "observation['context'], a coarse view of the whole scene, is for looks alone, and "

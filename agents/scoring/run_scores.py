@@ -200,6 +200,8 @@ def _trained_on(run: Run) -> Description:
         with naming_environment(env_id, env_kwargs):
             return _described(env_id, env_kwargs)
     except ValueError as error:
+        if not isinstance(error.__cause__, TypeError):
+            raise  # of a source or a file, not of an argument
         raise ValueError(
             f"{run.config_path}: its env_kwargs do not fit its env_id: {error}. Put back a copy, "
             "or make the run again with others"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glimpse_envs.core.arguments import check_seed
-from glimpse_envs.core.boxes import box_in_turn, middles_of
+from glimpse_envs.core.boxes import box_in_turn, places_at
 from glimpse_envs.episodes.description import describe
 from glimpse_envs.evaluation.policy import Policy
 from glimpse_envs.evaluation.scanpaths import latest_location
@@ -177,7 +177,7 @@ class OracleScanner(Scanner):
         self, observation: Observation, step: int, info: dict[str, Any]
     ) -> NDArray[np.float64]:
         boxes = np.asarray(info["target_box"], np.float64)
-        return middles_of(box_in_turn(boxes, step, self.budget - 1))
+        return places_at(box_in_turn(boxes, step, self.budget - 1))
 
 
 SCANNERS: dict[str, type[Scanner]] = {

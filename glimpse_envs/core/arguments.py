@@ -121,8 +121,8 @@ def naming_environment(
             raise
         given = ", ".join(f"{name}={shown(value)}" for name, value in arguments.items())
         raise ValueError(
-            f"{env_id} cannot be made with {given}: {reason}. Give values of the types that it "
-            f"takes; gymnasium.make({env_id!r}, {given}) in Python shows where it failed"
+            f"{env_id} cannot be made with {given}: {reason}. If these values are of the types "
+            f"that it takes, gymnasium.make({env_id!r}, {given}) in Python shows where it failed"
         ) from error
 
 

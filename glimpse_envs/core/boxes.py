@@ -23,10 +23,15 @@ def in_any_box(places: NDArray, boxes: NDArray) -> Bools:
 
 
 def middles_of(boxes: NDArray) -> NDArray:
-    """Return the middles (n, 2) of `boxes` (n, 4) in look coordinates, clipped to [-1, 1]; that of
-    the scene, (0, 0), where there is no box, but NaN."""
-    middles = np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0)
-    return np.nan_to_num(middles, copy=False)
+    """Return the middles (n, 2) of `boxes` (n, 4) in look coordinates, clipped to [-1, 1]; NaN
+    where there is no box."""
+    return np.asarray(np.clip((boxes[:, :2] + boxes[:, 2:]) / 2, -1.0, 1.0))
+
+
+def places_at(boxes: NDArray) -> NDArray:
+    """Return the places (n, 2) to look at to see `boxes` (n, 4): their middles, and the scene's,
+    (0, 0), where there is no box."""
+    return np.nan_to_num(middles_of(boxes), copy=False)
 
 
 def box_in_turn(boxes: NDArray, look: NDArray | int, looks: int) -> NDArray:

@@ -10,10 +10,11 @@ from glimpse_envs.task import Component, Outcome, Task
 
 
 def check_components(task: Task) -> None:
-    """Raise a TypeError unless the parts of the action are `Component`s."""
+    """Raise a ValueError unless the parts of the action are `Component`s."""
     for name, component in task.components.items():
         if not isinstance(component, Component):
-            raise TypeError(
+            # No TypeError: those of constructors are told as ones of their arguments.
+            raise ValueError(
                 f"{_name(task)}.components[{name!r}] is {shown(component)}; it must be a "
                 "Component(space, effect=...) of glimpse_envs.task"
             )

@@ -16,7 +16,7 @@ from glimpse_envs.core.arguments import (
     check_numbers,
 )
 from glimpse_envs.core.arrays import Float32s, Ints
-from glimpse_envs.core.boxes import box_in_turn, middles_of
+from glimpse_envs.core.boxes import box_in_turn, middles_of, places_at
 from glimpse_envs.core.geometry import LookSpace
 from glimpse_envs.core.keys import Keys
 from glimpse_envs.core.picture_view import PictureView
@@ -246,8 +246,9 @@ class PictureTask(Task):
         boxes = self._target_boxes[self._stage.scene_of[groups * self._copies]]
         first = boxes if boxes.ndim == 2 else boxes[:, 0]
         middles, exists = middles_of(first), ~np.isnan(first[:, :1])
-        share = np.where(exists, (self._distances[groups, None] / FARTHEST) ** 2, 1.0)
-        self._starts[groups] = middles + share * (self._starts[groups] - middles)
+        share = (self._distances[groups, None] / FARTHEST) ** 2
+        near = middles + share * (self._starts[groups] - middles)
+        self._starts[groups] = np.where(exists, near, self._starts[groups])
 
     def _place_targets(self, scenes: Ints) -> None:
         """Update the look coordinates of the targets of `scenes` (m,)."""
@@ -308,7 +309,7 @@ class PictureTask(Task):
         boxes = self._target_boxes[self._stage.scene_of].astype(np.float64)
         # Before the first look no glimpse counts yet.
         boxes = box_in_turn(boxes, np.maximum(self._taken - 1, 0), self.budget - 1)
-        parts = {"look": self._view.looks_at(middles_of(boxes), self._gaze.locations)}
+        parts = {"look": self._view.looks_at(places_at(boxes), self._gaze.locations)}
         if self._stop:
             parts["stop"] = np.zeros(len(boxes), np.int64)
         return parts

@@ -8,12 +8,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers import TimeLimit
 
 from agents.policy.glimpse_counts import UNIT, glimpse_counts
 from agents.policy.glimpse_policy import GlimpsePolicy, policy_maker
 from agents.policy.networks import NetworkConfig, core_name
+from agents.sb3.features import GlimpseFeatures
 from glimpse_envs.episodes.description import describe
+from glimpse_envs.wrappers import GlimpseWrapper
 from tests.support.episodes import make_vector
+from tests.support.pixel_world import PixelWorld
 
 CHASE: dict[str, Any] = {"cells": 20, "values": 4, "length": 9, "slack": 2.0}
 ROWS = 16
@@ -26,11 +30,12 @@ def make(env_id: str = "Glimpse/PointerChase-v0", **network: Any) -> GlimpsePoli
         return policy_maker(replace(config, **network))(describe(env))
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7, 1000])
+@pytest.mark.parametrize("budget", [1, 2, 7, 1000, 3000])
 def test_both_numbers_follow_from_the_share_that_is_left(budget: int) -> None:
     taken = torch.arange(1, budget + 1, dtype=torch.float32)[:, None]
     counts = glimpse_counts(taken, {"remaining": (budget - taken) / budget})
-    torch.testing.assert_close(counts * UNIT, torch.cat([taken, budget - taken], dim=1))
+    expected = torch.cat([taken, budget - taken], dim=1)
+    torch.testing.assert_close(counts * UNIT, expected, rtol=0, atol=0)
 
 
 def test_rows_are_counted_from_their_own_beginning() -> None:
@@ -84,7 +89,7 @@ def test_what_is_left_out_is_not_encoded() -> None:
     [
         ("Glimpse/Catch-v0", {"leave_out": ("paddles",)}, r"leave_out=\('paddles',\) must name"),
         ("Glimpse/PointerChase-v0", {"leave_out": ("query", "glimpse", "location", "remaining")},
-         "must name some, not all, of the observation's parts: glimpse, "),
+         "must name some, not all, of the parts that are encoded here: glimpse, "),
         ("CartPole-v1", {"count_glimpses": True}, r"needs `remaining` \(1,\).* are observation"),
     ],
 )  # fmt: skip
@@ -104,3 +109,17 @@ def _observation(policy: GlimpsePolicy) -> dict[str, torch.Tensor]:
         name: torch.as_tensor(rng.random((2, *space.shape), np.float32) * 0.9)  # type: ignore[misc]
         for name, space in policy.observation_space.spaces.items()
     }
+
+
+def test_the_share_of_a_time_limit_is_not_counted() -> None:
+    """It is 1 at the first glimpse of a wrapped world, of which no glimpse is taken beforehand."""
+    world = GlimpseWrapper(TimeLimit(PixelWorld(), 10), glimpse_size=8)
+    assert "remaining" in describe(world).observation_space.spaces
+    with pytest.raises(ValueError, match="here `remaining` is the share of a time limit"):
+        policy_maker(NetworkConfig(count_glimpses=True))(describe(world))
+
+
+def test_models_without_a_core_do_not_count() -> None:
+    space = make().observation_space
+    with pytest.raises(ValueError, match="count_glimpses=True is for agents with a core"):
+        GlimpseFeatures(space, NetworkConfig(count_glimpses=True))

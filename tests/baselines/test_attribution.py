@@ -1,5 +1,6 @@
 """Attributions agree with models that can be taken apart by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -142,15 +143,17 @@ def test_every_glimpse_of_a_soft_reader_is_weighed(kind: str) -> None:
     assert (found > 0).all()
 
 
-def test_an_agents_glimpses_are_weighed_along_its_path() -> None:
+@pytest.mark.parametrize("counting", [False, True])
+def test_an_agents_glimpses_are_weighed_along_its_path(counting: bool) -> None:
     torch.manual_seed(0)
     env = make_single(CENTRED, budget=T)
-    policy = policy_maker(tiny_network())(describe(env)).eval()
+    network = replace(tiny_network(), count_glimpses=counting)
+    policy = policy_maker(network)(describe(env)).eval()
     observations: list[dict[str, NDArray[np.float32]]] = [
         {
             "glimpse": noise(B, 1, G, G, seed=step).numpy(),
             "location": noise(B, 2, seed=step + 10).numpy(),
-            "remaining": np.full((B, 1), 1 - step / T, np.float32),
+            "remaining": np.full((B, 1), 1 - (step + 1) / T, np.float32),
         }
         for step in range(T)
     ]

@@ -33,7 +33,8 @@ class Endless(gym.Env[Any, Any]):
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(endless, "MOST_STEPS", 30)
+    monkeypatch.setattr(endless, "LONG", 20)
+    monkeypatch.setattr(endless, "ENDLESS", 30)
     gym.register(ENDLESS, entry_point=f"{__name__}:Endless")
     gym.register(LIMITED, entry_point=f"{__name__}:Endless", max_episode_steps=40)
     yield
@@ -46,7 +47,10 @@ def likes_one(observation: Any) -> dict[str, Any]:
 
 
 def test_an_endless_episode_is_not_scored_for_ever() -> None:
-    with pytest.raises(ValueError, match=f"{ENDLESS} has not ended after 30 steps.*TimeLimit"):
+    with (
+        pytest.warns(UserWarning, match=f"{ENDLESS} has not ended after 20 steps"),
+        pytest.raises(ValueError, match=f"{ENDLESS} has not ended after 30 steps.*max_episode_ste"),
+    ):
         evaluate(likes_one, ENDLESS, episodes=2)
 
 
@@ -59,5 +63,8 @@ def test_an_endless_episode_is_not_trained_on_for_ever(tmp_path: Path) -> None:
     config = ActorCriticConfig(
         env_id=ENDLESS, episodes=2, batch_size=2, network=network, answer_by="reward"
     )
-    with pytest.raises(ValueError, match=f"{ENDLESS} has not ended after 30 steps"):
+    with (
+        pytest.warns(UserWarning, match="has not ended after 20 steps"),
+        pytest.raises(ValueError, match=f"{ENDLESS} has not ended after 30 steps"),
+    ):
         train_agent("actor_critic", config, tmp_path / "run", progress_bar=False)

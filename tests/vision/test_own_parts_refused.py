@@ -135,5 +135,6 @@ def test_a_broken_promise_is_named(parts: dict[str, str], message: str) -> None:
 
 
 def test_a_label_of_no_answer_is_named() -> None:
-    with pytest.raises(ValueError, match="with the label 2; labels must lie between 0 and 1"):
+    message = r"Mislabelled\.draw gave the label 2; labels must lie between 0 and 1"
+    with pytest.raises(ValueError, match=message):
         make("Mislabelled").reset(seed=0)

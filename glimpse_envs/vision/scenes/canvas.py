@@ -124,8 +124,9 @@ class StillStage(CanvasStage):
         labels = self.labels[groups]
         if self._answers and len(labels) and not 0 <= labels.min() <= labels.max() < self._answers:
             wrong = labels[(labels < 0) | (labels >= self._answers)][0]
+            scene = type(getattr(self._draw, "__self__", None)).__name__
             raise ValueError(
-                f"a scene was drawn with the label {wrong}; labels must lie between 0 and "
+                f"{scene}.draw gave the label {wrong}; labels must lie between 0 and "
                 f"{self._answers - 1}, as its `answers` are {self._answers}"
             )
 
