@@ -247,7 +247,7 @@ def test_a_value_of_the_wrong_type_is_named_with_its_environment() -> None:
     given: dict[str, Any] = {"size": "four"}
     wrong = (
         r"^Mine-v0 cannot be made with size='four': 'str' object cannot be interpreted as an "
-        r"integer\. If these values .*, gymnasium\.make\('Mine-v0', size='four'\) in Python shows where"
+        r"integer\. If these values .*, gymnasium\.make\('Mine-v0', size='four'\) in Python shows"
     )
     with (
         pytest.raises(ValueError, match=wrong) as caught,
