@@ -160,6 +160,13 @@ MEMORY = Table(
             "chosen on the test tables of seeds 0 to 2, the length of the training on validation",
         ),
         _by_preset(
+            "pointer-chase-counts-small", "PointerChase", "tables", "actor_critic",
+            {"network": replace(_COUNTING, core_units=4), "stop_at": None, "minutes": 1.0}, 5,
+            f"{_REPEATED}; {_IN_VIEW}; as with 256 units, but with an LSTM of 4, which cannot "
+            "count up to the lengths of training by itself; 16 and 4 units were tried on "
+            "validation",
+        ),
+        _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",
             {"network": _DIRECT_TO_ALL, "answer_by": "reward"}, 6, f"{_REPEATED}; {_CHAINS}",
             **_CHAIN,

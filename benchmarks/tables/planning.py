@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -59,10 +60,16 @@ class Task:
         config = self.config
         if (record.algorithm, record.env_id) != (config.algorithm, config.env_id):
             return False
-        defaults = asdict(settled(type(config)()))
-        planned = replace(record, config=asdict(settled(config)), defaults=defaults)
+        planned = replace(
+            record, config=_as_recorded(config), defaults=_as_recorded(type(config)())
+        )
         ours, theirs = settings_of_all([planned, record])
         return ours == theirs
+
+
+def _as_recorded(config: RunConfig) -> Any:
+    """A config as a record holds it: in JSON, which has lists alone."""
+    return json.loads(json.dumps(asdict(settled(config))))
 
 
 @dataclass(frozen=True)
