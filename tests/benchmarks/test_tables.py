@@ -291,3 +291,11 @@ def test_pages_are_redrawn_from_the_checkouts_own_results(
     drawn.pop()
     fill_tables(replace(own, tables=("tests.support.tables:EMPTY",), rows=(), results=tmp_path))
     assert drawn == [[]]
+
+
+def test_a_recorded_run_whose_config_has_a_list_is_found(planned: dict[str, PlannedRow]) -> None:
+    """JSON has lists where a config has tuples."""
+    counting = planned["pointer-chase-counts"]
+    assert counting.config.network.leave_out == ("query", "remaining")
+    assert counting.recorded
+    assert not counting.missing
