@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agents.algorithms.actor_critic import ActorCriticConfig
 from agents.training.config import RunConfig
 from benchmarks.tables.command import TablesConfig, fill_tables, main
 from benchmarks.tables.listing import listing
@@ -296,6 +297,7 @@ def test_pages_are_redrawn_from_the_checkouts_own_results(
 def test_a_recorded_run_whose_config_has_a_list_is_found(planned: dict[str, PlannedRow]) -> None:
     """JSON has lists where a config has tuples."""
     counting = planned["pointer-chase-counts"]
+    assert isinstance(counting.config, ActorCriticConfig)
     assert counting.config.network.leave_out == ("query", "remaining")
     assert counting.recorded
     assert not counting.missing
