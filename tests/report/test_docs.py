@@ -47,7 +47,8 @@ def test_a_page_tells_the_row_and_the_live_spaces() -> None:
     assert "| `glimpse` | `Box`, float32 | `(1, 5, 5)` | 0 to 1 |" in page
     assert "| 0 to 1 | Is it a square or a circle? 0 square, 1 circle |" in page
     assert "| `max_move` | `0.2` |" in page  # of the row
-    assert "| `clutter` | `0` |" in page  # a default
+    assert "| `glimpse_cost` | `0.0` |" in page  # a default
+    assert "| `clutter` |" not in page, "its scene takes none"
     assert "| `copies` | `1` |" in page  # of the batch
     assert "| chance | 0.5," in page
 
