@@ -10,7 +10,7 @@ from glimpse_envs.task import Component, Outcome, Task
 
 
 def check_components(task: Task) -> None:
-    """Raise a ValueError unless the parts of the action are `Component`s."""
+    """Raise a ValueError unless each part of the action is a `Component`."""
     for name, component in task.components.items():
         if not isinstance(component, Component):
             # No TypeError: those of constructors are told as ones of their arguments.
