@@ -40,11 +40,10 @@ def check_outcome(task: Task, outcome: Any, rows: int) -> None:
     for field, value in zip(outcome._fields, outcome, strict=True):
         if value is None and field != "reward":
             continue
-        # The right answer may have several parts.
-        if not isinstance(value, np.ndarray) or (
-            value.shape[:1] if field == "target" else value.shape
-        ) != (rows,):
-            _check_rows(f"{_name(task)}.act: its Outcome's {field}", value, rows, "rows that act")
+        further = field == "target"  # the right answer may have several parts
+        if not _fits(value, rows, further):  # before a text is made, at every step
+            about = f"{_name(task)}.act: its Outcome's {field}"
+            _check_rows(about, value, rows, "rows that act", further)
 
 
 def check_arrays(task: Task, method: str, returned: Any, rows: int) -> None:
@@ -66,8 +65,15 @@ def _check_rows(
     shape = f"({rows}, ...)" if further else f"({rows},)"
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{about} is {shown(value)}; it must be an array {shape}, of the {which}")
-    if (value.shape[:1] if further else value.shape) != (rows,):
+    if not _fits(value, rows, further):
         raise ValueError(f"{about} has the shape {value.shape}; it must be {shape}, of the {which}")
+
+
+def _fits(value: Any, rows: int, further: bool) -> bool:
+    """Whether `value` is an array (rows,), or with `further` axes (rows, ...)."""
+    if not isinstance(value, np.ndarray):
+        return False
+    return (value.shape[:1] if further else value.shape) == (rows,)
 
 
 def _name(task: Task) -> str:
