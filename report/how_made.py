@@ -14,6 +14,7 @@ MEANINGS = {
     "Full view dense": "a fully connected network that sees the whole scene (`full_view`)",
     "Soft DRAW window LSTM": "each soft glimpse is a window of Gaussian filters over the whole "
     "scene, whose place and width are outputs of an LSTM (`gaussian_window`)",
+    "A2C feedforward": "the core is a layer without memory",
     "looks at cells": "each look is a choice among the cells that the present glimpse shows",
     "one by one": "looks choose among single cells, not blocks of two by two",
     "refined": "in tests, a look goes to the mean location of the likeliest cell and those around "

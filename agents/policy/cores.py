@@ -1,4 +1,5 @@
-"""The recurrent cores: a rectifier RNN (RAM, Mnih et al. 2014), GRU, LSTM and DRAM's two LSTMs."""
+"""The cores: a rectifier RNN (RAM, Mnih et al. 2014), GRU, LSTM, DRAM's two LSTMs, and one without
+memory."""
 
 import re
 from collections.abc import Callable
@@ -32,6 +33,21 @@ class RectifierCore(Core):
 
     def forward(self, seen: Tensor, state: State) -> State:
         return (F.relu(self.step(torch.cat([seen, state[0]], dim=1))),)
+
+
+class FeedforwardCore(Core):
+    """One layer of rectifiers without memory, as a control: h = relu(W g)."""
+
+    def __init__(self, inputs: int, units: int) -> None:
+        super().__init__()
+        self.units = units
+        self.step = nn.Linear(inputs, units)
+
+    def initial_state(self, rows: int) -> State:
+        return (self.step.weight.new_zeros(rows, self.units),)
+
+    def forward(self, seen: Tensor, state: State) -> State:
+        return (F.relu(self.step(seen)),)
 
 
 class GRUCore(Core):
@@ -136,6 +152,7 @@ def make_core(config: NetworkConfig, inputs: int, context: tuple[int, ...] | Non
         "rnn": RectifierCore,
         "gru": GRUCore,
         "lstm": LSTMCore,
+        "feedforward": FeedforwardCore,
     }
     make = cores.get(config.core) or find_class("core", config.core, Core, {})
     recalled = config.recall_units if config.recall_glimpses else 0

@@ -24,10 +24,10 @@ class NetworkConfig:
     """Also tell the core, as numbers, how many glimpses are taken and how many are left. What is
     learned from them can hold for longer episodes; `remaining` is a share of the budget. In
     bfloat16 counts above 256 are rounded."""
-    core: Literal["rnn", "gru", "lstm", "dram"] | str = "lstm"
-    """Kind of recurrent core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs (the lower for
-    answers, the upper for looks; codes of what and where are multiplied); or a class,
-    module:Class."""
+    core: Literal["rnn", "gru", "lstm", "dram", "feedforward"] | str = "lstm"
+    """Kind of core: rectifier RNN (RAM's), GRU, LSTM, or DRAM's two LSTMs (the lower for answers,
+    the upper for looks; codes of what and where are multiplied); feedforward, a layer without
+    memory; or a class, module:Class."""
     what_units: int = 256
     """Number of units that encode the glimpse; convolutions have a quarter as many channels. RAM:
     128."""
@@ -41,7 +41,7 @@ class NetworkConfig:
     """Normalise the joined code of each glimpse (layer normalisation, Ba et al. 2016); RAM does
     not."""
     core_units: int = 256
-    """Number of units of the recurrent core."""
+    """Number of units of the core."""
     recall_glimpses: int = 0
     """Number of the latest glimpses whose codes are kept beside the core and read by soft attention
     at each step; looks stay hard choices. 0: the core alone remembers. DRAM's core has none."""
@@ -106,7 +106,7 @@ class NetworkConfig:
 GLIMPSE_NETWORKS = ("dense", "conv")
 """The kinds of glimpse encoder that have a name."""
 
-CORES = ("rnn", "gru", "lstm", "dram")
+CORES = ("rnn", "gru", "lstm", "dram", "feedforward")
 """The kinds of core that have a name."""
 
 OF_AGENTS_ALONE = (
@@ -144,7 +144,7 @@ def core_name(config: NetworkConfig) -> str:
     """The name of the core, what it recalls and is told, and the heads' direct access, in
     tables."""
     name = config.core.rpartition(":")[2]  # of a class, its name
-    if config.core in CORES and config.core != "rnn":
+    if config.core in ("gru", "lstm", "dram"):
         name = name.upper()
     direct = {None: "", "symbols": ", direct access to symbols", "all": ", direct access"}
     recall = ", recall" if config.recall_glimpses else ""
@@ -196,7 +196,7 @@ def check_network(config: NetworkConfig) -> None:
         raise ValueError(f"recall_glimpses={config.recall_glimpses} must be at least 0")
     if config.recall_glimpses and config.core == "dram":
         raise ValueError(
-            f"recall_glimpses={config.recall_glimpses} needs core='rnn', 'gru' or 'lstm': of "
+            f"recall_glimpses={config.recall_glimpses} needs another core than 'dram': of "
             "DRAM's two LSTMs the lower answers and the upper looks, and recall would join them"
         )
     if config.detach_heads and config.core == "dram":

@@ -90,6 +90,7 @@ _DIRECT_TO_ALL = replace(_CHASING, direct_access="all")
 # The budget is twice the shortest solution: the numbers of glimpses taken and left are equal
 # when the chain has been followed, however long it is.
 _COUNTING = replace(_DIRECT_TO_ALL, count_glimpses=True, leave_out=("query", "remaining"))
+_WITHOUT_MEMORY = replace(_COUNTING, core="feedforward", normalise=False)
 _DIRECT_TO_VALUES = replace(_CHASING, direct_access="symbols")
 _IN_VIEW = (
     "which symbol is put out is worked out from the encoded glimpse alone (answer_in_view); the "
@@ -164,6 +165,13 @@ MEMORY = Table(
             {"network": replace(_COUNTING, core_units=4), "stop_at": None, "minutes": 1.0}, 5,
             f"{_REPEATED}; {_IN_VIEW}; as with 64 units, but with an LSTM of 4; 16 and 4 "
             "units were tried on validation",
+        ),
+        _by_preset(
+            "pointer-chase-counts-feedforward", "PointerChase", "tables", "actor_critic",
+            {"network": _WITHOUT_MEMORY, "stop_at": None, "minutes": 1.0}, 5,
+            f"{_REPEATED}; {_IN_VIEW}; nothing but the counts tells how many cells have been seen: "
+            "no memory, and codes that are not normalised, since a normalised code tells two large "
+            "counts less well apart; both were chosen on validation, with five seeds",
         ),
         _by_preset(
             "pointer-chase-direct-16", "PointerChase", "tables", "actor_critic",

@@ -306,7 +306,7 @@ def test_the_help_of_an_algorithm_is_its_config(capsys: pytest.CaptureFixture[st
     output = capsys.readouterr().out
     assert ended.value.code == 0
     assert "--answer-by {label,reward}" in output
-    assert "--network.core {rnn,gru,lstm,dram}" in output
+    assert "--network.core {rnn,gru,lstm,dram,feedforward}" in output
     assert "Number of episodes of each scene" in output
 
 

@@ -328,7 +328,7 @@ def test_glimpses_that_recall_scores_are_read_too() -> None:
     assert costs.per_episode == {"cells_read": pytest.approx(np.mean(expected), abs=1e-3)}
 
 
-CORES = ("rnn", "gru", "lstm")
+CORES = ("rnn", "gru", "lstm", "feedforward")
 PICTURES = {name: model for name, model in MODELS.items() if issubclass(model, PictureModel)}
 READ_BY_LAYERS = ("full_view", "attention_sampling", "patch_selection")
 CONTROLLED = [n for n, m in PICTURES.items() if "network" in m.config_class.__dataclass_fields__]

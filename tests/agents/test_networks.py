@@ -25,7 +25,8 @@ from tests.support.episodes import VARIANTS, make_vector
 from tests.support.tiny import tiny_network
 
 ROWS = 3
-CORES = ("rnn", "gru", "lstm")
+RECURRENT = ("rnn", "gru", "lstm")
+CORES = (*RECURRENT, "feedforward")
 
 
 def make_policy(env_id: str, env_kwargs: dict[str, Any], **network: Any) -> GlimpsePolicy:
@@ -171,7 +172,7 @@ def reached(value: Tensor, parameters: list[nn.Parameter]) -> bool:
     return any(bool(grad.any()) for grad in grads)
 
 
-@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("core", RECURRENT)
 def test_memory_is_emptied_where_an_episode_starts_and_only_there(core: str) -> None:
     env_id, env_kwargs = VARIANTS["continuous"]
     policy = make_policy(env_id, env_kwargs, core=core)
@@ -184,6 +185,19 @@ def test_memory_is_emptied_where_an_episode_starts_and_only_there(core: str) -> 
     assert (going["look"] != fresh["look"]).any(axis=1).all(), "what was seen is remembered"
     expected = np.where(start[:, None], fresh["look"], going["look"])
     np.testing.assert_array_equal(mixed["look"], expected)
+
+
+def test_a_feedforward_core_remembers_nothing() -> None:
+    env_id, env_kwargs = VARIANTS["continuous"]
+    policy = make_policy(env_id, env_kwargs, core="feedforward")
+    first, second = observations(env_id, env_kwargs), observations(env_id, env_kwargs, seed=1)
+    _, state = policy.predict(first, deterministic=True)
+    going, _ = policy.predict(second, state, deterministic=True)
+    fresh, _ = policy.predict(second, deterministic=True)
+    for name, part in fresh.items():
+        np.testing.assert_array_equal(going[name], part)
+    other, _ = policy.predict(first, deterministic=True)
+    assert (other["look"] != fresh["look"]).any(), "what is in view is seen"
 
 
 def test_a_first_state_that_is_learned_begins_every_episode() -> None:
@@ -250,7 +264,9 @@ def test_the_rectifier_core_begins_by_remembering() -> None:
     torch.testing.assert_close(core(torch.rand(ROWS, 5), (memory,)), (memory,))
 
 
-@pytest.mark.parametrize(("core", "parts"), [("rnn", 1), ("gru", 1), ("lstm", 2)])
+@pytest.mark.parametrize(
+    ("core", "parts"), [("rnn", 1), ("gru", 1), ("lstm", 2), ("feedforward", 1)]
+)
 def test_memory_begins_empty(core: Any, parts: int) -> None:
     state = make_core(tiny_network(core=core), 5).initial_state(ROWS)
     assert len(state) == parts

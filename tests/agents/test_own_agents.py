@@ -145,7 +145,7 @@ def test_an_encoder_that_was_tried_is_left_in_training() -> None:
 @pytest.mark.parametrize(
     ("core", "message"),
     [
-        ("lstmm", "core='lstmm' must be one of 'rnn', 'gru', 'lstm', 'dram', or a class"),
+        ("lstmm", "core='lstmm' must be one of 'rnn', 'gru', 'lstm', 'dram', 'feedforward', or"),
         ("my_agents:Leaky", "my_agents has no class Leaky that extends agents.policy.core.Core"),
     ],
 )
