@@ -1,4 +1,5 @@
-"""List the environments, or describe one: `python -m glimpse_envs Glimpse/ClutteredMNIST-v0`."""
+"""List the environments, or describe one: `python -m glimpse_envs Glimpse/ClutteredMNIST-v0`; or a
+source of images: `python -m glimpse_envs folder:pictures`."""
 
 import argparse
 import inspect
@@ -20,12 +21,16 @@ from glimpse_envs.core.pipes import quiet_if_unread
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
 from glimpse_envs.single import GlimpseEnv
-from glimpse_envs.sources import SourceError
+from glimpse_envs.sources import Examples, SourceError, is_known, load
+from glimpse_envs.sources.survey import survey, surveyed
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 from glimpse_envs.task import Task
 
 SEED, STEPS = 4, 4
 """Seed of the episode that is drawn, and the number of steps before the picture."""
+
+ROWS, COLUMNS = 20, 12
+"""Greatest numbers of classes of a source, and of images of each, that are drawn."""
 
 Env = gym.Env[Any, Any]
 
@@ -34,27 +39,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error of the user is printed as one line, with exit status 2."""
     parser = argparse.ArgumentParser(
         prog="python -m glimpse_envs",
-        description="List the environments, or describe one and write a picture of it.",
+        description="List the environments, or describe one, or a source of images, and write a "
+        "picture of it.",
     )
     parser.add_argument(
-        "env_id", nargs="?", help="id of an environment to describe; without it, all are listed"
+        "name",
+        nargs="?",
+        metavar="ID|SOURCE",
+        help="id of an environment to describe, or a source of images, such as folder:PATH; "
+        "without it, all environments are listed",
     )
     parser.add_argument(
-        "arguments", nargs="*", metavar="KEY=VALUE", help="its arguments, such as budget=6"
+        "arguments",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="arguments of the environment, such as budget=6",
     )
     parser.add_argument(
         "--out", type=Path, help="file of the picture, .png; without it, NAME.png in this folder"
     )
     given = parser.parse_args(arguments)
-    if given.env_id is None:
+    if given.name is None:
         print("\n".join(listed()))
         return
     try:
         kwargs = parse_pairs(given.arguments)
-        out = given.out or Path(f"{given.env_id.rpartition('/')[2]}.png")
+        out = given.out or Path(f"{_stem(given.name)}.png")
         check_writable("--out" if given.out else "the picture", out)
-        with closing(_make(given.env_id, kwargs)) as env:
-            print("\n".join(described(env, given.env_id, kwargs)))
+        if is_known(given.name):
+            if kwargs:
+                raise ValueError(f"{given.name} is a source, which takes no KEY=VALUE")
+            found = survey(given.name)
+            print("\n".join(surveyed(found)))
+            print(f"\npicture: {draw_images(load(given.name, next(iter(found.counts))), out)}")
+            return
+        with closing(_make(given.name, kwargs)) as env:
+            print("\n".join(described(env, given.name, kwargs)))
             print(f"\npicture: {draw(env, out)}")
     except BrokenPipeError:  # see `quiet_if_unread`
         raise
@@ -121,6 +141,20 @@ def draw(env: Env, path: Path) -> Path:
             break
     frame: Any = env.render()
     return write_png(frame, path)
+
+
+def draw_images(examples: Examples, path: Path) -> Path:
+    """Write a picture of the first images of each class, a row for a class."""
+    from glimpse_envs.rendering import write_png
+    from glimpse_envs.rendering.mosaic import mosaic
+
+    rows = [examples.images[examples.labels == label][:COLUMNS] for label in range(ROWS)]
+    return write_png(mosaic([row for row in rows if len(row)]), path)
+
+
+def _stem(name: str) -> str:
+    """The name of a picture's file: of an id or a source without what leads to it."""
+    return name.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition(":")[2]
 
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> Env:

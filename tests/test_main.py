@@ -1,11 +1,14 @@
-"""`python -m glimpse_envs`: the list of environments, and the description of one."""
+"""`python -m glimpse_envs`: the list of environments, and the description of one or of a source."""
 
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 
 from glimpse_envs.__main__ import main
 from glimpse_envs.episodes.lookup import load_task
+from glimpse_envs.rendering import write_png
 from glimpse_envs.suite import ATARI, MINIGRID, SUITE
 
 
@@ -66,11 +69,37 @@ def test_every_argument_of_every_environment_is_explained(
     assert all(len(line.split()) > 1 for line in lines.values()), lines
 
 
+def test_a_source_is_surveyed_with_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for split in ("train", "validation", "test"):
+        for number, name in enumerate(("cat", "dog")):
+            for shade in range(3):  # those of the dogs are brighter, and all are in each split
+                image = np.full((10, 12, 3), 100 * number + shade, np.uint8)
+                write_png(image, tmp_path / "pictures" / split / name / f"{shade}.png")
+    monkeypatch.chdir(tmp_path)
+    main(["folder:pictures"])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:3] == ["images       10 x 12, grey", "classes      2: cat, dog"]
+    assert "train        6 images, 3 of each class" in lines
+    assert "warning: 6 of 6 images of 'validation' are in 'train', too" in lines
+    assert "warning: 6 of 6 images of 'test' are in 'train', too" in lines
+    assert lines[-1] == "picture: pictures.png"
+    drawn = cv2.imread("pictures.png")
+    assert drawn is not None
+    assert drawn.shape == (2 * (5 * 10 + 4) + 4, 3 * (5 * 12 + 4) + 4, 3)
+    assert drawn[60, 5].tolist() == [100] * 3
+    with pytest.raises(SystemExit):
+        main(["folder:pictures", "budget=3"])
+    assert "takes no KEY=VALUE" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["Glimpse/Nothing-v0"], "`Nothing` doesn't exist"),
         (["Glimpse/Nothing-v0"], "python -m glimpse_envs lists"),
+        (["folder:nowhere"], "nowhere"),
         (["Glimpse/CenteredGlyphs"], "Did you mean 'Glimpse/CenteredGlyphs-v0'?"),
         (["CenteredGlyphs"], "Did you mean 'Glimpse/CenteredGlyphs-v0'?"),
         (["copy-v0"], "Did you mean 'Glimpse/Copy-v0'?"),

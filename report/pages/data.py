@@ -60,9 +60,10 @@ import glimpse_envs
 import numpy as np
 from glimpse_envs.rendering import write_png
 
-for name in ("cat", "dog"):  # pictures/cat/0.png, pictures/dog/0.png, ...
+for name, least in (("cat", 0), ("dog", 128)):  # pictures/cat/0.png, pictures/dog/0.png, ...
     for number in range(30):
-        write_png(np.full((28, 28, 3), 8 * number, np.uint8), f"pictures/{{name}}/{{number}}.png")
+        image = np.full((28, 28, 3), least + 4 * number, np.uint8)
+        write_png(image, f"pictures/{{name}}/{{number}}.png")
 env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
 ```
 
@@ -76,9 +77,14 @@ env = gymnasium.make("Glimpse/ClutteredGlyphs-v0", source="folder:pictures")
 
 A fixed split has one scene for each of its images, so 60 images have about six test scenes: with
 few images, give folders `train`, `validation` and `test` of your own. The scene must be at least as
-large as an image. To train on them:
+large as an image.
+
+`python -m glimpse_envs folder:PATH` counts the images of each split and class, warns of images that
+are in two splits or have two labels, and draws some of each class; so it does of any other source.
+To look at your images and train on them:
 
 ```sh
+python -m glimpse_envs folder:pictures
 python -m agents.train reinforce --env-id Glimpse/ClutteredGlyphs-v0 \\
     --env-kwargs source=folder:pictures --run runs/pictures
 ```
