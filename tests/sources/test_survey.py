@@ -24,11 +24,13 @@ def register(name: str, **splits: tuple[tuple[int, ...], tuple[int, ...]]) -> st
 
 def test_nothing_is_wrong_where_all_images_differ() -> None:
     source = register(
-        "all_differ", train=((1, 2, 3, 4, 5), (0, 1, 2, 3, 0)), test=((6, 7, 8, 9), (0, 1, 2, 3))
+        "all_differ",
+        train=((1, 2, 3, 4, 5, 6, 7, 8, 9), (0, 1, 2, 3, 3, 2, 1, 0, 0)),
+        test=((11, 12, 13, 14), (0, 1, 2, 3)),
     )
     found = survey(source)
     assert {split: counts.tolist() for split, counts in found.counts.items()} == {
-        "train": [2, 1, 1, 1],
+        "train": [3, 2, 2, 2],
         "test": [1, 1, 1, 1],
     }
     assert list(found.lacking) == ["validation"]
