@@ -17,7 +17,7 @@ from gymnasium import spaces
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.files import check_writable
 from glimpse_envs.core.pairs import parse_pairs
-from glimpse_envs.core.pipes import quiet_if_unread
+from glimpse_envs.core.pipes import output_of_command
 from glimpse_envs.episodes.description import Description, describe, task_of
 from glimpse_envs.episodes.lookup import spec_of, task_class_of
 from glimpse_envs.single import GlimpseEnv
@@ -59,10 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--out", type=Path, help="file of the picture, .png; without it, NAME.png in this folder"
     )
     given = parser.parse_args(arguments)
-    if given.name is None:
-        print("\n".join(listed()))
-        return
     try:
+        if given.name is None:
+            print("\n".join(listed()))
+            return
         kwargs = parse_pairs(given.arguments)
         out = given.out or Path(f"{_stem(given.name)}.png")
         check_writable("--out" if given.out else "the picture", out)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with closing(_make(given.name, kwargs)) as env:
             print("\n".join(described(env, given.name, kwargs)))
             print(f"\npicture: {draw(env, out)}")
-    except BrokenPipeError:  # see `quiet_if_unread`
+    except BrokenPipeError:  # see `output_of_command`
         raise
     except (gym.error.Error, ImportError, OSError, SourceError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -200,5 +200,5 @@ def _meanings(documented: Sequence[type]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    with quiet_if_unread():
+    with output_of_command():
         main()

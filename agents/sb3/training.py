@@ -40,6 +40,7 @@ from agents.training.resuming import begin_run, run_to_resume
 from glimpse_envs.adapters.sb3 import make_sb3_env
 from glimpse_envs.core.arguments import naming_environment
 from glimpse_envs.core.files import replacing
+from glimpse_envs.core.pipes import is_terminal
 from glimpse_envs.evaluation.run_lock import writing
 from glimpse_envs.evaluation.runs import CheckpointError, Run
 
@@ -144,8 +145,9 @@ class _Keeper(BaseCallback):
         self.interrupted: list[int] = []
         self._ended: list[dict[str, Any]] = []  # infos of the rows that ended in this update
         steps = config.timesteps if config.minutes is None else None
-        interval = 0.5 if sys.stderr.isatty() else 30.0
-        self.bar = tqdm(total=steps, unit="step", mininterval=interval, disable=not progress_bar)
+        interval = 0.5 if is_terminal(sys.stderr) else 30.0
+        hidden = not progress_bar or sys.stderr is None
+        self.bar = tqdm(total=steps, unit="step", mininterval=interval, disable=hidden)
 
     @property
     def seconds(self) -> float:

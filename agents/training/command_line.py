@@ -25,7 +25,7 @@ from agents.training.distributed import (
 )
 from agents.training.interrupts import Interrupted
 from glimpse_envs.core.pairs import parse_pairs
-from glimpse_envs.core.pipes import quiet_if_unread
+from glimpse_envs.core.pipes import output_of_command
 from glimpse_envs.evaluation.runs import RunError
 from glimpse_envs.sources import SourceError
 from glimpse_envs.wrappers.errors import WrappedEnvError
@@ -143,11 +143,12 @@ def run_command(command: Callable[[], object], *, split: bool = False) -> None:
         try:
             if not split:
                 refuse_several("this command")
-            with first_prints(), quiet_if_unread():
+            with first_prints(), output_of_command():
                 command()
         except USER_ERRORS as error:
             if first_to_report():
-                print(f"error: {error}", file=sys.stderr)
+                notes = getattr(error, "__notes__", ())
+                print("\n".join([f"error: {error}", *notes]), file=sys.stderr)
             sys.exit(2)
         except Interrupted as interrupt:
             if first_to_report():

@@ -115,7 +115,12 @@ def train(
                 on_begin(config)
             elif not loop.stopped:
                 print(f"{folder} is trained in full; greater --minutes or --episodes go on with it")
-            interrupted = loop.go(progress_bar, stop_after)
+            try:
+                interrupted = loop.go(progress_bar, stop_after)
+            except OSError as error:  # such as of a full disk
+                if run.has_checkpoint:
+                    error.add_note(f"the last checkpoint is whole; go on with {how_to_resume}")
+                raise
     finally:
         learner.close()
     if interrupted:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 from tqdm import tqdm
 
+from glimpse_envs.core.pipes import is_terminal
+
 
 class ProgressBar:
     """Error or return, steps a second and the time left; in a log file, a line each half minute.
@@ -23,8 +25,9 @@ class ProgressBar:
         form = "{l_bar}{bar}| {elapsed} of wall time, {remaining} left{postfix}"
         self.bar = tqdm(
             desc="training time" if timed else "episodes",
-            total=total, initial=min(seconds if timed else episodes, total), disable=not shown,
-            bar_format=form, mininterval=0.5 if sys.stderr.isatty() else 30.0,
+            total=total, initial=min(seconds if timed else episodes, total),
+            disable=not shown or sys.stderr is None,
+            bar_format=form, mininterval=0.5 if is_terminal(sys.stderr) else 30.0,
         )  # fmt: skip
         self.timed, self.batch = timed, batch
         self.smoothed: float | None = None  # the error, or the return where there is no error

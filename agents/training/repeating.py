@@ -14,10 +14,14 @@ _ALWAYS = frozenset({"env_id", "seed", "precision"})  # the default precision is
 
 def command_to_repeat(config: Mapping[str, Any]) -> str:
     """The command of a run's config.json. If that one trained other runs too, and so leaves out
-    settings, or began from a record, which may be gone, a command for this run alone, with its
-    settings. "" if none is known."""
+    settings, began from a record, which may be gone, or was a notebook or a script, a command for
+    this run alone, with its settings. "" if none is known."""
     command = str(config.get("command", ""))
-    of_others = command.startswith(_OF_SEVERAL_RUNS) or "--from-record" in command
+    of_others = (
+        command.startswith(_OF_SEVERAL_RUNS)
+        or "--from-record" in command
+        or not command.startswith("python -m ")
+    )
     return (command_of_settings(config) if of_others else None) or command
 
 

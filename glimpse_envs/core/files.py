@@ -1,10 +1,14 @@
 """Writing files whole or not at all."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+_OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Errors of a full or broken disk, which name no file."""
 
 
 def check_writable(name: str, path: Path, *, folder: bool = False) -> None:
@@ -16,6 +20,12 @@ def check_writable(name: str, path: Path, *, folder: bool = False) -> None:
         path: to be written.
         folder: whether it is to be a folder, which may be there already.
     """
+    for place in (path.absolute(), *path.absolute().parents):
+        if place.is_symlink() and not place.exists():
+            raise ValueError(
+                f"{name} {path} cannot be written: {place} is a link to {place.readlink()}, which "
+                "is not there"
+            )
     if path.exists() and path.is_dir() != folder:
         wanted, found = ("folder", "file") if folder else ("file", "folder")
         raise ValueError(f"{name} {path} must be a {wanted}; it is a {found}")
@@ -41,8 +51,13 @@ def replacing(target: Path) -> Iterator[Path]:
     # A scratch folder: a killed process leaves nothing that a pattern such as *.json matches.
     with TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
         temporary = Path(scratch) / target.name
-        yield temporary
-        os.replace(temporary, target)
+        try:
+            yield temporary
+            os.replace(temporary, target)
+        except OSError as error:
+            if error.errno in _OF_DISKS and error.filename is None:
+                error.filename = os.fspath(target)
+            raise
 
 
 def write_atomically(path: Path, content: bytes) -> None:

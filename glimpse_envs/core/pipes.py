@@ -1,20 +1,35 @@
-"""Output of commands to a reader that ends first, such as `head`."""
+"""Output of commands that cannot be written as it is: to a reader that ends first, such as `head`,
+to nobody, or with letters that the terminal does not know."""
 
+import io
 import os
 import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether `stream` is a terminal; None, a closed one, is not."""
+    return stream is not None and stream.isatty()
 
 
 @contextmanager
-def quiet_if_unread() -> Iterator[None]:
-    """Exit without a word, as other programs do, where nobody reads the output any more. Other
-    pipes that break, such as those to processes of a command, stay errors.
+def output_of_command() -> Iterator[None]:
+    """Run a command whose output may be closed, which loses it, or cannot show each letter, which
+    escapes those letters. Exit without a word, as other programs do, where nobody reads the output
+    any more. Other pipes that break, such as those to processes of a command, stay errors.
 
     Raises:
         SystemExit: with status 141, which stands for SIGPIPE.
     """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed when the process began
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         yield
         sys.stdout.flush()

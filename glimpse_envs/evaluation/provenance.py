@@ -21,15 +21,28 @@ _CHECKOUT = Path(__file__).parents[2]
 
 
 def command_line() -> str:
-    """The command that runs this process, as it can be typed. Absolute paths, which exist only on
-    this machine, become runs/NAME."""
+    """The command that runs this process, as it can be typed; of a notebook, that it is one.
+    Absolute paths, which exist only on this machine, become runs/NAME, those of records
+    results/NAME, and a folder of images and a program their names."""
+    if "ipykernel" in sys.modules:
+        return "a notebook"
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     # A spawned process knows only the path of its program.
     path = sys.argv[0] if sys.argv else ""
     module = _module_at(path) if spec is None else spec.name.removesuffix(".__main__")
-    program = sys.argv[:1] if module is None else ["-m", module]
-    arguments = [re.sub(r"(^|=)/.*?([^/]+)/?$", r"\1runs/\2", each) for each in sys.argv[1:]]
-    return shlex.join(["python", *program, *arguments])
+    program = [PurePath(path).name] if module is None else ["-m", module]
+    return shlex.join(["python", *program, *map(_portable, sys.argv[1:])])
+
+
+def _portable(argument: str) -> str:
+    """`argument` without folders of this machine alone."""
+    place = re.fullmatch(r"((?:.*[=:])?)(/.*?)/?", argument)
+    if place is None:
+        return argument
+    before, path = place[1], PurePath(place[2])
+    if before.endswith(":"):
+        return f"{before}{path.name}"
+    return f"{before}{'results' if path.suffix == '.json' else 'runs'}/{path.name}"
 
 
 def _module_at(path: str) -> str | None:

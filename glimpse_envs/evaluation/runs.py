@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -295,6 +296,7 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
         raise RunError(
             f"The policy of {folder} is {module_name}:{class_name}, and {module_name} cannot be "
             f"imported ({error}). Install what holds it, or start from the checkout's root."
+            f"{_hiding(module_name)}"
         ) from error
     policy = getattr(module, class_name, None)
     if policy is None or not hasattr(policy, "from_run"):
@@ -303,6 +305,15 @@ def load_policy(folder: str | Path, **kwargs: Any) -> Any:
             f"{class_name} with a method from_run(run). Was it renamed since the run was made?"
         )
     return policy.from_run(run, **kwargs)
+
+
+def _hiding(module_name: str) -> str:
+    """What to do where a folder of the user's hides a package of this project; else nothing."""
+    package = module_name.partition(".")[0]
+    found = getattr(sys.modules.get(package), "__path__", None)
+    if found is None or not any(Path(place).parent == Path.cwd() for place in found):
+        return ""
+    return f" Your folder {next(iter(found))} hides others of that name: start by `python -P`."
 
 
 def _split_policy(policy: object) -> tuple[str, str]:

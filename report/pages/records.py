@@ -84,7 +84,7 @@ def _is_there(command: str, places: Places) -> bool:
 def command_of(run: Run, places: Places) -> str:
     """The command that begins a run again, as it can be typed at the root."""
     record = run.record
-    if record.command and _is_there(record.command, places):
+    if record.command.startswith("python -m ") and _is_there(record.command, places):
         return record.command
     if record.env_id == NTM_COPY:
         minutes = f"{record.config['minutes']:g}"

@@ -1,5 +1,6 @@
 """Files are replaced whole or not at all."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -39,14 +40,27 @@ def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> None
     assert os.listdir(tmp_path) == [path.name]
 
 
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    def fail() -> None:
+        with replacing(tmp_path / "record.json"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*record\.json'"):
+        fail()
+
+
 def test_what_cannot_be_written_is_named_before_it_is_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("unmounted")
     for folder in (False, True):
         check_writable("--out", tmp_path / "new" / "place", folder=folder)
         with pytest.raises(ValueError, match=f"--out .*: {tmp_path / 'file'} is a file, not a fol"):
             check_writable("--out", tmp_path / "file" / "place", folder=folder)
+        for place in (tmp_path / "link", tmp_path / "link" / "place"):
+            with pytest.raises(ValueError, match="link is a link to unmounted, which is not there"):
+                check_writable("--out", place, folder=folder)
     check_writable("--out", tmp_path / "file")
     check_writable("--out", tmp_path, folder=True)
     with pytest.raises(ValueError, match="file must be a folder; it is a file"):
@@ -56,4 +70,4 @@ def test_what_cannot_be_written_is_named_before_it_is_tried(
     monkeypatch.setattr(os, "access", lambda place, mode: place != tmp_path)  # root may do all
     with pytest.raises(ValueError, match=f"--out .*: the folder {tmp_path} is closed to you"):
         check_writable("--out", tmp_path / "new" / "place")
-    assert os.listdir(tmp_path) == ["file"]
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]

@@ -19,7 +19,9 @@ CHECKOUT = Path(glimpse_envs.__file__).parents[1]
         ("--run=/scratch/mine/", "--run=runs/mine"),
         ("runs/mine", "runs/mine"),
         ("results/record.json", "results/record.json"),
+        ("/scratch/results/record.json", "results/record.json"),
         ("source=folder:pictures", "source=folder:pictures"),
+        ("source=folder:/home/someone/pictures", "source=folder:pictures"),
         ("budget=4", "budget=4"),
     ],
 )
@@ -28,6 +30,14 @@ def test_paths_of_one_machine_are_left_out(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["train.py", "reinforce", given])
     assert command_line().endswith(f" reinforce {kept}")
+
+
+def test_a_notebook_and_a_script_are_told_without_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    monkeypatch.setattr(sys, "argv", ["/home/someone/own.py", "budget=4"])
+    assert command_line() == "python own.py budget=4"
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    assert command_line() == "a notebook"
 
 
 def test_a_program_that_is_known_by_its_path_alone_is_named_as_a_module(

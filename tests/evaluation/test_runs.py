@@ -300,6 +300,20 @@ def test_a_policy_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.Monk
             load_policy(other.folder)
 
 
+def test_a_folder_of_the_users_that_hides_a_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hiding = ModuleType("hidden_learners")
+    hiding.__path__ = [str(tmp_path / "hidden_learners")]
+    monkeypatch.setitem(sys.modules, "hidden_learners", hiding)
+    run = create_run(tmp_path / "run", {"policy": "hidden_learners.policy:Trained"})
+    with pytest.raises(RunError, match=r"cannot be imported .* root.$"):
+        load_policy(run.folder)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match=r"Your folder .*hidden_learners hides others of that name"):
+        load_policy(run.folder)
+
+
 def test_the_revision_names_the_commit_and_whether_files_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
